@@ -1,0 +1,65 @@
+# Everything one does with the checkout. `make` lists the targets; `make test` is what CI runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.robomarl-setup
+
+# Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
+GPU := $(shell command -v nvidia-smi)
+EXTRAS ?= train,ros,dev$(if $(GPU),$(comma)cuda)
+CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
+comma := ,
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+# One dot a package is enough to see that it works. Errors come through; pip's warnings are about the machine.
+DOTS := awk '/^ *Collecting |^ *Downloading /{printf "."; fflush()} /^Installing collected/{printf " installing"; fflush()} END{print ""}'
+
+SHELL := /bin/bash
+.SHELLFLAGS := -e -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup test check format bench demo build clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## create .venv, install robomarl into it (editable) with all that development needs
+
+$(STAMP): pyproject.toml setup.py constraints-cpu.txt
+	@.ci/opengl
+	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing robomarl[$(EXTRAS)] into $(VENV): some minutes the first time"
+	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)
+	@touch $@
+
+test: setup check ## set-up, check, and all tests that are neither slow nor for an accelerator
+	@$(BIN)/python -m pytest
+
+check: setup ## ruff and pyright
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "make format would change files"; exit 1; }
+	@$(BIN)/pyright
+
+format: setup ## let ruff format the code and mend what it can
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format --quiet .
+
+bench: setup ## the benchmarks
+	@$(BIN)/robomarl bench
+
+demo: setup ## the main job on this machine, from training to the report
+	@$(BIN)/robomarl demo
+
+build: setup ## build the wheel, install it elsewhere with what a robot needs, and run it there
+	@rm -rf build dist
+	@echo "building the wheel"
+	@$(BIN)/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
+	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; echo "installing it into $$smoke"; \
+	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq dist/*.whl; \
+	cd "$$smoke"; venv/bin/robomarl list > /dev/null; venv/bin/python -c 'import robomarl; print(robomarl.__version__, "runs outside the checkout")'
+	@ls -1 dist/*.whl
+
+clean: ## remove what builds and tests leave; .venv and runs/ stay
+	@rm -rf build dist install log *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -1,0 +1,136 @@
+"""The command line: `robomarl COMMAND`. Nothing heavy is imported before the command is known.
+
+Each command is a module of this package with a frozen dataclass `Args`, which tyro turns into options, and
+`run(args)`, which returns the figures for `--json FILE` and raises `UserError` for what the user can mend.
+"""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+COMMANDS = {
+    "demo": "the main job on this machine: train, export, verify, flash, fly through ROS 2, report",
+    "list": "scenarios, bundles, vehicles and fleets",
+    "train": "train a scenario's policies",
+    "runs": "list and compare training runs",
+    "eval": "fly episodes with runs or bundles and count",
+    "check": "compare the engines on one scenario",
+    "export": "make a bundle from a run",
+    "verify": "check a bundle: hashes, contract, golden values, latency here",
+    "flash": "put a bundle on the robots of a fleet",
+    "fleet": "status of a fleet's robots",
+    "up": "start a fleet's ROS 2 nodes",
+    "prove": "the safety campaign: adversaries, delay, noise, loss",
+    "bench": "the benchmarks",
+}
+"""Commands and what `robomarl --help` says of them."""
+
+EXTRAS = {
+    "train": ("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
+    "ros": (
+        "rclpy",
+        "geometry_msgs",
+        "nav_msgs",
+        "std_msgs",
+        "std_srvs",
+        "trajectory_msgs",
+        "diagnostic_msgs",
+        "lifecycle_msgs",
+        "mcap",
+    ),
+    "torch": ("torch",),
+}
+"""Which optional extra of the package brings which module."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0 on success only."""
+    words = [*(sys.argv[1:] if argv is None else argv)]
+    if not words or words[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if words else 2
+    if words[0] == "--version":
+        from robomarl import __version__
+
+        print(f"robomarl {__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        print(f"robomarl: unknown command {words[0]!r}; allowed: {', '.join(COMMANDS)}.", file=sys.stderr)
+        return 2
+    return run_command(words[0], words[1:])
+
+
+def run_command(name: str, words: list[str]) -> int:
+    """Parse one command's options, run it, write its figures; returns the exit status."""
+    from robomarl.config import UserError
+
+    try:
+        words, json_file = take_json(words)
+        module = importlib.import_module(f"robomarl.cli.{name}")
+        figures = module.run(parse(module, name, words))
+        if json_file is not None:
+            write_json(json_file, figures)
+        return 0 if (figures or {}).get("passed", (figures or {}).get("ok", True)) else 1
+    except UserError as error:
+        print(f"robomarl {name}: {error}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(f"robomarl {name}: {missing_extra(error)}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
+        return 130
+    return 1
+
+
+def parse(module: Any, name: str, words: list[str]) -> Any:
+    """The command's `Args` from the words of the command line."""
+    import tyro
+
+    return tyro.cli(module.Args, prog=f"robomarl {name}", description=module.__doc__, args=words)
+
+
+def take_json(words: list[str]) -> tuple[list[str], Path | None]:
+    """Split `--json FILE`, which every command takes, from the other words."""
+    from robomarl.config import UserError
+
+    for i, word in enumerate(words):
+        if word == "--json" and i + 1 == len(words):
+            raise UserError("--json needs the name of the file to write.")
+        if word == "--json":
+            return words[:i] + words[i + 2 :], Path(words[i + 1])
+        if word.startswith("--json="):
+            return words[:i] + words[i + 1 :], Path(word.removeprefix("--json="))
+    return words, None
+
+
+def write_json(file: Path, figures: dict[str, Any] | None) -> None:
+    """Write the figures as one JSON object.
+
+    Raises:
+        UserError: the file can't be written.
+    """
+    from robomarl.config import UserError
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(figures or {}, indent=2, default=float) + "\n")
+    except OSError as error:
+        raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
+
+
+def missing_extra(error: ModuleNotFoundError) -> str:
+    """One sentence that says which extra brings the module that was not found."""
+    root = (error.name or "").split(".")[0]
+    for extra, modules in EXTRAS.items():
+        if root in modules:
+            return f"{root} is not installed; run: pip install 'robomarl[{extra}]'"
+    return f"the Python module {error.name!r} is not installed; run: pip install robomarl"
+
+
+def usage() -> str:
+    """What `robomarl --help` prints."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
+    head = "usage: robomarl COMMAND [options]      (robomarl COMMAND --help says more)\n\ncommands:"
+    return "\n".join([head, *lines, "\nEvery command takes --json FILE and then writes its figures there."])

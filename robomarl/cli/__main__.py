@@ -1,0 +1,7 @@
+"""`python -m robomarl.cli`."""
+
+import sys
+
+from robomarl.cli import main
+
+sys.exit(main())

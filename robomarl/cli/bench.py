@@ -1,0 +1,32 @@
+"""The benchmarks behind docs/benchmarks.md."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.bench import BENCHMARKS
+from robomarl.bench import run as run_benchmark
+from robomarl.config import UserError
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl bench`."""
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Benchmarks to run; all by default."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Measure and print a table."""
+    unknown = [name for name in args.names if name not in BENCHMARKS]
+    if unknown:
+        raise UserError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(BENCHMARKS)}.")
+    found = []
+    for name in args.names or BENCHMARKS:
+        print(f"{name}: {BENCHMARKS[name]}")
+        for row in run_benchmark(name):
+            print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
+            found.append({"benchmark": name, **row._asdict()})
+    return {"rows": found}

@@ -1,0 +1,26 @@
+"""The main job on this machine: train a small team, export, verify, flash to local robots, fly ROS 2, report."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl demo`."""
+
+    quick: bool = False
+    """Fly the bundle that ships instead of training one (at most 90 s)."""
+    out: Path = Path("runs/demo")
+    """Folder for the run, the bundle, the robots, the bag and the report."""
+    seed: int = 0
+    """Of training, evaluation and flights."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Run the demo; success means that it ran, the figures say how well it flew."""
+    import rclpy  # noqa: F401  (said at once when it is missing, not after the training)
+
+    from robomarl.demo import DemoOptions, run_demo
+
+    return run_demo(DemoOptions(args.out, args.quick, seed=args.seed))

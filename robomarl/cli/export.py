@@ -1,0 +1,33 @@
+"""Make a bundle from a run: what is sealed, flashed and flown."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl export`."""
+
+    run: Annotated[Path, tyro.conf.Positional]
+    """Folder that `robomarl train --out` made."""
+    dir: Annotated[Path | None, tyro.conf.Positional] = None
+    """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
+    name: str = ""
+    """Name of the bundle; by default the name of its folder."""
+    team_size: tuple[int, int] | None = None
+    """Least and largest team that the bundle may fly in; by default exactly the scenario's."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Export and say where the bundle is."""
+    from robomarl.policies.export import export_bundle
+    from robomarl.train.checkpoint import load_run
+
+    source = load_run(args.run)
+    target = args.dir or Path("policies") / source.name
+    bundle = export_bundle(source, target, args.name or target.name, args.team_size)
+    print(f"{target}: id {bundle.id}")
+    return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}

@@ -1,0 +1,105 @@
+"""Train the policies of a scenario's team.
+
+The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, and checkpoints.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.config import UserError
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl train`."""
+
+    scenario: Annotated[str, tyro.conf.Positional] = ""
+    """Scenario to train, by name or path; not needed with --recipe or --resume."""
+    out: Path | None = None
+    """Run folder; runs/SCENARIO by default."""
+    recipe: str = ""
+    """Recipe by name (policies/recipes) or path; by default the scenario's own, if there is one."""
+    seed: int | None = None
+    """Seed; by default the recipe's."""
+    seeds: int = 1
+    """Train this many seeds side by side, from --seed on; each has a folder of its own below --out."""
+    minutes: float = math.inf
+    """Stop after this wall-clock time."""
+    steps: int | None = None
+    """Agent-steps in all, instead of the recipe's."""
+    resume: bool = False
+    """Go on from the checkpoint in --out."""
+    init: str = ""
+    """Start from the weights of this bundle or run folder (fine-tune)."""
+    profile: bool = False
+    """Do not train: print where the time of one update goes."""
+    quiet: bool = False
+    """No progress bar."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Train, and say where the run is."""
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.runner import RunOptions, train_run
+
+    if not (args.scenario or args.recipe or args.resume):
+        raise UserError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
+    config, seed = choose_recipe(args)
+    if args.profile:
+        return print_profile(config)
+    out = args.out or Path("runs") / config.scenario
+    options = RunOptions(out, seed, args.seeds, args.minutes, args.resume, args.init, args.quiet)
+    rows = train_run(config, load_scenario(config.scenario), options)
+    for folder, row in zip(options.folders.values(), rows, strict=True):
+        print(
+            f"{folder}: {row.get('steps', 0) / 1e6:.1f} million agent-steps in {row.get('seconds', 0):.0f} s, "
+            f"success {row.get('success', 0):.0%} of the last episodes in fast."
+        )
+        write_report(folder)
+    about = {"run": str(out), "scenario": config.scenario, "seed": seed}
+    runs = [{"run": str(f), **row} for f, row in zip(options.folders.values(), rows, strict=True)]
+    return {**about, **rows[0], "runs": runs}
+
+
+def print_profile(config: Any) -> dict[str, Any]:
+    """Where the time of one update goes."""
+    from robomarl.sim.env import make_env
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.profile import profile, table
+
+    env = make_env(load_scenario(config.scenario), weights=config.weights, safety=config.filter)
+    parts = profile(config, env)
+    print(table(parts, config, env))
+    return {f"{name}_s": value for name, value in parts.items()}
+
+
+def write_report(out: Path) -> None:
+    """Fly a few episodes with the best policy, keep one flight, write the run's report page."""
+    from robomarl.field.report import write_run_report
+    from robomarl.flight import save_flight
+    from robomarl.train.checkpoint import RunPolicy, load_run
+    from robomarl.train.evaluate import EvalConfig, evaluate
+
+    run = load_run(out)
+    found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
+    if found.log is not None:
+        (out / "flights").mkdir(exist_ok=True)
+        save_flight(out / "flights" / "mujoco.npz", found.log)
+    write_run_report(out, out / "report.html")
+    print(f"report: {out / 'report.html'}")
+
+
+def choose_recipe(args: Args) -> tuple[Any, int]:
+    """The configuration and seed that the options ask for."""
+    from robomarl.train.config import TrainConfig, load_recipe, recipe_names
+
+    name = args.recipe or (args.scenario if args.scenario in recipe_names() else "")
+    config, seed = load_recipe(name) if name else (TrainConfig(scenario=args.scenario), 0)
+    changes: dict[str, Any] = {"total_steps": args.steps} if args.steps else {}
+    if args.scenario:
+        changes["scenario"] = args.scenario
+    return replace(config, **changes), seed if args.seed is None else args.seed

@@ -1,0 +1,108 @@
+"""Start a fleet's ROS 2 nodes: the same as the launch file, where `ros2 launch` is not installed."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl up`."""
+
+    fleet: Annotated[str, tyro.conf.Positional]
+    """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
+    sim: Literal["mujoco"] | None = None
+    """Simulate the robots; without it only the policy nodes start, for robots that are there."""
+    bundle: str = ""
+    """Name or folder of a bundle for all robots, instead of what each was flashed with."""
+    root: Path = Path()
+    """Folder that the robots' relative folders are below; by default the working directory."""
+    flights: int = 0
+    """Fly so many flights in the simulator, judge them, and end; 0: stay up until Ctrl-C."""
+    seed: int = 0
+    """Of the first simulated flight."""
+    duration: float = 0.0
+    """Seconds: the longest flight, or with --flights 0 how long to stay up; 0: no limit of its own."""
+    autostart: bool = False
+    """With --flights 0: activate each robot as soon as its inputs are fresh and it has a goal; it moves at once
+    then. By default robots wait to be activated (`ros2 lifecycle set`)."""
+    record: str = ""
+    """Folder for a recording (MCAP, rosbag2); it must not exist yet."""
+    out: Path = Path("runs/flights")
+    """Folder for the flights' true logs."""
+    domain_id: int | None = None
+    """ROS domain; by default one that nothing else on this machine uses."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Fly and judge, or stay up."""
+    from robomarl.config import UserError
+    from robomarl.hardware_configs.fleet import load_fleet
+
+    fleet = load_fleet(args.fleet)
+    if args.flights < 0:
+        raise UserError(f"--flights {args.flights} must not be negative.")
+    if args.flights and not args.sim:
+        raise UserError("--flights needs --sim mujoco: only the simulator can judge a flight.")
+    return fly(fleet, args) if args.flights else stay_up(fleet, args)
+
+
+def fly(fleet: Any, args: Args) -> dict[str, Any]:
+    """Flights in the simulator, one line for each."""
+    from robomarl.config import to_dict
+    from robomarl.ros_nodes import flights
+
+    options = flights.FlyOptions(
+        flights=args.flights,
+        seed=args.seed,
+        bundle=args.bundle,
+        root=str(args.root),
+        out=str(args.out),
+        record=args.record,
+        duration_s=args.duration,
+        domain_id=args.domain_id,
+    )
+    result = flights.fly(fleet, options, relay, lambda figures: print(line_of(figures), flush=True))
+    good = sum(flight.success for flight in result.flights)
+    print(f"{good} of {len(result.flights)} flights succeeded; bring-up {result.bring_up_s:.1f} s.")
+    figures = to_dict(result)
+    for flight in figures["flights"]:
+        del flight["ticks_us"]
+    return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
+
+
+def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
+    """Configure all robots, activate them if asked to, and relay logs until Ctrl-C."""
+    from robomarl.ros_nodes.flights import stay_up
+    from robomarl.ros_nodes.plan import PlanOptions
+
+    plan = PlanOptions(
+        bundle=args.bundle,
+        root=str(args.root),
+        sim=args.sim is not None,
+        record=args.record,
+        autostart=args.autostart,
+        seed=args.seed,
+        log_dir=str(args.out.absolute()),
+    )
+    return stay_up(fleet, plan, args.domain_id, relay, args.duration)
+
+
+def line_of(figures: Any) -> str:
+    """One flight as one line."""
+    end = f"arrived after {figures.arrived_s:.2f} s" if figures.success else f"failed: {figures.reason}"
+    slowest = max(figures.tick_p99_us.values())
+    lost, expected = (sum(getattr(link, name) for link in figures.links) for name in ("lost", "expected"))
+    return (
+        f"flight {figures.seed}: {end}; closest {figures.min_distance_m:.3f} m; filter acted in "
+        f"{100 * figures.filter_active_share:.1f} % of decisions; tick p99 {slowest / 1e3:.1f} ms; "
+        f"{lost} of {expected} messages lost"
+    )
+
+
+def relay(name: str, line: str) -> None:
+    """A node's line, on the error stream so that figures stay apart."""
+    print(f"[{name}] {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,166 @@
+"""Files that people edit become frozen dataclasses here, and every mistake becomes one sentence.
+
+`build` walks a dataclass and a parsed TOML or YAML mapping together. It knows nested dataclasses, tuples,
+literals, optionals and the `Range` annotation, and names the file, the key and what is allowed.
+"""
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+
+class UserError(Exception):
+    """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend."""
+
+
+class Range(typing.NamedTuple):
+    """Closed interval that a number must be in, as in `Annotated[float, Range(0, 1)]`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"at least {self.low:g}"
+        return f"from {self.low:g} to {self.high:g}"
+
+
+Positive = Annotated[float, Range(1e-12)]
+NonNegative = Annotated[float, Range(0.0)]
+Fraction = Annotated[float, Range(0.0, 1.0)]
+Count = Annotated[int, Range(1)]
+
+
+def build(cls: type, data: Any, file: str, key: str = "") -> Any:
+    """Make the dataclass `cls` from a parsed mapping.
+
+    Args:
+        cls: a dataclass; keys without a default are required.
+        data: what the TOML or YAML parser returned.
+        file: named in errors.
+        key: dotted path of `data` inside the file, for errors.
+
+    Raises:
+        UserError: unknown or missing key, wrong type, value out of range, or a `ValueError` of the
+            dataclass's own `__post_init__`.
+    """
+    if not isinstance(data, dict):
+        raise UserError(f"{file}: {key or 'the file'} must be a table of keys, not {_kind(data)}.")
+    hints = typing.get_type_hints(cls, include_extras=True)
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    for name in data:
+        if name not in fields:
+            raise UserError(f"{file}: unknown key {_join(key, name)!r}; {_suggest(str(name), fields)}.")
+    values = {}
+    for name, field in fields.items():
+        if name in data:
+            values[name] = convert(hints[name], data[name], file, _join(key, name))
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise UserError(f"{file}: key {_join(key, name)!r} is missing; add it ({_expected(hints[name])}).")
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise UserError(f"{file}: {key + ': ' if key else ''}{error}") from None
+
+
+def convert(hint: Any, value: Any, file: str, key: str) -> Any:
+    """One value of the file as the type that `hint` asks for; see `build` for the errors."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        result = convert(args[0], value, file, key)
+        for limit in args[1:]:
+            _check_range(limit, result, file, key)
+        return result
+    if origin in (Union, types.UnionType):
+        return _convert_union(args, value, file, key)
+    if origin is tuple:
+        return _convert_tuple(args, value, file, key, hint)
+    if origin is dict and isinstance(value, dict):
+        return {str(k): convert(args[1], v, file, _join(key, str(k))) for k, v in value.items()}
+    if origin is Literal and value in args:
+        return value
+    if dataclasses.is_dataclass(hint):
+        return build(typing.cast(type, hint), value, file, key)
+    return _convert_scalar(hint, value, file, key)
+
+
+def to_dict(value: Any) -> Any:
+    """A dataclass as plain dicts, lists and scalars: what `build` reads back to an equal object."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
+        return {name: to_dict(item) for name, item in pairs if item is not None}
+    if isinstance(value, dict):
+        return {k: to_dict(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [to_dict(v) for v in value]
+    return value
+
+
+def _convert_union(args: tuple, value: Any, file: str, key: str) -> Any:
+    if value is None and type(None) in args:
+        return None
+    error: UserError | None = None
+    for option in (a for a in args if a is not type(None)):
+        try:
+            return convert(option, value, file, key)
+        except UserError as mistake:
+            error = error or mistake
+    raise error or UserError(f"{file}: {key} has a value of the wrong type, {_kind(value)}.")
+
+
+def _convert_tuple(args: tuple, value: Any, file: str, key: str, hint: Any) -> tuple:
+    if not isinstance(value, (list, tuple)):
+        raise UserError(f"{file}: {key} must be {_expected(hint)}, not {_kind(value)}.")
+    if len(args) == 2 and args[1] is Ellipsis:
+        args = (args[0],) * len(value)
+    if len(args) != len(value):
+        raise UserError(f"{file}: {key} must be a list of {len(args)} values, not {len(value)}.")
+    pairs = zip(args, value, strict=True)
+    return tuple(convert(a, v, file, f"{key}[{i}]") for i, (a, v) in enumerate(pairs))
+
+
+def _convert_scalar(hint: Any, value: Any, file: str, key: str) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if hint is float and is_number and math.isfinite(value):
+        return float(value)
+    if hint is Any or (hint in (int, str, bool) and type(value) is hint):
+        return value
+    raise UserError(f"{file}: {key} must be {_expected(hint)}, not {_kind(value)}.")
+
+
+def _check_range(limit: Any, value: Any, file: str, key: str) -> None:
+    if isinstance(limit, Range) and not limit.low <= value <= limit.high:
+        raise UserError(f"{file}: {key} = {value!r} is out of range; it must be {limit}.")
+
+
+def _join(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+def _suggest(name: str, allowed: Any) -> str:
+    close = difflib.get_close_matches(name, list(allowed), n=1)
+    return f"did you mean {close[0]!r}?" if close else "allowed: " + ", ".join(allowed)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (dict, list, tuple)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return f"{value!r} ({type(value).__name__})"
+
+
+def _expected(hint: Any) -> str:
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        limits = [str(a) for a in args[1:] if isinstance(a, Range)]
+        return " ".join([_expected(args[0]), *limits])
+    if origin is Literal:
+        return "one of " + ", ".join(repr(a) for a in args)
+    if origin is tuple:
+        return "a list of values" if Ellipsis in args else f"a list of {len(args)} values"
+    if dataclasses.is_dataclass(hint) or origin is dict:
+        return "a table of keys"
+    names = {float: "a finite number", int: "a whole number", str: "a text", bool: "true or false"}
+    return names.get(hint, "a value of another type")

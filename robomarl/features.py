@@ -1,0 +1,159 @@
+"""What a policy may look at: named features of a `LocalView`, array-generic. One registry.
+
+A feature is a function from the view to `[..., size]`. It declares which fields of the view it reads, with
+units and frames, so that a bundle can say what it depends on and a test can prove that nothing else matters.
+Neighbour features are ordered by distance, nearest first, whatever the order in which they were heard.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robomarl.geometry import components, join, namespace, quat_conjugate, quat_multiply
+from robomarl.types import Array
+from robomarl.view import LocalView
+
+
+@dataclass(frozen=True)
+class NeighbourRule:
+    """Which team-mates a policy looks at."""
+
+    count: int = 0
+    """k: rows in the observation; nearest first, missing ones are zeros."""
+    range_m: float = 0.0
+    """Farther team-mates are not looked at."""
+    max_age_s: float = 0.0
+    """Older messages are not looked at."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One registered feature."""
+
+    read: Callable[[LocalView, NeighbourRule], Array]
+    """The function, view -> [..., size]."""
+    parts: tuple[str, ...]
+    """Name of each element; per neighbour where `per_neighbour`."""
+    unit: str
+    frame: str
+    reads: tuple[str, ...]
+    """Fields of the view that the function reads, dotted."""
+    per_neighbour: bool = False
+
+    def size(self, rule: NeighbourRule) -> int:
+        """Number of elements."""
+        return len(self.parts) * (rule.count if self.per_neighbour else 1)
+
+    def element_names(self, name: str, rule: NeighbourRule) -> list[str]:
+        """Name of each element, as in errors and in the bundle."""
+        if not self.per_neighbour:
+            return [f"{name}.{part}" for part in self.parts]
+        return [f"{name}[{i}].{part}" for i in range(rule.count) for part in self.parts]
+
+
+FEATURES: dict[str, Feature] = {}
+"""The registry, filled by `feature`."""
+
+XYZ = ("x", "y", "z")
+_MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
+
+
+def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...], per_neighbour: bool = False):
+    """Register the decorated function under its own name."""
+
+    def register(read: Callable[[LocalView, NeighbourRule], Array]):
+        FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, per_neighbour)
+        return read
+
+    return register
+
+
+@feature(XYZ, "m", "world", ("own.pos_m", "goal.pos_m"))
+def goal_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to its goal."""
+    return view.goal.pos_m - view.own.pos_m
+
+
+@feature(XYZ, "m/s", "world", ("own.vel_m_s",))
+def velocity(view: LocalView, rule: NeighbourRule) -> Array:
+    """The robot's velocity."""
+    return view.own.vel_m_s
+
+
+@feature(XYZ, "-", "world", ("own.quat_wxyz",))
+def body_up(view: LocalView, rule: NeighbourRule) -> Array:
+    """The body's z axis: where the thrust points."""
+    w, x, y, z = components(view.own.quat_wxyz)
+    return join([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+
+
+@feature(XYZ, "rad/s", "body", ("own.omega_rad_s",))
+def body_rates(view: LocalView, rule: NeighbourRule) -> Array:
+    """Angular velocity."""
+    return view.own.omega_rad_s
+
+
+@feature(("sin", "cos"), "-", "world", ("own.quat_wxyz", "goal.quat_wxyz"))
+def heading_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """Sine and cosine of the goal's heading as seen from the robot's."""
+    xp = namespace(view.own.quat_wxyz)
+    w, x, y, z = components(quat_multiply(quat_conjugate(view.own.quat_wxyz), view.goal.quat_wxyz))
+    sin, cos = 2 * (w * z + x * y), 1 - 2 * (y * y + z * z)
+    size = xp.sqrt(sin * sin + cos * cos + 1e-12)
+    return join([sin / size, cos / size])
+
+
+@feature(
+    (*("dx", "dy", "dz"), *("vx", "vy", "vz"), "age", "heard"),
+    "m, m/s, s, -",
+    "world",
+    (*_MATE_FIELDS, "own.vel_m_s"),
+    per_neighbour=True,
+)
+def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
+    """The k nearest team-mates: place and velocity relative to the robot, message age, and 1 where heard.
+
+    The place is carried forward by its velocity over the message's age. Rows without a team-mate are 0.
+    """
+    if type(view.own.pos_m) is np.ndarray and view.own.pos_m.ndim == 1:
+        return _neighbours_of_one(view, rule)
+    xp = namespace(view.own.pos_m)
+    heard, own = view.heard, view.own
+    place = heard.pos_m + heard.vel_m_s * heard.age_s[..., None] - own.pos_m[..., None, :]
+    known = heard.mask & ((place * place).sum(-1) <= rule.range_m**2) & (heard.age_s <= rule.max_age_s)
+    motion = heard.vel_m_s - own.vel_m_s[..., None, :]
+    one = xp.ones_like(heard.age_s)
+    rows = xp.concatenate([place, motion, heard.age_s[..., None], one[..., None]], -1)
+    rows = xp.where(known[..., None], rows, 0.0)
+    picked = _nearest(place, known, rule.count) @ rows
+    return picked.reshape(*picked.shape[:-2], -1)
+
+
+def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> Array:
+    """`neighbours` for one robot, on Python floats: a fifth of the time, the same numbers (a test compares)."""
+    heard, (px, py, pz), (ux, uy, uz) = view.heard, view.own.pos_m.tolist(), view.own.vel_m_s.tolist()
+    mates = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
+    found = []
+    for i, (is_heard, (x, y, z), (vx, vy, vz), age) in enumerate(mates):
+        dx, dy, dz = x + vx * age - px, y + vy * age - py, z + vz * age - pz
+        square = dx * dx + dy * dy + dz * dz
+        if is_heard and age <= rule.max_age_s and square <= rule.range_m**2:
+            found.append((square, i, (dx, dy, dz, vx - ux, vy - uy, vz - uz, age, 1.0)))
+    found.sort()
+    rows = [value for _, _, row in found[: rule.count] for value in row]
+    return np.array(rows + [0.0] * (8 * rule.count - len(rows)))
+
+
+def _nearest(place: Array, known: Array, count: int) -> Array:
+    """[..., count, K] one-hot rows that pick the nearest team-mates in order.
+
+    Ranks by comparing all pairs: K is small, and a sort would cost more than the whole observation.
+    """
+    xp = namespace(place)
+    distance = xp.where(known, (place * place).sum(-1), xp.inf)
+    index = xp.arange(distance.shape[-1])
+    nearer = distance[..., None, :] < distance[..., :, None]
+    tied = (distance[..., None, :] == distance[..., :, None]) & (index[None, :] < index[:, None])
+    rank = (nearer | tied).sum(-1)
+    return (rank[..., None, :] == xp.arange(count)[:, None]).astype(place.dtype)

@@ -1,0 +1,1 @@
+"""Recorded flights: replay, comparison, reports."""

@@ -1,0 +1,102 @@
+"""`Fleet`: the named robots of one team, read from `hardware_configs/fleets/NAME.yaml`."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+
+from robomarl.config import Positive, Range, UserError, build
+from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
+from robomarl.paths import fleets_dir
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""What ROS takes as a namespace."""
+
+
+@dataclass(frozen=True)
+class RadioConfig:
+    """What the robots tell each other."""
+
+    rate_hz: Positive = 50.0
+    """State-and-plan messages of each robot per second."""
+
+
+@dataclass(frozen=True)
+class RobotConfig:
+    """One robot."""
+
+    name: str
+    """Namespace of its nodes; lower case, digits and _."""
+    index: Annotated[int, Range(0)]
+    """Its place in the team, from 0: what the simulator and the bundle know it by."""
+    folder: str
+    """Where its bundles are kept. A relative path is below the working directory, or below `--root`."""
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"name = {self.name!r} must be lower-case letters, digits and _, a letter first.")
+        if not self.folder:
+            raise ValueError("folder must not be empty; name the folder that holds the robot's bundles.")
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The robots of one team. Made by `load_fleet`."""
+
+    version: Literal[1]
+    """Version of the file's layout."""
+    name: str
+    vehicle: str
+    """Type of all robots: name or path of the vehicle file."""
+    scenario: str
+    """What they fly: starts, goals and arena."""
+    robots: tuple[RobotConfig, ...]
+    radio: RadioConfig = RadioConfig()
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if not self.robots:
+            raise ValueError("robots must name at least one robot.")
+        for key in ("name", "folder"):
+            value, count = Counter(getattr(r, key) for r in self.robots).most_common(1)[0]
+            if count > 1:
+                raise ValueError(f"robots: {count} robots have {key} = {value!r}; give each its own.")
+        by_index = {robot.index: robot for robot in reversed(self.robots)}
+        for robot in self.robots:
+            if by_index[robot.index] is not robot:
+                both = f"{by_index[robot.index].name} and {robot.name}"
+                raise ValueError(f"robots: {both} have index = {robot.index}; give each its own.")
+        missing = sorted(set(range(len(self.robots))) - set(by_index))
+        if missing:
+            raise ValueError(f"robots: no robot has index = {missing[0]}; {len(self.robots)} robots count from 0 on.")
+
+    @cached_property
+    def vehicle_config(self) -> Vehicle:
+        """The vehicle file."""
+        return load_vehicle(self.vehicle)
+
+
+def load_fleet(name: str) -> Fleet:
+    """Read a fleet by name (of `hardware_configs/fleets/`) or by the path of a YAML file.
+
+    Raises:
+        UserError: unknown name, bad YAML, a wrong key or value, or an unknown vehicle.
+    """
+    path = Path(name) if name.endswith((".yaml", ".yml")) else fleets_dir() / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in fleets_dir().glob("*.yaml"))) or "none"
+        raise UserError(f"Unknown fleet {name!r}: no file {path.name}; known fleets: {known}.")
+    try:
+        data = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
+    fleet = build(Fleet, data, path.name)
+    load_vehicle(fleet.vehicle)
+    return fleet

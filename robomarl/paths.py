@@ -1,0 +1,63 @@
+"""Where the data folders are: in the checkout, or beside the installed package."""
+
+import sys
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def share_dir() -> Path:
+    """Folder that holds `sim/`, `policies/`, `ros_nodes/` and `hardware_configs/`.
+
+    Links are followed first: an editable install and `colcon build --symlink-install` lead to the checkout.
+    """
+    checkout = _PACKAGE.parent
+    if (checkout / "package.xml").is_file():
+        return checkout
+    for prefix in (*_PACKAGE.parents, Path(sys.prefix)):
+        installed = prefix / "share" / "robomarl"
+        if installed.is_dir():
+            return installed
+    raise FileNotFoundError(
+        f"no share/robomarl above {_PACKAGE} or in {sys.prefix}: reinstall robomarl, or run its checkout"
+    )
+
+
+def scenarios_dir() -> Path:
+    """Scenario files, `NAME.toml`."""
+    return share_dir() / "sim" / "scenarios"
+
+
+def models_dir() -> Path:
+    """MJCF models."""
+    return share_dir() / "sim" / "models"
+
+
+def bundles_dir() -> Path:
+    """Trained bundles that ship with robomarl, one folder each."""
+    return share_dir() / "policies"
+
+
+def recipes_dir() -> Path:
+    """Training recipes, `NAME.toml`."""
+    return share_dir() / "policies" / "recipes"
+
+
+def launch_dir() -> Path:
+    """ROS 2 launch files."""
+    return share_dir() / "ros_nodes" / "launch"
+
+
+def params_dir() -> Path:
+    """ROS 2 parameter files."""
+    return share_dir() / "ros_nodes" / "params"
+
+
+def vehicles_dir() -> Path:
+    """Vehicle files, `NAME.yaml`."""
+    return share_dir() / "hardware_configs" / "vehicles"
+
+
+def fleets_dir() -> Path:
+    """Fleet files, `NAME.yaml`."""
+    return share_dir() / "hardware_configs" / "fleets"

@@ -1,0 +1,191 @@
+"""The sealed bundle: a folder whose every byte is accounted for.
+
+    policy.onnx   observation in, physical action out; normalizer, squash and action scale inside
+    bundle.json   the `Contract`, the hash and size of every other file, and a seal over its own content
+    golden.npz    sequences of views, observations, actions and filtered commands from training
+    README.md     the card
+
+The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json` are
+sidecars: they name the id and are not covered by it. Files are read once and used from memory, so that what
+was checked is what runs.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from robomarl.config import UserError, build, to_dict
+from robomarl.paths import bundles_dir
+from robomarl.policies.contract import SCHEMA_VERSION, Contract, FileEntry, sha256_of
+
+CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
+REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
+SIDECARS = ("eval.json", "signature.json")
+MAX_BYTES = 256 * 2**20
+"""Larger bundles are not read: no policy of a small robot is that large."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that has been read and checked. Made by `load_bundle`."""
+
+    folder: Path
+    id: str
+    contract: Contract
+    files: dict[str, bytes]
+    """Content by path, `bundle.json` included, sidecars not."""
+    sidecars: dict[str, bytes]
+    """Content of the sidecars that are there."""
+
+
+def load_bundle(name_or_dir: str | Path) -> Bundle:
+    """Read a bundle by name (of `policies/`) or by its folder, and check all of it but its behaviour.
+
+    Raises:
+        UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
+    """
+    folder = find_bundle(name_or_dir)
+    files = read_files(folder)
+    sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
+    contract = read_contract(folder, files)
+    check_files(folder, contract, files)
+    return Bundle(folder, bundle_id(files), contract, files, sidecars)
+
+
+def find_bundle(name_or_dir: str | Path) -> Path:
+    """The folder of a bundle; see `load_bundle`.
+
+    Raises:
+        UserError: there is none.
+    """
+    for folder in (Path(name_or_dir), bundles_dir() / name_or_dir):
+        if (folder / CONTRACT_FILE).exists():
+            return folder
+    if Path(name_or_dir).is_dir():
+        raise UserError(
+            f"{name_or_dir}: {CONTRACT_FILE} is missing; this folder is not a bundle, make one with export."
+        )
+    known = ", ".join(sorted(p.parent.name for p in bundles_dir().glob(f"*/{CONTRACT_FILE}"))) or "none"
+    raise UserError(f"Unknown bundle {str(name_or_dir)!r}: no such folder; bundles that ship: {known}.")
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Content of every file of a bundle folder by path.
+
+    Raises:
+        UserError: a link, something that is no file, a file that can't be read, or too many bytes.
+    """
+    files, total = {}, 0
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise UserError(
+                f"{folder}: {name} is a link or a special file; a bundle holds plain files, fetch it again."
+            )
+        if path.is_dir():
+            continue
+        try:
+            total += path.stat().st_size
+            if total > MAX_BYTES:
+                raise UserError(f"{folder}: {name} takes the bundle over {MAX_BYTES >> 20} MiB; it is not a bundle.")
+            files[name] = path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{folder}: {name} can't be read ({error.strerror}); mend its permissions.") from None
+    return files
+
+
+def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
+    """The contract out of the bytes of `bundle.json`.
+
+    Raises:
+        UserError: not JSON, a newer layout, changed since it was sealed, or against the schema.
+    """
+    where = str(folder / CONTRACT_FILE)
+    try:
+        data = json.loads(files[CONTRACT_FILE], parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
+    newest = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(newest, int) and newest > SCHEMA_VERSION:
+        raise UserError(
+            f"{where}: schema_version {newest} is newer than {SCHEMA_VERSION}, which this robomarl reads; "
+            "update robomarl."
+        )
+    check_schema(data, where)
+    seal = data.pop("seal")
+    if seal != sha256_of(data):
+        raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
+    try:
+        return build(Contract, data, where)
+    except UserError as error:
+        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+
+
+def check_schema(data: Any, where: str) -> None:
+    """Validate against `policies/bundle.schema.json`.
+
+    Raises:
+        UserError: names the key that is wrong.
+    """
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator().iter_errors(data))
+    if error is not None:
+        key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
+        message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"
+        raise UserError(f"{where}: {key}: {message}; fetch the bundle again, or export it anew.")
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads((bundles_dir() / "bundle.schema.json").read_text()))
+
+
+def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> None:
+    """Compare every file with what the contract says of it.
+
+    Raises:
+        UserError: names the file that is missing, extra or changed.
+    """
+    for name in (*REQUIRED, *contract.files):
+        if name not in contract.files:
+            raise UserError(f"{folder / CONTRACT_FILE}: files has no entry for {name}; export the bundle anew.")
+        if name not in files:
+            raise UserError(f"{folder}: {name} is missing; fetch the bundle again.")
+        if entry_of(files[name]) != contract.files[name]:
+            raise UserError(
+                f"{folder}: {name} is not the file that was sealed "
+                f"({_difference(contract.files[name], files[name])}); fetch the bundle again."
+            )
+    extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
+    if extra:
+        raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")
+
+
+def seal(contract: Contract) -> bytes:
+    """The bytes of `bundle.json`."""
+    data = to_dict(contract)
+    return (json.dumps({**data, "seal": sha256_of(data)}, indent=1, allow_nan=False) + "\n").encode()
+
+
+def entry_of(content: bytes) -> FileEntry:
+    """Hash and size of a file's content."""
+    return FileEntry(hashlib.sha256(content).hexdigest(), len(content))
+
+
+def bundle_id(files: dict[str, bytes]) -> str:
+    """Sha256 over the canonical manifest of all files; sidecars are not among them."""
+    return sha256_of({name: entry_of(content) for name, content in files.items()})
+
+
+def _difference(entry: FileEntry, content: bytes) -> str:
+    return f"{len(content)} bytes, not {entry.size}" if len(content) != entry.size else "its sha256 differs"
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,181 @@
+"""`Contract`: what `bundle.json` says, as frozen dataclasses. Floats are at full precision, never rounded."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from robomarl.config import Count, NonNegative, Positive, Range, to_dict
+from robomarl.features import FEATURES, Feature
+from robomarl.safety.params import SafetyParams
+from robomarl.spec import ActionSpec, ObservationSpec
+
+SCHEMA_VERSION = 1
+"""Newest layout of `bundle.json` that this code reads."""
+
+ResetOn = Literal["activate", "hold", "gap"]
+
+
+@dataclass(frozen=True)
+class Element:
+    """One element of the observation vector."""
+
+    name: str
+    unit: str
+    frame: str
+    low: float
+    """Least value seen in training."""
+    high: float
+    """Largest value seen in training."""
+    mean: float
+    """Mean in training; the graph subtracts it."""
+    std: NonNegative
+    """Standard deviation in training; the graph divides by it."""
+    max_age_s: NonNegative | None = None
+    """Oldest input that this element may be made from; none for what does not age (goals)."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The spec that builds the vector, and what each element of it was in training."""
+
+    spec: ObservationSpec
+    elements: tuple[Element, ...]
+    reads: tuple[str, ...]
+    """Fields of the view that the policy depends on, dotted; no other changes the action."""
+
+    def __post_init__(self) -> None:
+        """Check that this version of robomarl builds the vector that the policy was trained on."""
+        here = [(name, unit, frame) for name, unit, frame, _ in describe(self.spec)]
+        there = [(e.name, e.unit, e.frame) for e in self.elements]
+        if len(here) != len(there):
+            raise ValueError(f"elements has {len(there)} entries, but the spec's fields make {len(here)}.")
+        for i, (ours, theirs) in enumerate(zip(here, there, strict=True)):
+            if ours != theirs:
+                raise ValueError(f"elements[{i}] is {' '.join(theirs)!r} in the bundle and {' '.join(ours)!r} here.")
+        if set(self.reads) != self.spec.reads:
+            raise ValueError(
+                f"reads differs from what the fields read here: {sorted(self.spec.reads ^ set(self.reads))}."
+            )
+
+
+@dataclass(frozen=True)
+class Carry:
+    """One array of memory that is passed from decision to decision."""
+
+    owner: Literal["observation", "policy", "safety"]
+    """Whose memory: the histories', the network's or the filter's."""
+    name: str
+    """For the network: the graph's input is `carry.NAME`, its output `next.NAME`."""
+    shape: tuple[Annotated[int, Range(0)], ...]
+    """Without leading batch axes."""
+    reset_on: tuple[ResetOn, ...] = ("activate", "hold", "gap")
+    """When it starts again from its initial value."""
+    max_gap_s: Positive = 0.1
+    """A longer time between two decisions is a gap."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Another file, whole: its name, its content and the hash of that."""
+
+    name: str
+    sha256: str
+    """Of the content as canonical JSON."""
+    content: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        """Check the hash."""
+        if self.sha256 != sha256_of(self.content):
+            raise ValueError(f"content of {self.name!r} does not match its sha256.")
+
+
+@dataclass(frozen=True)
+class Training:
+    """Where the policy comes from."""
+
+    recipe: dict[str, Any]
+    seed: int
+    commit: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """What a file of the bundle must be."""
+
+    sha256: str
+    size: Annotated[int, Range(0)]
+    """Bytes."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Everything that a robot has to know about a policy before it runs it."""
+
+    schema_version: Annotated[int, Range(1, SCHEMA_VERSION)]
+    name: str
+    observation: Observation
+    action: ActionSpec
+    rate_hz: Positive
+    team_size: tuple[Count, Count]
+    """Least and largest number of robots in a team."""
+    carries: tuple[Carry, ...]
+    scenario: Source
+    vehicle: Source
+    safety: SafetyParams
+    """What the policy was shown to be safe with; a robot may be stricter."""
+    training: Training
+    files: dict[str, FileEntry]
+    """Every other file of the bundle."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.team_size[0] > self.team_size[1]:
+            raise ValueError(f"team_size = {list(self.team_size)} must be [least, largest].")
+        if abs(self.rate_hz * self.safety.period_s - 1) > 1e-9:
+            raise ValueError(f"rate_hz = {self.rate_hz:g} does not fit safety.period_s = {self.safety.period_s:g}.")
+        if len({f.name for f in self.action.fields}) != self.action.size:
+            raise ValueError("action.fields has two fields with one name.")
+
+    @property
+    def policy_carries(self) -> tuple[Carry, ...]:
+        """The network's memory, in the order of the graph's inputs."""
+        return tuple(c for c in self.carries if c.owner == "policy")
+
+
+def describe(spec: ObservationSpec) -> list[tuple[str, str, str, Feature]]:
+    """Name, unit, frame and feature of every element of the observation vector."""
+    rows = []
+    for field in spec.fields:
+        feature = FEATURES[field.name]
+        units = part_units(feature) * (spec.neighbours.count if feature.per_neighbour else 1) * field.history
+        rows += [(unit, feature.frame, feature) for unit in units]
+    return [(name, *row) for name, row in zip(spec.element_names(), rows, strict=True)]
+
+
+def part_units(feature: Feature) -> list[str]:
+    """Unit of each part: one for all, or one for each group (`dx, dy, dz` is a group, `age` is another)."""
+    units = feature.unit.split(", ")
+    if len(units) == 1:
+        return units * len(feature.parts)
+    groups = list(dict.fromkeys(re.sub("[xyz]$", "", part) for part in feature.parts))
+    by_group = dict(zip(groups, units, strict=True))
+    return [by_group[re.sub("[xyz]$", "", part)] for part in feature.parts]
+
+
+def canonical(value: Any) -> bytes:
+    """JSON that has one spelling for one content: sorted keys, no spaces, full precision."""
+    return json.dumps(to_dict(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def sha256_of(value: Any) -> str:
+    """Hash of the canonical JSON of plain values or dataclasses."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def source_of(name: str, content: Any) -> Source:
+    """A file's content with its hash."""
+    plain = json.loads(canonical(content))
+    return Source(name, sha256_of(plain), plain)

@@ -1,0 +1,136 @@
+"""A run becomes a bundle. Nothing is written unless the bundle does on this machine what the run did."""
+
+import io
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.policies import golden
+from robomarl.policies.bundle import (
+    CARD_FILE,
+    CONTRACT_FILE,
+    GOLDEN_FILE,
+    POLICY_FILE,
+    Bundle,
+    entry_of,
+    load_bundle,
+    seal,
+)
+from robomarl.policies.card import card
+from robomarl.policies.export.graph import to_onnx
+from robomarl.policies.export.record import Trained, carry_shapes, contract_of, record
+from robomarl.policies.runtime import Policy
+
+__all__ = ["export_bundle", "policy_graph"]
+
+WEIGHTS_FILE = "weights.npz"
+"""What `train --init` starts from: `robomarl.train.checkpoint.read_weights` reads it."""
+
+
+def export_bundle(
+    run: Trained, out_dir: str | Path, name: str = "", team_size: tuple[int, int] | None = None
+) -> Bundle:
+    """Write the bundle of a run.
+
+    Args:
+        run: what was trained; see `robomarl.train.checkpoint.load_run`.
+        out_dir: the bundle's folder. A bundle that is there is replaced, anything else is not touched.
+        name: name of the bundle; by default the run's.
+        team_size: least and largest team; by default exactly the scenario's.
+
+    Raises:
+        UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences, the
+            network can't be translated, or the folder can't be written. Nothing has been written then.
+    """
+    target = Path(out_dir)
+    check_target(target)
+    content = bundle_files(run, name or run.name, team_size)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
+            folder = Path(temporary) / target.name
+            folder.mkdir()
+            for path, data in content.items():
+                (folder / path).write_bytes(data)
+            check_parity(load_bundle(folder))
+            _replace(folder, target)
+    except OSError as error:
+        raise UserError(f"{target}: can't be written ({error.strerror}); name another folder.") from None
+    return load_bundle(target)
+
+
+def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> dict[str, bytes]:
+    """Content of every file of the bundle."""
+    recorded = record(run)
+    plain = contract_of(run, name, team_size)
+    command = golden.filtered(plain, recorded.views, recorded.action)
+    sequences = golden.Golden(recorded.views, recorded.obs, recorded.action, command)
+    files = {
+        POLICY_FILE: policy_graph(run, plain.observation.spec.size),
+        GOLDEN_FILE: golden.to_bytes(sequences),
+        CARD_FILE: card(plain).encode(),
+        WEIGHTS_FILE: _npz(run.weights),
+    }
+    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
+    return {**files, CONTRACT_FILE: seal(contract)}
+
+
+def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Named arrays as the bytes of an NPZ file."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
+    return stream.getvalue()
+
+
+def policy_graph(run: Trained, num_obs: int) -> bytes:
+    """The ONNX graph of a run's policy: obs, carry.0, ... -> action, next.0, ..."""
+    shapes = carry_shapes(run)
+
+    def flat(obs, *carry):
+        carry, action = run.policy_fn(tuple(carry), obs)
+        return (action, *carry)
+
+    inputs = {"obs": (num_obs,), **{f"carry.{i}": shape for i, shape in enumerate(shapes)}}
+    return to_onnx(flat, inputs, ["action", *(f"next.{i}" for i in range(len(shapes)))])
+
+
+def check_parity(bundle: Bundle) -> None:
+    """Compare what the bundle does with what the run did.
+
+    Raises:
+        UserError: names the worst element.
+    """
+    sequences = golden.from_bytes(bundle.files[GOLDEN_FILE])
+    golden.check_shapes(sequences, bundle.contract.observation.spec, bundle.contract.action)
+    for name, values in (("observation", sequences.obs), ("action", sequences.action)):
+        if not np.isfinite(values).all():
+            raise UserError(f"The run's {name} is not finite in its own environment; nothing was written, train anew.")
+    off = [d for d in golden.check_policy(Policy(bundle), sequences) if not d.ok]
+    if off:
+        raise UserError(f"ONNX and JAX differ: {off[0]}; nothing was written.")
+
+
+def check_target(target: Path) -> None:
+    """Raises `UserError` where a file, or a folder that is no bundle, is in the way."""
+    if target.is_dir() and any(target.iterdir()) and not (target / CONTRACT_FILE).is_file():
+        raise UserError(f"{target} is a folder with other things in it; name another folder for the bundle.")
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{target} is a file; name a folder for the bundle.")
+
+
+def _replace(folder: Path, target: Path) -> None:
+    """Put `folder` in the place of `target`; the old one goes away with the temporary folder."""
+    old = folder.parent / "old"
+    if target.exists():
+        os.rename(target, old)
+    try:
+        os.rename(folder, target)
+    except OSError:
+        if old.exists():
+            os.rename(old, target)
+        raise

@@ -1,0 +1,169 @@
+"""What a run says about itself, and golden sequences out of its training environment."""
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import numpy as np
+from brax.envs.base import State
+
+from robomarl import __version__
+from robomarl.policies.contract import (
+    Carry,
+    Contract,
+    Element,
+    Observation,
+    Source,
+    Training,
+    describe,
+    source_of,
+)
+from robomarl.safety.filter import SafetyParams
+from robomarl.sim.env import make_env
+from robomarl.sim.guard import safety_params
+from robomarl.sim.observe import local_views
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.world import World
+from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.view import LocalView
+
+GAP_PERIODS = 5
+"""Decisions that may fail to come before every memory starts again."""
+
+
+class Stats(Protocol):
+    """What the network's input looked like in training, [O] each."""
+
+    @property
+    def mean(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def std(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def low(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def high(self) -> np.ndarray: ...  # noqa: D102
+
+
+class Trained(Protocol):
+    """What export needs of a run (`robomarl.train.checkpoint.Run` has it)."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def scenario(self) -> Scenario: ...  # noqa: D102
+    @property
+    def config(self) -> Any:
+        """The recipe, a dataclass."""
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def commit(self) -> str: ...  # noqa: D102
+    @property
+    def observation_stats(self) -> Stats: ...  # noqa: D102
+    @property
+    def weights(self) -> Mapping[str, np.ndarray]:
+        """Parameters and statistics by name, for fine-tuning."""
+        ...
+
+    @property
+    def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
+        """(carry, obs [..., O]) -> (carry, action [..., A]): pure, parameters closed over."""
+        ...
+
+
+class Recorded(NamedTuple):
+    """[S, T, N, ...] each."""
+
+    views: LocalView
+    obs: np.ndarray
+    action: np.ndarray
+
+
+def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
+    """Shapes of the network's memory, without batch; a recurrent run has `init_carry`, arrays of zeros."""
+    return [np.shape(c) for c in getattr(run, "init_carry", ())]
+
+
+def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> Recorded:
+    """Fly the whole team in the training environment, randomization on, each sequence from a fresh reset."""
+    env, policy = make_env(run.scenario), run.policy_fn
+
+    def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
+        state, memory, carry = now
+        views = local_views(run.scenario, _world(state))
+        memory, obs = env.observation.observe(memory, views)
+        carry, action = policy(carry, obs)
+        return (env.step(state, action), memory, carry), (views, obs, action)
+
+    def sequence(key: jax.Array) -> tuple:
+        state = env.reset(key)
+        views = local_views(run.scenario, _world(state))
+        carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in carry_shapes(run))
+        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=steps)[1]
+
+    with jax.default_matmul_precision("highest"):
+        result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(seed), sequences))
+    return Recorded(*jax.tree.map(np.asarray, result))
+
+
+def _world(state: State) -> World:
+    return state.pipeline_state.world  # type: ignore[union-attr]
+
+
+def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = None) -> Contract:
+    """The contract of a run, its files still to be named.
+
+    Args:
+        run: what was trained.
+        name: name of the bundle.
+        team_size: least and largest team; by default exactly the scenario's.
+    """
+    scenario, env = run.scenario, make_env(run.scenario)
+    team = team_size or (scenario.count, scenario.count)
+    safety = safety_params(scenario, team[0])
+    return Contract(
+        schema_version=1,
+        name=name,
+        observation=_observation(env.observation, run.observation_stats, safety),
+        action=ActionSpec(env.action.fields),
+        rate_hz=scenario.rates.policy_hz,
+        team_size=team,
+        carries=_carries(run, env.observation, safety),
+        scenario=source_of(scenario.name, scenario),
+        vehicle=_vehicle(scenario),
+        safety=safety,
+        training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run)),
+        files={},
+    )
+
+
+def _observation(spec: ObservationSpec, stats: Stats, safety: SafetyParams) -> Observation:
+    own_age_s = safety.safety.delay_s + safety.period_s
+    elements = []
+    for i, (name, unit, frame, feature) in enumerate(describe(spec)):
+        age = spec.neighbours.max_age_s if feature.per_neighbour else own_age_s
+        ages = any(path.startswith(("own.", "heard.", "sensed.")) for path in feature.reads)
+        low, high, mean, std = (float(a[i]) for a in (stats.low, stats.high, stats.mean, stats.std))
+        elements.append(Element(name, unit, frame, low, high, mean, std, age if ages else None))
+    return Observation(spec, tuple(elements), tuple(sorted(spec.reads)))
+
+
+def _carries(run: Trained, spec: ObservationSpec, safety: SafetyParams) -> tuple[Carry, ...]:
+    gap_s = GAP_PERIODS * safety.period_s
+    past = [f for f in spec.fields if f.history > 1]
+    sizes = [sum(n.startswith((f"{f.name}.", f"{f.name}[")) for n in spec.element_names()) // f.history for f in past]
+    shapes = [("observation", f.name, (f.history - 1, size)) for f, size in zip(past, sizes, strict=True)]
+    shapes += [("policy", str(i), shape) for i, shape in enumerate(carry_shapes(run))]
+    shapes.append(("safety", "commands", (safety.queue_length, 4)))
+    return tuple(Carry(owner, name, tuple(map(int, shape)), max_gap_s=gap_s) for owner, name, shape in shapes)  # type: ignore[arg-type]
+
+
+def _vehicle(scenario: Scenario) -> Source:
+    return source_of(scenario.vehicle_config.name, scenario.vehicle_config)
+
+
+def _versions(run: Trained) -> dict[str, str]:
+    here = {name: version(name) for name in ("jax", "onnx", "onnxruntime", "numpy")} | {"robomarl": __version__}
+    return {**here, **getattr(run, "versions", {})}

@@ -1,0 +1,57 @@
+"""`Pilot`: view -> observation -> policy -> filter -> command, in one place for all who fly."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from robomarl.safety.filter import SafetyFilter
+from robomarl.spec import ActionSpec, Memory, ObservationSpec
+from robomarl.types import FilterResult
+from robomarl.view import LocalView
+
+
+class AnyPolicy(Protocol):
+    """What `Pilot` needs of a policy: a bundle's `Policy`, or a run's `RunPolicy`."""
+
+    observation: ObservationSpec
+    action: ActionSpec
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """Carry before the first decision."""
+        ...
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        ...
+
+
+class PilotCarry(NamedTuple):
+    """All memory of one robot, or of many."""
+
+    memory: Memory
+    """Histories of the observation."""
+    policy: tuple
+    """The network's."""
+    safety: Any
+    """The filter's: queued commands, committed plan."""
+
+
+class Pilot:
+    """A policy behind a safety filter. It has no state of its own."""
+
+    def __init__(self, policy: AnyPolicy, safety: SafetyFilter) -> None:
+        """Put the two together."""
+        self.policy = policy
+        self.safety = safety
+
+    def init(self, view: LocalView) -> PilotCarry:
+        """The memory before the first decision, for the leading axes of the view."""
+        batch = np.shape(view.own.pos_m)[:-1]
+        return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch))
+
+    def step(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, FilterResult]:
+        """One decision for every robot of the view, [...]: the next carry, and what is to be sent."""
+        memory, obs = self.policy.observation.observe(carry.memory, view)
+        policy, nominal = self.policy(carry.policy, obs)
+        safety, result = self.safety(carry.safety, view, nominal)
+        return PilotCarry(memory, policy, safety), result

@@ -1,0 +1,114 @@
+"""Everything that can be said about a bundle on this machine: is it whole, does it act as trained, how fast is it."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.policies import golden
+from robomarl.policies.bundle import Bundle, load_bundle
+from robomarl.policies.pilot import Pilot
+from robomarl.policies.runtime import Policy, open_policy, read_golden
+from robomarl.safety.filter import SafetyFilter
+
+DECISIONS = 500
+"""How many are timed ..."""
+SECONDS = 0.1
+"""... at most for this long, so that verify stays quick on slow machines."""
+
+WARM_UP = 5
+"""Decisions that are not counted."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `verify` found."""
+
+    id: str
+    """Empty where the bundle could not be read."""
+    ok: bool
+    problems: tuple[str, ...]
+    """One sentence each."""
+    parity_max: float | None = None
+    """Largest difference of an observation or action element from training."""
+    latency_p50_us: float | None = None
+    """One robot's policy, half of the decisions are faster."""
+    latency_p99_us: float | None = None
+    step_p50_us: float | None = None
+    """One robot's whole decision: view to filtered command."""
+    step_p99_us: float | None = None
+
+
+def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
+    """Check a bundle as a robot does, and time it unless told not to. Problems are reported, not raised."""
+    try:
+        bundle = load_bundle(name_or_dir)
+    except UserError as error:
+        return Verdict("", False, (str(error),))
+    try:
+        policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
+        checks = replay(bundle, policy, sequences)
+    except UserError as error:
+        return Verdict(bundle.id, False, (f"{bundle.folder}: {error}",))
+    parity = max(d.difference for d in checks if d.stage != "command")
+    problems = (*(f"{bundle.folder}: {d}." for d in checks if not d.ok), *stray_sidecars(bundle))
+    if problems or not timed:
+        return Verdict(bundle.id, not problems, problems, parity)
+    return Verdict(bundle.id, True, (), parity, *latency(policy, sequences))
+
+
+def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden) -> list[golden.Deviation]:
+    """Worst element of every stage: observation, action, command.
+
+    Raises:
+        UserError: the sequences do not fit the bundle.
+    """
+    return [*golden.check_policy(policy, sequences), golden.check_filter(bundle.contract, sequences)]
+
+
+def stray_sidecars(bundle: Bundle) -> list[str]:
+    """Sidecars that name another bundle, one sentence each."""
+    problems = []
+    for name, content in bundle.sidecars.items():
+        try:
+            named = json.loads(content)["id"]
+        except (ValueError, KeyError, TypeError):
+            named = None
+        if named != bundle.id:
+            problems.append(f"{bundle.folder}: {name} does not name this bundle's id; remove it or make it anew.")
+    return problems
+
+
+def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, float, float]:
+    """Microseconds of one robot's decision: policy p50, p99, then view to command p50, p99."""
+    pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
+    steps = sequences.obs.shape[1]
+    views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
+    carry, state = policy.init(), pilot.init(views[0])
+
+    def decide(i: int) -> None:
+        nonlocal carry
+        carry, _ = policy(carry, sequences.obs[0, i % steps, 0])
+
+    def step(i: int) -> None:
+        nonlocal state
+        state, _ = pilot.step(state, views[i % steps])
+
+    return (*_percentiles(decide, DECISIONS), *_percentiles(step, DECISIONS))
+
+
+def _percentiles(call: Callable[[int], None], count: int) -> tuple[float, float]:
+    """p50 and p99 of a call [us], after some calls of warm-up."""
+    times, end = [], time.perf_counter() + SECONDS
+    for i in range(count):
+        start = time.perf_counter_ns()
+        call(i)
+        times.append(time.perf_counter_ns() - start)
+        if i >= 2 * WARM_UP and time.perf_counter() > end:
+            break
+    p50, p99 = np.percentile(times[WARM_UP:], [50, 99]) / 1e3
+    return float(p50), float(p99)

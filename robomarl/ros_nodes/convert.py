@@ -1,0 +1,268 @@
+"""Messages to arrays and back: the only place where quaternion order, frames and message layout change.
+
+Inside: SI, world ENU, quaternions wxyz, velocity in the world, body rates in the body frame. In messages:
+quaternions xyzw; `Odometry` carries its twist in the body frame, as its definition says. Accelerations and
+plans are in the world frame, `header.frame_id` "map". A message that is not laid out so is refused.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, Transform, Twist
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, String
+from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
+
+from robomarl.geometry import quat_conjugate, rotate
+from robomarl.ros_nodes.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.topics import FRAME
+from robomarl.view import Goal, Plan
+
+UNIT_TOLERANCE = 1e-3
+"""A quaternion whose length is off by more is refused; others are normalized."""
+
+
+class MessageError(ValueError):
+    """A message is not laid out as `ros_nodes/README.md` says."""
+
+
+def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
+    """A state estimate as nav_msgs/Odometry."""
+    message = Odometry(header=header(stamp_s), child_frame_id=f"{robot}/base_link")
+    _set_xyz(message.pose.pose.position, estimate.pos_m)
+    _set_quat(message.pose.pose.orientation, estimate.quat_wxyz)
+    _set_xyz(message.twist.twist.linear, rotate(quat_conjugate(estimate.quat_wxyz), estimate.vel_m_s))
+    _set_xyz(message.twist.twist.angular, estimate.omega_rad_s)
+    return message
+
+
+def odometry_to(message: Odometry) -> tuple[Estimate, float]:
+    """The estimate and its stamp [s].
+
+    Raises:
+        MessageError: another frame, or no rotation.
+    """
+    _check_frame(message.header)
+    pose, twist = message.pose.pose, message.twist.twist
+    quat = quat_of(pose.orientation)
+    vel = rotate(quat, xyz_of(twist.linear))
+    return Estimate(xyz_of(pose.position), quat, vel, xyz_of(twist.angular)), stamp_of(message.header)
+
+
+def command_from(command: np.ndarray, stamp_s: float, robot: str) -> MultiDOFJointTrajectory:
+    """[4] acceleration [m/s^2, world] and yaw rate [rad/s] as a trajectory of one point (REP-147)."""
+    accel, rate = Twist(), Twist()
+    _set_xyz(accel.linear, command)
+    rate.angular.z = float(command[3])
+    point = MultiDOFJointTrajectoryPoint(velocities=[rate], accelerations=[accel])
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot], points=[point])
+
+
+def command_to(message: MultiDOFJointTrajectory) -> tuple[np.ndarray, float]:
+    """The command [4] and its stamp [s].
+
+    Raises:
+        MessageError: another frame or layout, or not finite.
+    """
+    _check_frame(message.header)
+    if len(message.points) != 1 or len(points_of(message)[0].accelerations) != 1:
+        raise MessageError("a command has one point with one acceleration")
+    point = points_of(message)[0]
+    yaw_rate = point.velocities[0].angular.z if point.velocities else 0.0
+    command = np.array([*xyz_of(point.accelerations[0].linear), yaw_rate])
+    if not np.isfinite(command).all():
+        raise MessageError(f"a command must be finite, not {command}")
+    return command, stamp_of(message.header)
+
+
+def broadcast_from(
+    said: Broadcast, stamp_s: float, robot: str, ahead_s: tuple[float, float]
+) -> MultiDOFJointTrajectory:
+    """Estimate and plan as one message.
+
+    Args:
+        said: what is told.
+        stamp_s: of the estimate.
+        robot: who says it.
+        ahead_s: from the stamp to the plan's state, when the queued commands have been carried out; to the stop.
+    """
+    message = MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot])
+    plan, (after_s, rest_s) = said.plan, ahead_s
+    places = ((said.pos_m, said.vel_m_s, 0.0), (plan.pos_m, plan.vel_m_s, after_s), (plan.stop_m, None, rest_s))
+    for pos, vel, time_s in places:
+        place, motion = Transform(), Twist()
+        _set_xyz(place.translation, pos)
+        if vel is not None:
+            _set_xyz(motion.linear, vel)
+        point = MultiDOFJointTrajectoryPoint(transforms=[place], velocities=[motion])
+        point.time_from_start.sec, point.time_from_start.nanosec = _split(time_s)
+        message.points.append(point)  # type: ignore[union-attr]
+    return message
+
+
+def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
+    """What a team-mate says, and the stamp of its estimate [s].
+
+    Raises:
+        MessageError: another frame or layout.
+    """
+    _check_frame(message.header)
+    points = points_of(message)
+    if len(points) != 3 or not all(len(p.transforms) == len(p.velocities) == 1 for p in points):
+        raise MessageError("a state and plan has three points with one transform and one velocity each")
+    pos = [xyz_of(p.transforms[0].translation) for p in points]
+    vel = [xyz_of(p.velocities[0].linear) for p in points]
+    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2])), stamp_of(message.header)
+
+
+def goal_from(goal: Goal, stamp_s: float) -> PoseStamped:
+    """A goal as PoseStamped."""
+    return PoseStamped(header=header(stamp_s), pose=_pose(goal.pos_m, goal.quat_wxyz))
+
+
+def goal_to(message: PoseStamped) -> Goal:
+    """The goal.
+
+    Raises:
+        MessageError: another frame, no rotation, or not finite.
+    """
+    _check_frame(message.header)
+    pos = xyz_of(message.pose.position)
+    if not np.isfinite(pos).all():
+        raise MessageError(f"a goal must be finite, not {pos}")
+    return Goal(pos, quat_of(message.pose.orientation))
+
+
+def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOFJointTrajectory:
+    """True states of all robots, [N, ...] each, in one message; velocities in the world frame."""
+    point = MultiDOFJointTrajectoryPoint()
+    for pos, quat, vel, omega in zip(*state, strict=True):
+        place, motion = Transform(), Twist()
+        _set_xyz(place.translation, pos)
+        _set_quat(place.rotation, quat)
+        _set_xyz(motion.linear, vel)
+        _set_xyz(motion.angular, omega)
+        point.transforms.append(place)  # type: ignore[union-attr]
+        point.velocities.append(motion)  # type: ignore[union-attr]
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=list(team), points=[point])
+
+
+def truth_to(message: MultiDOFJointTrajectory) -> tuple[Estimate, float]:
+    """True states [N, ...] and their stamp [s]."""
+    _check_frame(message.header)
+    places, motions = points_of(message)[0].transforms, points_of(message)[0].velocities
+    pos, quat = [xyz_of(t.translation) for t in places], [quat_of(t.rotation) for t in places]
+    vel, omega = [xyz_of(t.linear) for t in motions], [xyz_of(t.angular) for t in motions]
+    return Estimate(*(np.array(part) for part in (pos, quat, vel, omega))), stamp_of(message.header)
+
+
+def goals_from(goals_m: np.ndarray, stamp_s: float) -> PoseArray:
+    """Goals of the team [N, 3], upright."""
+    upright = np.array([1.0, 0.0, 0.0, 0.0])
+    return PoseArray(header=header(stamp_s), poses=[_pose(goal, upright) for goal in goals_m])
+
+
+def goals_to(message: PoseArray) -> list[Goal]:
+    """Goals in the order of the team."""
+    _check_frame(message.header)
+    return [Goal(xyz_of(pose.position), quat_of(pose.orientation)) for pose in message.poses]
+
+
+def numbers_from(label: str, values: np.ndarray) -> Float64MultiArray:
+    """Named numbers; `label` is their names, joined by commas."""
+    message = Float64MultiArray(data=values.tolist())
+    message.layout.dim = [MultiArrayDimension(label=label, size=len(values), stride=len(values))]
+    return message
+
+
+def numbers_to(message: Float64MultiArray) -> dict[str, float]:
+    """Named numbers.
+
+    Raises:
+        MessageError: there is not a name for each.
+    """
+    dims: Any = message.layout.dim
+    names = dims[0].label.split(",") if dims else []
+    if len(names) != len(message.data):
+        raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
+    return dict(zip(names, message.data, strict=True))
+
+
+def text_from(text: str) -> String:
+    """A text."""
+    return String(data=text)
+
+
+def text_to(message: String) -> str:
+    """A text."""
+    return message.data
+
+
+def diagnostics_from(name: str, level: int, message: str, values: dict[str, str], stamp_s: float) -> DiagnosticArray:
+    """One entry of `/diagnostics` (REP-107); levels are those of DiagnosticStatus, 0 is good."""
+    made = DiagnosticStatus(name=name, level=bytes([level]), message=message)
+    made.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+    return DiagnosticArray(header=header(stamp_s), status=[made])
+
+
+def header(stamp_s: float) -> Header:
+    """A header in the world frame."""
+    made = Header(frame_id=FRAME)
+    made.stamp.sec, made.stamp.nanosec = _split(stamp_s)
+    return made
+
+
+def stamp_of(of: Header) -> float:
+    """The stamp [s]."""
+    return of.stamp.sec + of.stamp.nanosec * 1e-9
+
+
+def points_of(message: MultiDOFJointTrajectory) -> Any:
+    """The points; their declared type is wider than the list that they are."""
+    return message.points
+
+
+def xyz_of(vector: object) -> np.ndarray:
+    """Point or Vector3 as [3]."""
+    return np.array([vector.x, vector.y, vector.z])  # type: ignore[attr-defined]
+
+
+def quat_of(quat: Quaternion) -> np.ndarray:
+    """Message (xyzw) to array (wxyz), normalized.
+
+    Raises:
+        MessageError: not a rotation.
+    """
+    wxyz = np.array([quat.w, quat.x, quat.y, quat.z])
+    length = float(np.sqrt(wxyz @ wxyz))
+    if not abs(length - 1.0) <= UNIT_TOLERANCE:
+        raise MessageError(f"quaternion {wxyz} (wxyz) has length {length:.4g}, not 1")
+    return wxyz / length
+
+
+def _set_quat(message: Quaternion, wxyz: np.ndarray) -> None:
+    message.w, message.x, message.y, message.z = (float(c) for c in wxyz)
+
+
+def _set_xyz(message: object, vector: np.ndarray) -> None:
+    message.x, message.y, message.z = (float(c) for c in vector[:3])  # type: ignore[attr-defined]
+
+
+def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
+    pose = Pose()
+    _set_xyz(pose.position, pos)
+    _set_quat(pose.orientation, wxyz)
+    return pose
+
+
+def _check_frame(of: Header) -> None:
+    if of.frame_id != FRAME:
+        raise MessageError(f"header.frame_id is {of.frame_id!r}, not {FRAME!r}")
+
+
+def _split(time_s: float) -> tuple[int, int]:
+    """Seconds and nanoseconds."""
+    nanoseconds = round(time_s * 1e9)
+    return nanoseconds // 10**9, nanoseconds % 10**9

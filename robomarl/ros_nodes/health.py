@@ -1,0 +1,93 @@
+"""What a policy node says of itself: a line in the log when something changes, diagnostics once a second. No ROS."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
+from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.tick import Timing
+from robomarl.safety.filter import Reason
+
+OK, WARN, ERROR = 0, 1, 2
+"""Levels of diagnostic_msgs/DiagnosticStatus."""
+BEFORE_FIRST = -100
+"""No reason yet."""
+
+
+class Status(NamedTuple):
+    """One entry of `/diagnostics`."""
+
+    name: str
+    level: int
+    message: str
+    values: dict[str, str]
+
+
+class Health:
+    """Watches the ticks of one policy node."""
+
+    def __init__(self, node: str, bundle: str, bundle_id: str, rate_hz: float) -> None:
+        """Start a new second."""
+        self._name, self._bundle, self._id = node, bundle, bundle_id
+        self._period_us = 1e6 / rate_hz
+        self._rate = max(round(rate_hz), 1)
+        self._reason, self._problems = BEFORE_FIRST, frozenset()
+        self._timings: list[Timing] = []
+        self._filtered = 0
+        self._last: tuple[Decision, str] | None = None
+
+    def note(self, decision: Decision, autopilot: Autopilot, timing: Timing) -> Iterator[tuple[bool, str]]:
+        """Take one tick in; yields (is it bad?, line) for the log where something changed."""
+        self._timings.append(timing)
+        self._filtered += decision.filtered
+        self._last = decision, autopilot.error
+        sources = frozenset(p.source for p in decision.reading.problems)
+        if autopilot.active and sources - self._problems:
+            for problem in decision.reading.problems:
+                yield True, f"input lost: {problem}."
+        self._problems = sources
+        if decision.reason != self._reason and self._reason != BEFORE_FIRST:
+            yield self._change(decision.reason, autopilot.error)
+        self._reason = decision.reason
+
+    def is_due(self) -> bool:
+        """Whether a second's worth of ticks has come together."""
+        return len(self._timings) >= self._rate
+
+    def summary(self, counts: list[Count]) -> Status:
+        """The second that has passed; starts the next one."""
+        latency = np.array([timing.latency_us for timing in self._timings])
+        late = np.array([timing.late_us for timing in self._timings])
+        decision, error = self._last or (None, "")
+        problems = decision.reading.problems if decision else ()
+        values = {
+            "bundle": self._bundle,
+            "bundle_id": self._id,
+            "reason": reason_name(self._reason),
+            "latency_p50_us": f"{np.median(latency):.0f}",
+            "latency_max_us": f"{latency.max():.0f}",
+            "late_max_us": f"{late.max():.0f}",
+            "ticks_skipped": str(self._timings[-1].skipped),
+            "filtered_share": f"{self._filtered / len(latency):.3f}",
+            "messages_lost": str(sum(count.lost for count in counts)),
+            "messages_received": str(sum(count.received for count in counts)),
+            **{f"input {p.source}": p.text for p in problems},
+            **({"error": error} if error else {}),
+        }
+        slow = latency.max() > self._period_us
+        level = ERROR if self._reason in (Held.FAILED, Held.SILENT, Held.BLIND) else WARN if problems or slow else OK
+        self._timings, self._filtered = [], 0
+        return Status(self._name, level, reason_name(self._reason), values)
+
+    @staticmethod
+    def _change(reason: int, error: str) -> tuple[bool, str]:
+        why = f": {error}" if error and reason == Held.FAILED else ""
+        return reason not in (Reason.OK, Held.INACTIVE), f"now: {reason_name(reason)}{why}."
+
+
+def reason_name(reason: int) -> str:
+    """What a decision's reason is called."""
+    known = {**{r.value: r.name for r in Held}, **{r.value: r.name for r in Reason}}
+    return known.get(reason, str(reason)).lower()

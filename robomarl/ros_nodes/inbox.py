@@ -1,0 +1,244 @@
+"""`Inbox`: the latest message of every source becomes one `LocalView`; what is missing or stale is named.
+
+No ROS here. Two clocks are kept apart. The *source age* of a message is the time since its stamp, by the clock
+that all robots share; the *delivery age* is the time since one arrived, by this machine's steady clock. A clock
+that is set back or a receiver that froze shows in one of them only, so the larger one counts.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
+
+NEVER = -math.inf
+
+
+class Now(NamedTuple):
+    """One moment on both clocks."""
+
+    stamp_s: float
+    """The clock of message stamps."""
+    steady_s: float
+    """This machine's steady clock."""
+
+
+class Estimate(NamedTuple):
+    """A robot's state estimate, as in `Own`."""
+
+    pos_m: np.ndarray
+    """[3] world."""
+    quat_wxyz: np.ndarray
+    """[4] body to world."""
+    vel_m_s: np.ndarray
+    """[3] world."""
+    omega_rad_s: np.ndarray
+    """[3] body."""
+
+
+class Broadcast(NamedTuple):
+    """What a robot tells its team: one message."""
+
+    pos_m: np.ndarray
+    """[3] estimate at the stamp, world."""
+    vel_m_s: np.ndarray
+    """[3] estimate at the stamp, world."""
+    plan: Plan
+    """[3] each."""
+
+
+class Count(NamedTuple):
+    """Messages of one source so far."""
+
+    received: int
+    lost: int
+
+
+class Problem(NamedTuple):
+    """An input that can't be used."""
+
+    source: str
+    """`odometry`, `goal`, or the name of a team-mate."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.text}"
+
+
+class Reading(NamedTuple):
+    """The view at one moment, and what is wrong with it."""
+
+    view: LocalView
+    """Team-mates that were never heard, fly another bundle or send from the future are masked. Stale ones are
+    not where all are needed: the policy's features and the filter judge their age themselves."""
+    own_ok: bool
+    """Own estimate and goal can be used."""
+    problems: tuple[Problem, ...]
+    """Everything that stands against activation."""
+    source_age_s: np.ndarray
+    """[1 + K] of the own estimate and of each team-mate; +inf where there is none."""
+    delivery_age_s: np.ndarray
+    """[1 + K] likewise."""
+
+
+@dataclass(frozen=True)
+class InboxLimits:
+    """When an input counts as stale."""
+
+    own_age_s: float
+    mate_age_s: float
+    needs_all: bool = True
+    """Every team-mate must be heard. Otherwise those that fell silent are out of range, and left out of the view."""
+    frozen_s: float = 0.5
+    """The own estimate has not changed in any bit for this long: its source hangs."""
+    future_s: float = 0.05
+    """A stamp may be ahead of this machine's clock by this much."""
+
+
+@dataclass
+class _Slot:
+    """The latest message of one source."""
+
+    value: Estimate | Broadcast | None = None
+    stamp_s: float = NEVER
+    arrived_s: float = NEVER
+
+    def put(self, value: Estimate | Broadcast, stamp_s: float, steady_s: float, max_age_s: float) -> None:
+        # Late samples are dropped; but after nothing for long, an older stamp means that a clock was set back.
+        if stamp_s > self.stamp_s or steady_s - self.arrived_s > max_age_s:
+            self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
+
+
+class Inbox:
+    """Messages in, view out, for the robot `index` of `team`."""
+
+    def __init__(self, team: tuple[str, ...], index: int, limits: InboxLimits) -> None:
+        """Start empty.
+
+        Args:
+            team: names of all robots, in the order of their indices.
+            index: which of them this robot is.
+            limits: when an input is stale.
+        """
+        self.limits = limits
+        self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
+        self._own, self._changed_s = _Slot(), NEVER
+        self._heard = {name: _Slot() for name in self.mates}
+        self._goal: Goal | None = None
+        self._bundles: dict[str, str] = {}
+        self._bundle = ""
+
+    def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
+        """A state estimate of this robot arrived."""
+        if self.own is None or not all(map(np.array_equal, estimate, self.own)):
+            self._changed_s = steady_s
+        self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
+
+    def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
+        """A team-mate's message arrived."""
+        self._heard[name].put(broadcast, stamp_s, steady_s, self.limits.mate_age_s)
+
+    def put_goal(self, goal: Goal) -> None:
+        """A goal arrived; goals do not age."""
+        self._goal = goal
+
+    def put_bundle(self, name: str, bundle_id: str) -> None:
+        """A team-mate said which bundle it flies."""
+        self._bundles[name] = bundle_id
+
+    def expect_bundle(self, bundle_id: str) -> None:
+        """Only team-mates with this bundle count as heard; "" lets all of them count."""
+        self._bundle = bundle_id
+
+    @property
+    def own(self) -> Estimate | None:
+        """The latest estimate, however old."""
+        return self._own.value  # type: ignore[return-value]
+
+    @property
+    def own_stamp_s(self) -> float:
+        """Its stamp; -inf if there is none."""
+        return self._own.stamp_s
+
+    def read(self, now: Now, time_s: float = 0.0) -> Reading:
+        """What this robot knows now.
+
+        Args:
+            now: the moment.
+            time_s: since the policy was activated.
+        """
+        own_problems = [*self._own_problems(now), *self._goal_problems()]
+        slots = [self._own, *self._heard.values()]
+        source = np.array([now.stamp_s - slot.stamp_s for slot in slots])
+        delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
+        age = np.maximum(source, delivery)
+        judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
+        problems = [*own_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
+        usable = np.array([use for _, use in judged.values()], bool)
+        return Reading(self._view(age, usable, time_s), not own_problems, tuple(problems), source, delivery)
+
+    def _own_problems(self, now: Now) -> list[Problem]:
+        text = self._staleness(self._own, now, self.limits.own_age_s)
+        still = now.steady_s - self._changed_s
+        if not text and still > self.limits.frozen_s:
+            text = f"has not changed in any bit for {still:.2f} s"
+        if not text and not all(np.isfinite(part).all() for part in self._own.value or ()):
+            text = "is not finite"
+        return [Problem("odometry", text)] if text else []
+
+    def _goal_problems(self) -> list[Problem]:
+        if self._goal is None:
+            return [Problem("goal", "none received yet")]
+        return [] if np.isfinite(self._goal.pos_m).all() else [Problem("goal", "is not finite")]
+
+    def _judge(self, name: str, slot: _Slot, now: Now) -> tuple[str, bool]:
+        """What is wrong with a team-mate's message, and whether it goes into the view."""
+        needed, theirs = self.limits.needs_all, self._bundles.get(name, "")
+        if slot.value is None:
+            return "nothing received yet" if needed else "", False
+        if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
+            return _from_the_future(ahead), False
+        if self._bundle and theirs != self._bundle:
+            return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
+        stale = self._staleness(slot, now, self.limits.mate_age_s)
+        return stale if needed else "", needed or not stale
+
+    def _staleness(self, slot: _Slot, now: Now, max_age_s: float) -> str:
+        if slot.value is None:
+            return "nothing received yet"
+        source, delivery = now.stamp_s - slot.stamp_s, now.steady_s - slot.arrived_s
+        if -source > self.limits.future_s:
+            return _from_the_future(-source)
+        if max(source, delivery) > max_age_s:
+            return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
+        return ""
+
+    def _view(self, age_s: np.ndarray, usable: np.ndarray, time_s: float) -> LocalView:
+        own = self._own.value or Estimate(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
+        goal = self._goal or Goal(np.zeros(3), np.array([1.0, 0, 0, 0]))
+        rows = np.zeros((len(self.mates), 5, 3))
+        for k, slot in enumerate(self._heard.values()):
+            if usable[k]:
+                said: Broadcast = slot.value  # type: ignore[assignment]
+                rows[k] = said.pos_m, said.vel_m_s, *said.plan
+        heard = Heard(
+            mask=usable,
+            pos_m=rows[:, 0],
+            vel_m_s=rows[:, 1],
+            age_s=np.where(usable, np.maximum(age_s[1:], 0.0), 0.0),
+            plan=Plan(rows[:, 2], rows[:, 3], rows[:, 4]),
+        )
+        return LocalView(
+            own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),  # type: ignore[misc]
+            heard=heard,
+            sensed=NothingSensed(),
+            goal=goal,
+            role=np.int32(0),
+            time_s=np.float64(time_s),
+        )
+
+
+def _from_the_future(ahead_s: float) -> str:
+    return f"its stamp is {ahead_s:.2f} s in the future; synchronize the clocks"

@@ -1,0 +1,116 @@
+"""What a policy node needs before it may fly: the bundle checked on this machine, behind the robot's own limits.
+
+No ROS here. The robot's vehicle file and arena bound what the bundle may ask for, never the other way round.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.fleet.store import Store
+from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.policies.bundle import Bundle, load_bundle
+from robomarl.policies.contract import Contract
+from robomarl.policies.golden import check_filter
+from robomarl.policies.pilot import Pilot
+from robomarl.policies.runtime import open_policy, read_golden
+from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
+from robomarl.view import blank_view
+
+ACTIONS = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
+"""What the command message carries."""
+WARM_UP = 30
+"""Decisions before the first real one: the first few take tens of times longer."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A bundle that is ready to fly."""
+
+    pilot: Pilot
+    id: str
+    name: str
+    rate_hz: float
+    max_gap_s: float
+    """A longer time between two decisions makes every memory start again."""
+
+
+def load_pilot(settings: PolicySettings) -> Loaded:
+    """Read the robot's bundle, check it here, and put it behind the filter.
+
+    Raises:
+        UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
+            or command.
+    """
+    bundle = load_bundle(settings.bundle) if settings.bundle else flashed_bundle(Path(settings.robot_root))
+    folder = str(bundle.folder)
+    policy = open_policy(bundle)
+    deviation = check_filter(bundle.contract, read_golden(bundle))
+    if not deviation.ok:
+        raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
+    check_fit(bundle.contract, settings, folder)
+    pilot = Pilot(policy, SafetyFilter(robot_limits(bundle.contract, settings)))
+    warm_up(pilot, len(settings.team) - 1)
+    gaps = [carry.max_gap_s for carry in bundle.contract.carries]
+    contract = bundle.contract
+    return Loaded(pilot, bundle.id, contract.name, contract.rate_hz, min(gaps, default=5 / contract.rate_hz))
+
+
+def flashed_bundle(root: Path) -> Bundle:
+    """The current bundle in a robot's folder.
+
+    Raises:
+        UserError: there is none, or it is damaged.
+    """
+    store = Store(root)
+    current = store.state().current
+    if current is None:
+        raise UserError(f"{root}: no bundle is flashed; run robomarl flash, or name a bundle.")
+    return store.load(current)
+
+
+def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None:
+    """Compare what the bundle is for with this robot and its team.
+
+    Raises:
+        UserError: it is for others.
+    """
+    least, most = contract.team_size
+    size = len(settings.team)
+    if not 0 <= settings.index < size:
+        raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
+    if not least <= size <= most:
+        raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
+    if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
+        raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
+    if (names := tuple(field.name for field in contract.action.fields)) != ACTIONS:
+        raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {', '.join(ACTIONS)}.")
+
+
+def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
+    """The filter's parameters: the robot's own, made stricter where the bundle is.
+
+    Raises:
+        UserError: the two have nothing in common.
+    """
+    vehicle = load_vehicle(settings.vehicle or contract.vehicle.name)
+    arena = None
+    if np.isfinite([*settings.arena_low_m, *settings.arena_high_m]).all():
+        arena = Arena(settings.arena_low_m, settings.arena_high_m)
+    try:
+        # Where the radio spans the whole team, the whole team has to be heard.
+        min_mates = len(settings.team) - 1 if contract.safety.min_mates else 0
+        return from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates).tighten(contract.safety)
+    except ValueError as error:
+        raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
+
+
+def warm_up(pilot: Pilot, num_mates: int) -> None:
+    """Make some decisions that nobody sees."""
+    view = blank_view(num_mates)
+    carry = pilot.init(view)
+    for _ in range(WARM_UP):
+        carry, _ = pilot.step(carry, view)

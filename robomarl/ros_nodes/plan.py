@@ -1,0 +1,184 @@
+"""The fleet plan: fleet file, bundle and options become a list of nodes. No ROS here.
+
+`robomarl up`, the launch file and the tests all start what this says, so that they start the same.
+"""
+
+import json
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import Fleet, RobotConfig
+from robomarl.ros_nodes.settings import PolicySettings, RecorderSettings, SimSettings
+
+PACKAGE = "robomarl"
+MAX_DOMAIN = 101
+"""Larger domain ids use ports that Linux gives to other programs."""
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What the operator chooses."""
+
+    bundle: str = ""
+    """Name or folder of a bundle that all robots fly, instead of the one that each was flashed with."""
+    namespace: str = ""
+    """Above the robots' own namespaces."""
+    root: str = ""
+    """Relative folders of the fleet file are below it; by default below the working directory."""
+    robots: tuple[str, ...] = ()
+    """Start the policy nodes of these only; by default of the whole team."""
+    sim: bool = False
+    """Simulate the robots with MuJoCo."""
+    record: str = ""
+    """Folder of the recording; none without it."""
+    params_file: str = ""
+    """ROS parameter file that all nodes read first."""
+    use_sim_time: bool = False
+    autostart: bool = False
+    """Activate each robot as soon as its inputs are fresh and it has a goal. Nothing moves without this."""
+    log_level: str = "info"
+    seed: int = 0
+    """Of the simulator's first reset."""
+    log_dir: str = ""
+    """Folder for the simulator's true logs."""
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One process."""
+
+    executable: str
+    """Console script, for `ros2 run robomarl EXECUTABLE` and launch files."""
+    module: str
+    """The same as a Python module, where there is no `ros2`."""
+    name: str
+    """Name of the node."""
+    namespace: str
+    """Absolute, or empty for the root."""
+    parameters: dict[str, Any]
+    lifecycle: bool = False
+    remaps: tuple[tuple[str, str], ...] = ()
+    params_file: str = ""
+    log_level: str = "info"
+    environment: dict[str, str] = field(default_factory=dict)
+    """Added to that of the parent."""
+
+    @property
+    def full_name(self) -> str:
+        """Absolute name of the node."""
+        return f"{self.namespace}/{self.name}"
+
+    def arguments(self) -> list[str]:
+        """Command line of the process, after the program."""
+        rules = [f"__node:={self.name}", *([f"__ns:={self.namespace}"] if self.namespace else [])]
+        rules += [f"{a}:={b}" for a, b in self.remaps]
+        words = ["--ros-args", *(word for rule in rules for word in ("-r", rule))]
+        words += ["--log-level", self.log_level]
+        words += ["--params-file", self.params_file] if self.params_file else []
+        pairs = [f"{name}:={_yaml(value)}" for name, value in self.parameters.items()]
+        return words + [word for pair in pairs for word in ("-p", pair)]
+
+
+def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008
+    """All nodes of a fleet, policy nodes first, in the order of the robots' indices.
+
+    Raises:
+        UserError: `robots` or `namespace` is not possible.
+    """
+    team = sorted(fleet.robots, key=lambda robot: robot.index)
+    names = tuple(robot.name for robot in team)
+    for name in options.robots:
+        if name not in names:
+            raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
+    base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
+    chosen = [robot for robot in team if not options.robots or robot.name in options.robots]
+    specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
+    if options.sim:
+        about = {"scenario": fleet.scenario, "team": names, "seed": options.seed, "log_dir": options.log_dir}
+        specs.append(_spec("sim_node", "sim_node.node", ("sim", base), _checked(SimSettings, about), options))
+    if options.record:
+        specs.append(_recorder(fleet, names, base, options))
+    return specs
+
+
+def environment(sim: bool, domain_id: int | None = None) -> dict[str, str]:
+    """What all nodes, and whoever talks to them, need in their environment.
+
+    Raises:
+        UserError: the domain id is out of range.
+    """
+    if domain_id is not None and not 0 <= domain_id <= MAX_DOMAIN:
+        raise UserError(f"--domain-id {domain_id} is out of range; it must be from 0 to {MAX_DOMAIN}.")
+    # Shared memory made discovery take seconds now and then when several nodes ran on one machine.
+    made = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    if sim:
+        made["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    if domain_id is not None:
+        made["ROS_DOMAIN_ID"] = str(domain_id)
+    return made
+
+
+def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    about = {
+        "team": team,
+        "index": robot.index,
+        "robot_root": str(Path(options.root, robot.folder).absolute()),
+        "bundle": _absolute(options.bundle),
+        "vehicle": fleet.vehicle,
+        "autostart": options.autostart,
+    }
+    where = ("policy_node", f"{base}/{robot.name}")
+    return _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options, lifecycle=True)
+
+
+def _recorder(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    about = {
+        "team": team,
+        "base": base,
+        "sim": options.sim,
+        "folder": options.record,
+        "about": (f"fleet={fleet.name}", f"vehicle={fleet.vehicle}", f"scenario={fleet.scenario}"),
+    }
+    where = ("recorder", base)
+    return _spec("recorder_node", "recorder_node", where, _checked(RecorderSettings, about), options)
+
+
+def _spec(
+    executable: str,
+    module: str,
+    where: tuple[str, str],
+    parameters: dict,
+    options: PlanOptions,
+    lifecycle: bool = False,
+) -> NodeSpec:
+    return NodeSpec(
+        executable=executable,
+        module=f"{PACKAGE}.ros_nodes.{module}",
+        name=where[0],
+        namespace=where[1],
+        parameters={**parameters, "use_sim_time": options.use_sim_time},
+        lifecycle=lifecycle,
+        params_file=options.params_file,
+        log_level=options.log_level,
+        environment=environment(options.sim),
+    )
+
+
+def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The parameters, after a check that the node has all of them; empty texts are left to their defaults."""
+    unknown = values.keys() - {f.name for f in fields(settings)}
+    assert not unknown, f"{settings.__name__} has no {unknown}"
+    lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {name: value for name, value in lists.items() if value != ""}
+
+
+def _absolute(bundle: str) -> str:
+    """A folder as an absolute path, because nodes may run elsewhere; names stay as they are."""
+    return str(Path(bundle).absolute()) if bundle and Path(bundle).is_dir() else bundle
+
+
+def _yaml(value: Any) -> str:
+    """A parameter value as ROS reads it on the command line: JSON is YAML."""
+    return json.dumps(value)

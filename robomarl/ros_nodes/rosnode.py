@@ -1,0 +1,223 @@
+"""What all nodes share: publishers and mailboxes from the topic table, and the life of a process."""
+
+import ctypes
+import dataclasses
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import rclpy
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.callback_groups import CallbackGroup
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from robomarl.config import UserError
+from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.processes import PARENT_ENV
+from robomarl.ros_nodes.topics import Topic
+
+_PR_SET_PDEATHSIG = 1
+URGENT = -10
+"""Niceness of a control loop."""
+S = TypeVar("S")
+
+
+class Polled(CallbackGroup):
+    """Subscriptions that the executor leaves alone: a `Mailbox` takes their messages when it is their time.
+
+    Waking the executor for every message costs three times as much processor as looking once a tick.
+    """
+
+    def can_execute(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Nothing to end."""
+
+
+class Mailbox:
+    """One subscription: messages wait until they are taken; those that were lost on the way are counted."""
+
+    def __init__(
+        self,
+        node: Node,
+        topic: Topic,
+        name: str,
+        convert: Callable[[Any], Any] | None = None,
+        depth: int | None = None,
+    ) -> None:
+        """Subscribe.
+
+        Args:
+            node: on which.
+            topic: type and quality of service.
+            name: absolute name of the topic.
+            convert: from the message to what `take` yields; without it the message stays serialized.
+            depth: messages that may wait; by default the topic's.
+        """
+        self.name, self.topic, self.refused = name, topic, ""
+        self._convert, self._node = convert, node
+        self._last: dict[str, int] = {}
+        self._received = self._lost = 0
+        qos, kind = qos_of(topic), message_class(topic.type)
+        qos.depth = depth or qos.depth
+        self._subscription = node.create_subscription(
+            kind, name, _no_callback, qos, callback_group=Polled(), raw=convert is None
+        )
+
+    @property
+    def count(self) -> Count:
+        """Messages so far."""
+        return Count(self._received, self._lost)
+
+    @property
+    def num_publishers(self) -> int:
+        """How many publish on the topic now."""
+        return self._node.count_publishers(self.name)
+
+    def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """Everything that has come since the last call, oldest first, with the middleware's message info."""
+        subscription = self._subscription
+        while True:
+            with subscription.handle:
+                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+            if taken is None:
+                return
+            message, info = taken
+            self._tally(info)
+            if self._convert is None:
+                yield message, info
+                continue
+            try:
+                yield self._convert(message), info
+            except MessageError as error:
+                self._refuse(str(error))
+
+    def latest(self) -> Any:
+        """The newest of what has come since the last call, or None."""
+        return next((message for message, _ in reversed(list(self.take()))), None)
+
+    def destroy(self) -> None:
+        """Unsubscribe."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _tally(self, info: Mapping[str, Any]) -> None:
+        number, sender = info.get("publication_sequence_number"), str(info.get("publisher_gid"))
+        self._received += 1
+        if number is None:
+            return
+        if sender in self._last and number > self._last[sender]:
+            self._lost += number - self._last[sender] - 1
+        self._last[sender] = number
+
+    def _refuse(self, text: str) -> None:
+        if text != self.refused:
+            self._node.get_logger().error(f"{self.name}: message refused: {text}")
+        self.refused = text
+
+
+def publisher(node: Node, topic: Topic, name: str) -> Publisher:
+    """A publisher of the topic table."""
+    return node.create_publisher(message_class(topic.type), name, qos_of(topic))
+
+
+def qos_of(topic: Topic) -> QoSProfile:
+    """The topic's quality of service."""
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=topic.depth,
+        reliability=ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if topic.latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+def message_class(type_name: str) -> Any:
+    """The class of "package/msg/Name"."""
+    package, kind, name = type_name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), name)
+
+
+def now_s(node: Node) -> float:
+    """The node's clock [s]: what message stamps are made of."""
+    return node.get_clock().now().nanoseconds * 1e-9
+
+
+def declare(node: Node, settings: type) -> None:
+    """Declare the fields of a class of `robomarl.ros_nodes.settings` as parameters of the node."""
+    for field in dataclasses.fields(settings):
+        default: Any = list(field.default) if isinstance(field.default, tuple) else field.default
+        node.declare_parameter(field.name, default, _descriptor(field))
+
+
+def read(node: Node, settings: type[S]) -> S:
+    """The parameters as they are now."""
+    values = {f.name: node.get_parameter(f.name).value for f in dataclasses.fields(settings)}  # type: ignore[arg-type]
+    return settings(**{k: tuple(v) if not isinstance(v, (str, int, float)) else v for k, v in values.items()})
+
+
+def _descriptor(field: dataclasses.Field) -> ParameterDescriptor:
+    made = ParameterDescriptor(description=field.metadata["text"])
+    low, high = field.metadata["low"], field.metadata["high"]
+    if low is not None and isinstance(field.default, int):
+        made.integer_range = [IntegerRange(from_value=low, to_value=high)]
+    elif low is not None:
+        made.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return made
+
+
+def run_node(make: Callable[[], Node], args: list[str] | None = None, urgent: bool = False) -> int:
+    """Spin a node until it is told to stop; returns the exit status.
+
+    Args:
+        make: makes the node.
+        args: command line; by default the process's own.
+        urgent: go before other programs of this machine, where the system allows that.
+    """
+    rclpy.init(args=args)
+    node = None
+    try:
+        die_with_parent()
+        if urgent:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, 0, URGENT)
+        node = make()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 1 if getattr(node, "failed", False) else 0
+
+
+def die_with_parent() -> None:
+    """Ask the kernel for SIGTERM when the runner that started us is gone (Linux; nothing elsewhere)."""
+    parent = os.environ.get(PARENT_ENV)
+    if not parent or not sys.platform.startswith("linux"):
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != int(parent):  # it was gone before we asked
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _no_callback(message: Any) -> None:
+    """Never called: see `Polled`."""

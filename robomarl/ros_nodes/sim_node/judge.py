@@ -1,0 +1,107 @@
+"""The judge: what really happened in a flight, from the simulator's truth at every physics step. No ROS."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.flight import FlightLog
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.tasks import task_of
+from robomarl.sim.world import World, positions, velocities
+
+
+class Score(NamedTuple):
+    """The flight so far. It begins with the first command to any robot after a reset."""
+
+    flight: int
+    """Which one since the start: the first reset begins flight 1."""
+    seed: int
+    flight_s: float
+    """Since the first command; 0 before."""
+    succeeded_s: float
+    """When all robots had arrived; NaN as long as they have not."""
+    failed: float
+    """1 when two robots touched or one left the arena."""
+    collisions: int
+    """How often two robots began to touch."""
+    min_distance_m: float
+    """Least distance between two centres, in continuous time."""
+    time_limit_s: float
+    """Of the scenario."""
+    slipped_s: float
+    """How much the simulator fell behind the clock since the start, all in all."""
+
+
+class Judge:
+    """Watches one flight after the other; collects the log at the policy's rate."""
+
+    def __init__(self, scenario: Scenario, steps_per_row: int) -> None:
+        """Take the rules of the scenario's task.
+
+        Args:
+            scenario: with `policy_hz` equal to the rate of the steps.
+            steps_per_row: physics steps for each row of the log.
+        """
+        self._scenario, self._task = scenario, task_of(scenario)
+        self._every = steps_per_row
+        self.reset()
+
+    def reset(self) -> None:
+        """A new flight."""
+        self._steps = self.collisions = 0
+        self.succeeded_s, self.failed, self.min_distance_m = math.nan, False, math.inf
+        self._touching = False
+        self._rows: list[tuple[np.ndarray, ...]] = []
+
+    @property
+    def flight_s(self) -> float:
+        """Since the first command."""
+        return self._steps * self._scenario.period_s
+
+    def watch(self, world: World, command: np.ndarray, contact: bool) -> None:
+        """One physics step of a flight.
+
+        Args:
+            world: after the step, one team.
+            command: [N, 4] what the low-level controllers got.
+            contact: the engine itself found two robots touching.
+        """
+        if self._steps % self._every == 0:
+            self._rows.append(_row(world, command))
+        self._steps += 1
+        self.min_distance_m = min(self.min_distance_m, float(world.closest_m.min()))
+        touching = contact or self.min_distance(world) < 2 * self._scenario.vehicle_config.body.radius_m
+        self.collisions += touching and not self._touching
+        self._touching = touching
+        self.failed = self.failed or touching or bool(self._task.failed(self._scenario, world).any())
+        if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
+            self.succeeded_s = self.flight_s
+
+    @staticmethod
+    def min_distance(world: World) -> float:
+        """Least distance between two centres within the last step [m]."""
+        return float(world.closest_m.min())
+
+    def log(self) -> FlightLog | None:
+        """The true log; what the policies wanted is not known here and NaN. None before the first command."""
+        if not self._rows:
+            return None
+        pos, quat, vel, goal, command = (np.stack(part) for part in zip(*self._rows, strict=True))
+        return FlightLog(
+            time_s=np.arange(len(pos)) * self._every * self._scenario.period_s,
+            pos_m=pos,
+            quat_wxyz=quat,
+            vel_m_s=vel,
+            goal_m=goal,
+            nominal=np.full_like(command, np.nan),
+            command=command,
+            active=np.zeros(command.shape[:2], bool),
+            radius_m=self._scenario.vehicle_config.body.radius_m,
+            separation_m=self._scenario.vehicle_config.safety.separation_m,
+        )
+
+
+def _row(world: World, command: np.ndarray) -> tuple[np.ndarray, ...]:
+    quat = np.stack(world.body.quat, -1)
+    return positions(world.body)[0], quat[0], velocities(world.body)[0], world.goal_m[0].copy(), command.copy()

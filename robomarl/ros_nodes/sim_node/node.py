@@ -1,0 +1,162 @@
+"""The node around `RealTimeTeam`: commands and goals in, odometry and truth out, in real time.
+
+Services `~/reset` (new places, goals and weather from the parameter `seed`, which then counts on) and `~/finish`
+(write the flight's true log; the answer's text is the judge's score as JSON, with the path of the log and the
+time of the first command, `began_s`).
+"""
+
+import json
+import math
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+from robomarl.config import UserError
+from robomarl.flight import save_flight
+from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.settings import SimSettings
+from robomarl.ros_nodes.sim_node.judge import Score
+from robomarl.ros_nodes.sim_node.team import RealTimeTeam
+from robomarl.ros_nodes.ticker import Beat, Ticker
+from robomarl.sim.scenario import load_scenario
+
+MAX_STEPS = 25
+"""Steps that are made up for at once when the machine was busy; what is missed beyond them is counted as slipped."""
+STATUS_HZ = 10
+STATUS_LABEL = ",".join(Score._fields)
+
+
+class SimNode(Node):
+    """All robots of a team, simulated."""
+
+    def __init__(self) -> None:
+        """Compile the model, reset, and run.
+
+        Raises:
+            UserError: the scenario does not exist, or is for another number of robots.
+        """
+        super().__init__("sim")
+        self.failed = False
+        declare(self, SimSettings)
+        settings = read(self, SimSettings)
+        scenario = load_scenario(settings.scenario)
+        if scenario.count != len(settings.team):
+            raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
+        self._team, self._names = RealTimeTeam(scenario), settings.team
+        self._log_dir = Path(settings.log_dir) if settings.log_dir else None
+        self._connect()
+        self._lock = threading.Lock()
+        self._steps = self._skipped = self._slipped = 0
+        self._began_s = math.nan
+        self._team.reset(settings.seed)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        self.create_service(Trigger, "~/finish", self._on_finish)
+        self._ticker = Ticker(self._team.dt_s, self._tick, self._died)
+        self.get_logger().info(
+            f"{scenario.name}: {scenario.count} robots hover; physics at {1 / self._team.dt_s:g} Hz."
+        )
+
+    def destroy_node(self) -> None:
+        """Stop the physics first."""
+        if hasattr(self, "_ticker"):
+            self._ticker.stop()
+        super().destroy_node()
+
+    def _connect(self) -> None:
+        base, names = self.get_namespace().rstrip("/"), self._names
+        own, command, goal = topics.ODOMETRY, topics.COMMAND, topics.GOAL
+        self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
+        self._commands = [Mailbox(self, command, command.of(n, base), convert.command_to) for n in names]
+        self._goals = [Mailbox(self, goal, goal.of(n, base), convert.goal_to) for n in names]
+        self._shown = {topic: publisher(self, topic, topic.of("sim", base)) for topic in topics.SIM_TOPICS}
+
+    def _tick(self, beat: Beat) -> None:
+        """Catch up with the clock, a physics step at a time."""
+        due = 1 + beat.skipped - self._skipped
+        self._skipped = beat.skipped
+        self._slipped += max(due - MAX_STEPS, 0)
+        with self._lock:
+            for _ in range(min(due, MAX_STEPS)):
+                self._step()
+
+    def _step(self) -> None:
+        team, rates = self._team, self._team.scenario.rates
+        for index, mailbox in enumerate(self._commands):
+            for (command, _), _ in mailbox.take():
+                team.command(index, command)
+        team.step()
+        if math.isnan(self._began_s) and team.judge.flight_s:
+            self._began_s = now_s(self)
+        self._steps += 1
+        if self._steps % team.scenario.substeps == 0:
+            self._take_goals()
+            self._publish()
+        if self._steps % round(rates.physics_hz / STATUS_HZ) == 0:
+            self._publish_status()
+
+    def _take_goals(self) -> None:
+        for index, mailbox in enumerate(self._goals):
+            for goal, _ in mailbox.take():
+                self._team.set_goal(index, goal.pos_m)
+
+    def _publish(self) -> None:
+        stamp_s = now_s(self)
+        for name, estimate, made in zip(self._names, self._team.estimates(), self._odometry, strict=True):
+            made.publish(convert.odometry_from(estimate, stamp_s, name))
+        self._shown[topics.TRUTH].publish(convert.truth_from(self._names, self._team.truth(), stamp_s))
+
+    def _publish_status(self) -> None:
+        values = np.array(self._score(), float)
+        self._shown[topics.SIM_STATUS].publish(convert.numbers_from(STATUS_LABEL, values))
+
+    def _score(self) -> Score:
+        return self._team.score(self._slipped * self._team.dt_s)
+
+    def _reset(self) -> int:
+        seed = self.get_parameter("seed").get_parameter_value().integer_value
+        self._team.reset(seed)
+        self._began_s = math.nan
+        self.set_parameters([Parameter("seed", value=seed + 1)])
+        self._shown[topics.SIM_GOALS].publish(convert.goals_from(self._team.goals_m, now_s(self)))
+        return seed
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            seed = self._reset()
+            self._publish_status()
+        response.success, response.message = True, f"seed {seed}"
+        return response
+
+    def _on_finish(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            score, log, began_s = self._score(), self._team.judge.log(), self._began_s
+        path = ""
+        if log is not None and self._log_dir is not None:
+            path = str(self._log_dir / f"flight_{score.flight:03d}.npz")
+            self._log_dir.mkdir(parents=True, exist_ok=True)
+            save_flight(Path(path), log)
+        response.success, response.message = True, json.dumps({**score._asdict(), "began_s": began_s, "log": path})
+        return response
+
+    def _died(self, error: BaseException) -> None:
+        """A step raised what nobody expected: the process ends, the robots' odometry goes stale."""
+        if not self.context.ok():
+            return  # we were told to stop, and a message was on its way out
+        self.get_logger().fatal(f"the simulation failed: {type(error).__name__}: {error}")
+        self.failed = True
+        self.context.try_shutdown()
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl sim_node`."""
+    return run_node(SimNode, args, urgent=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+"""The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import NamedTuple
+
+from robomarl.safety import barriers, motion
+from robomarl.safety.barriers import Mate
+from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
+from robomarl.safety.constants import Constants
+from robomarl.safety.motion import Motion, Predicted, Vec3
+from robomarl.safety.qp import Projection
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView, Plan
+
+FAR_M = 1e3
+"""Where a mate that was not heard is put: its row cannot bind there."""
+
+
+HalfSpace = tuple[Array, Array, Array, Array]
+"""Unit normal x, y, z and right-hand side."""
+
+
+class Library(NamedTuple):
+    """What the arrays are of, and how to solve the QP with them."""
+
+    xp: ModuleType
+    solve: Callable[[Array, Array], Projection]
+    """(rows [m, 4, ...], point [3, ...]); see `qp.project_rows`."""
+
+
+class Checked(NamedTuple):
+    """Inputs after the checks; what is not usable has been replaced by numbers that do no harm."""
+
+    own: Motion
+    mates: Mate
+    """Components [..., K]."""
+    heard: Array
+    """[..., K] bool."""
+    nominal: Array
+    """[..., 4]"""
+    has_vel: Array
+    """[...] bool: the own velocity is finite."""
+    reason: Array
+    """[...] what was wrong with the inputs, `Reason.OK` if nothing."""
+
+
+def filter_batch(
+    c: Constants, library: Library, carry: FilterCarry, view: LocalView, nominal: Array
+) -> tuple[FilterCarry, FilterResult]:
+    """One decision of every robot; see `SafetyFilter`."""
+    xp = library.xp
+    checked = check(c, view, nominal, xp)
+    drift = _drift(c, carry, checked, xp)
+    queue = [split(carry.commands[..., i, :]) for i in range(carry.commands.shape[-2])]
+    acting = queue[len(queue) - len(c.queue.speed_s) :]
+    own = motion.predict(c, checked.own, acting, drift, xp)
+    rows, (low, high), margin = limits_of(c, own, checked, xp)
+    rows = [(x, y, z, bound - _dot((x, y, z), drift)) for x, y, z, bound in rows]
+    low, high = ([b - d for b, d in zip(bounds, drift, strict=False)] for bounds in (low, high))
+    clipped = [(*row[:3], barriers.clip(c, row[3], xp)) for row in rows] + _box(c, checked.own, low, high, xp)
+    found = library.solve(xp.stack([xp.stack(row) for row in clipped]), xp.moveaxis(checked.nominal[..., :3], -1, 0))
+    reason = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
+    reason = xp.where(found.solved, int(Reason.OK), reason)
+    reason = xp.where(checked.reason != Reason.OK, checked.reason, reason)
+    good = reason == Reason.OK
+    accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
+    yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
+    command = xp.stack([*accel, xp.where(good, yaw, 0.0)], -1)
+    slack = _slack(rows, low, high, accel, xp)
+    active = ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    result = FilterResult(command, nominal, active, slack, good, reason, margin)
+    after = motion.advance(c, own.motion, _add(accel, drift))
+    expected = xp.stack(motion.expected_velocity(c, checked.own, [*acting, accel], drift), -1)
+    return FilterCarry(
+        commands=xp.concatenate([carry.commands, command[..., None, :]], -2)[..., 1:, :],
+        plan=Plan(*(xp.stack(v, -1) for v in (*after, motion.stop_point(c, after, xp)))),
+        drift_m_s2=xp.stack(drift, -1),
+        expected_m_s=xp.where(checked.has_vel[..., None], expected, UNKNOWN_M_S),
+        ok=xp.where(good, carry.ok + 1, 0),
+    ), result
+
+
+def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Checked:
+    """Test everything that the filter reads, and nothing else."""
+    own, heard = view.own, view.heard
+    has_vel, has_nominal = _sane(own.vel_m_s, xp), _sane(nominal, xp)
+    mate_ok = _sane(heard.pos_m, xp) & _sane(heard.vel_m_s, xp) & (xp.abs(heard.age_s) < LARGE)
+    own_ok = _sane(own.pos_m, xp) & has_vel & (xp.abs(own.age_s) < LARGE)
+    finite = own_ok & has_nominal & (mate_ok | ~heard.mask).all(-1)
+    use = heard.mask & mate_ok
+    pos = xp.where(_sane(own.pos_m, xp)[..., None], own.pos_m, 0.0)
+    # A stamp from the future is as doubtful as one from the past.
+    age = xp.where(use, xp.abs(heard.age_s), 0.0)
+    own_age = xp.where(own_ok, xp.abs(own.age_s), 0.0)
+    stale = (age > c.max_age_s).any(-1) | (own_age > c.max_own_age_s)
+    reason = xp.where(stale, int(Reason.STALE), int(Reason.OK))
+    reason = xp.where(heard.mask.sum(-1) < c.min_mates, int(Reason.MISSING), reason)
+    return Checked(
+        own=Motion(split(pos), split(xp.where(has_vel[..., None], own.vel_m_s, 0.0))),
+        mates=_mates(c, view, (use, pos), xp.maximum(age + (c.horizon_s - own_age)[..., None], 0.0), xp),
+        heard=use,
+        nominal=xp.where(has_nominal[..., None], nominal, 0.0),
+        has_vel=has_vel,
+        reason=xp.where(finite, reason, int(Reason.NON_FINITE)),
+    )
+
+
+def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Mate:
+    """The mates that may be used, the others far away. `known`: which those are, and the own position."""
+    shown, far = known[0][..., None], (known[1] + FAR_M)[..., None, :]
+    heard = view.heard
+    state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))
+    if c.mode != "qp":
+        return Mate(state, since_s * 0.0, since_s * 0.0)
+    plan = Motion(split(xp.where(shown, heard.plan.pos_m, far)), split(xp.where(shown, heard.plan.vel_m_s, 0.0)))
+    return barriers.mate_of(c, state, plan, since_s, xp)
+
+
+def limits_of(
+    c: Constants, own: Predicted, checked: Checked, xp: ModuleType
+) -> tuple[list[HalfSpace], tuple[list[Array], list[Array]], Array]:
+    """All half-spaces but the input box, not clipped yet: rows, the arena's bounds; and the smallest gap to a mate."""
+    if c.mode == "off":
+        return [], ([], []), own.error_m * 0.0 + xp.inf
+    along = Predicted(
+        Motion(*(tuple(x[..., None] for x in v) for v in own.motion)), own.error_m[..., None], own.error_m_s[..., None]
+    )
+    if c.mode == "textbook":
+        row = barriers.pair_textbook(c, along.motion, checked.mates.motion, xp)
+    else:
+        row = barriers.pair(c, along, checked.mates, xp)
+    limit = barriers.speed_limit(c, own, xp)
+    rows: list[HalfSpace] = [(*limit.normal, limit.bound)]
+    rows += [tuple(x[..., k] for x in (*row.normal, row.bound)) for k in range(checked.heard.shape[-1])]
+    gap = xp.where(checked.heard, row.gap_m, xp.inf).min(-1, initial=xp.inf)
+    return rows, barriers.arena_bounds(c, own, xp), gap
+
+
+def _box(c: Constants, own: Motion, low: list[Array], high: list[Array], xp: ModuleType) -> list[HalfSpace]:
+    """The input box, cut by the arena, as half-spaces."""
+    zero = own.pos[0] * 0.0
+    rows: list[HalfSpace] = []
+    for i in range(3):
+        least, most = zero + c.low[i], zero + c.high[i]
+        if low:
+            least = xp.maximum(least, xp.minimum(low[i], c.demand_m_s2))
+            most = xp.minimum(most, xp.maximum(high[i], -c.demand_m_s2))
+        x, y, z = (zero + float(i == j) for j in range(3))
+        rows += [(x, y, z, most), (-x, -y, -z, -least)]
+    return rows
+
+
+def split(vector: Array) -> Vec3:
+    """[..., 3 or more] to its first three components."""
+    return (vector[..., 0], vector[..., 1], vector[..., 2])
+
+
+def _slack(rows: list[HalfSpace], low: list[Array], high: list[Array], u: Vec3, xp: ModuleType) -> Array:
+    slack = u[0] * 0.0
+    for row in rows:
+        slack = xp.maximum(slack, _dot(row, u) - row[3])
+    for x, least, most in zip(u, low, high, strict=False):
+        slack = xp.maximum(slack, xp.maximum(least - x, x - most))
+    return slack
+
+
+def _drift(c: Constants, carry: FilterCarry, checked: Checked, xp: ModuleType) -> Vec3:
+    known = checked.has_vel & (xp.abs(carry.expected_m_s) < LARGE).all(-1)
+    missed = [v - e for v, e in zip(checked.own.vel, split(carry.expected_m_s), strict=True)]
+    before = split(carry.drift_m_s2)
+    x, y, z = (motion.update_drift(c, d, xp.where(known, m, 0.0), xp) for d, m in zip(before, missed, strict=True))
+    return (x, y, z)
+
+
+def _fallback(c: Constants, own: Motion, checked: Checked, drift: Vec3, xp: ModuleType) -> Vec3:
+    """Brake; without a velocity there is no direction to brake in."""
+    x, y, z = (b - d for b, d in zip(motion.brake(c, own.vel, xp), drift, strict=True))
+    return (xp.where(checked.has_vel, x, 0.0), xp.where(checked.has_vel, y, 0.0), xp.where(checked.has_vel, z, 0.0))
+
+
+def _chosen(c: Constants, good: Array, u: Vec3, fallback: Vec3, xp: ModuleType) -> Vec3:
+    x, y, z = (xp.clip(xp.where(good, u[i], fallback[i]), c.low[i], c.high[i]) for i in range(3))
+    return (x, y, z)
+
+
+def _add(a: Vec3, b: Vec3) -> Vec3:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def _sane(vector: Array, xp: ModuleType) -> Array:
+    return (xp.abs(vector) < LARGE).all(-1)
+
+
+def _dot(a: Vec3, b: Vec3) -> Array:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -1,0 +1,145 @@
+"""What a safety campaign puts the robots through: starts, sensors, radio, delays and point masses. Numpy."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from robomarl.safety.adversary import Team
+from robomarl.safety.constants import DELAY_SPREAD
+from robomarl.safety.params import SafetyParams
+from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
+
+SEGMENTS = 8
+"""Straight pieces that stand for a period's arcs: at 50 Hz and 12 m/s^2 they are 10 micrometres off."""
+HEIGHT_M = 1.2
+
+Plant = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Position, velocity and commanded acceleration [E, N, 3] -> positions within the period [S, E, N, 3], velocity."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the robots are put through."""
+
+    task: Literal["adversarial", "swap"] = "adversarial"
+    count: int = 8
+    """Robots in a team."""
+    seconds: float = 10.0
+    """Length of an episode."""
+    loss: float = 0.3
+    """Share of the messages that do not arrive, each receiver on its own."""
+    latency_steps: int = 1
+    """Periods from a message's stamp to its arrival."""
+    noise: float = 1.0
+    """Estimation error over the assumed bounds; a share of it is constant, the rest new at each sample."""
+    mismatch: float = 1.0
+    """Acceleration error over the assumed bound, constant over an episode."""
+    delay_steps: tuple[int, int] | None = None
+    """Delay of the commands in periods, constant for each robot; by default half to all of the assumed."""
+    ring_radius_m: float = 1.0
+    spacing_m: float = 0.6
+    """Robots start on a ring of that radius, or larger so that neighbours are this far apart."""
+    detour: bool = True
+    """In `swap`: the right-hand rule against deadlock."""
+
+    @property
+    def ring_m(self) -> float:
+        """Radius of the ring that the robots start on."""
+        return max(self.ring_radius_m, self.spacing_m / (2 * math.sin(math.pi / max(self.count, 2))))
+
+
+class World:
+    """E teams of N robots, what they know, and what is on its way to them."""
+
+    def __init__(self, campaign: Campaign, params: SafetyParams, episodes: int, random: np.random.Generator) -> None:
+        """Everybody at rest on the ring, and heard by everybody."""
+        self.campaign, self.params, self.random = campaign, params, random
+        self.team = _start(campaign, episodes, random)
+        shape = self.team.pos.shape
+        safety = params.safety
+        self.bounds = (safety.position_error_m * campaign.noise, safety.velocity_error_m_s * campaign.noise)
+        self.bias = [ball(random, shape, bound) for bound in self.bounds]
+        self.bias_share = random.random((*shape[:2], 1))
+        self.push = ball(random, shape, safety.accel_error_m_s2 * campaign.mismatch)
+        assumed = params.queue_length
+        shortest, longest = campaign.delay_steps or (math.ceil(DELAY_SPREAD * assumed), assumed)
+        self.delay = random.integers(shortest, longest + 1, shape[:2])
+        self.queue = np.zeros((longest + 1, *shape))
+        self.others = np.array([[j for j in range(shape[1]) if j != i] for i in range(shape[1])], int)
+        state = np.concatenate([*self.team[:2], *self.team[:2]], -1)
+        self.sent = np.repeat(state[None], campaign.latency_steps, 0)
+        self.heard = state[:, self.others.reshape(shape[1], -1)]
+        self.age_s = np.zeros(self.heard.shape[:-1])
+        self.seen = self._estimate()
+
+    def view(self) -> LocalView:
+        """What the robots know now."""
+        lead, zero = self.team.pos.shape[:2], np.zeros_like(self.team.pos)
+        unit, mask = np.zeros((*lead, 4)), np.ones(self.age_s.shape, bool)
+        pos, vel, plan_pos, plan_vel = (self.heard[..., i : i + 3] for i in (0, 3, 6, 9))
+        return LocalView(
+            own=Own(self.seen.pos, unit, self.seen.vel, zero, np.zeros(lead)),
+            heard=Heard(mask, pos, vel, self.age_s, Plan(plan_pos, plan_vel, plan_pos)),
+            sensed=NothingSensed(),
+            goal=Goal(self.team.goal, unit),
+            role=np.zeros(lead, int),
+            time_s=np.zeros(lead),
+        )
+
+    def step(self, accel: np.ndarray, plan: Plan, plant: Plant | None = None) -> np.ndarray:
+        """One period.
+
+        Args:
+            accel: commands [E, N, 3].
+            plan: what the robots send along with the state that they see.
+            plant: the robots; point masses by default.
+
+        Returns:
+            Positions from the start to the end of the period [S+1, E, N, 3].
+        """
+        self.queue = np.concatenate([self.queue[1:], accel[None]])
+        acting = np.take_along_axis(self.queue, (len(self.queue) - 1 - self.delay)[None, ..., None], 0)[0]
+        path, vel = (plant or self._point_masses)(*self.team[:2], acting)
+        self._transmit(plan)
+        path = np.concatenate([self.team.pos[None], path])
+        self.team = self.team._replace(pos=path[-1], vel=vel)
+        self.seen = self._estimate()
+        return path
+
+    def _point_masses(self, pos: np.ndarray, vel: np.ndarray, accel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        accel, t = accel + self.push, self.params.period_s
+        times = (np.arange(1, SEGMENTS + 1) / SEGMENTS * t)[:, None, None, None]
+        return pos + vel * times + accel * (times**2 / 2), vel + accel * t
+
+    def _estimate(self) -> Team:
+        share, shape = self.bias_share, self.team.pos.shape
+        errors = [
+            share * bias + (1 - share) * ball(self.random, shape, bound)
+            for bias, bound in zip(self.bias, self.bounds, strict=True)
+        ]
+        return Team(self.team.pos + errors[0], self.team.vel + errors[1], self.team.goal)
+
+    def _transmit(self, plan: Plan) -> None:
+        message = np.concatenate([*self.seen[:2], plan.pos_m, plan.vel_m_s], -1)
+        self.sent = np.concatenate([self.sent[1:], message[None]])
+        arrives = self.random.random(self.age_s.shape) >= self.campaign.loss
+        self.heard = np.where(arrives[..., None], self.sent[0][:, self.others], self.heard)
+        latency_s = self.campaign.latency_steps * self.params.period_s
+        self.age_s = np.where(arrives, latency_s, self.age_s + self.params.period_s)
+
+
+def ball(random: np.random.Generator, shape: tuple[int, ...], radius: float) -> np.ndarray:
+    """Points [..., 3] uniform in a ball."""
+    x = random.normal(size=shape)
+    return x / np.linalg.norm(x, axis=-1, keepdims=True) * radius * np.cbrt(random.random((*shape[:-1], 1)))
+
+
+def _start(campaign: Campaign, episodes: int, random: np.random.Generator) -> Team:
+    angle = 2 * np.pi * np.arange(campaign.count) / campaign.count
+    ring = campaign.ring_m * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
+    shape, height = (episodes, campaign.count, 3), np.array([0, 0, HEIGHT_M])
+    pos = ring + height + random.uniform(-0.1, 0.1, shape)
+    return Team(pos, np.zeros(shape), height - ring + random.uniform(-0.05, 0.05, shape))

@@ -1,0 +1,77 @@
+"""`SafetyFilter`: what stands between a policy and the robot.
+
+The view goes in, and the nominal command; the nearest command that keeps the robot clear of its team-mates,
+inside the arena and below its speed limit comes out, or the named fallback. `docs/safety.md` has the
+assumptions, the derivation and what was measured.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from robomarl.safety import qp
+from robomarl.safety.batch import Library, filter_batch
+from robomarl.safety.carry import FilterCarry, Reason, initial_carry
+from robomarl.safety.constants import Mode, constants_of
+from robomarl.safety.params import Arena, SafetyParams, from_vehicle
+from robomarl.safety.single import filter_one
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView
+
+__all__ = ["Arena", "FilterCarry", "Mode", "Reason", "SafetyFilter", "SafetyParams", "from_vehicle", "initial_carry"]
+
+
+class SafetyFilter:
+    """The filter of one type of vehicle; a pure function of its arguments, without state of its own.
+
+    Args:
+        params: numbers of the vehicle. On a robot: `robot_params.tighten(bundle_params)`.
+        mode: `qp`, the rows with all margins; `textbook`, the control barrier function of the literature without
+            any (for comparison: it collides); `off`, only the input limits and the test for finite inputs.
+    """
+
+    def __init__(self, params: SafetyParams, mode: Mode = "qp") -> None:
+        """Work out the constants."""
+        if mode not in ("qp", "textbook", "off"):
+            raise ValueError(f"filter mode {mode!r} is not known; allowed: qp, textbook, off.")
+        self.params = params
+        self.mode = mode
+        self._constants = constants_of(params, mode)
+
+    def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
+        """The memory before the first decision, for robots with these leading axes."""
+        return initial_carry(self.params, batch)
+
+    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array) -> tuple[FilterCarry, FilterResult]:
+        """Filter one decision.
+
+        Args:
+            carry: the memory that the last decision returned, or `init`.
+            view: what the robot knows. Read are position, velocity and age of the own estimate, and mask, position,
+                velocity, age and plan (but for its stop point) of the team-mates. Leading axes [...] are robots
+                that decide at the same time.
+            nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
+                filtered; the yaw rate is clipped.
+
+        Returns:
+            The next memory, and what to send, in double precision. The command is always finite and within the
+            input limits.
+        """
+        nominal = np.asarray(nominal)
+        if nominal.ndim == 1:
+            return filter_one(self._constants, carry, view, nominal)
+        return filter_batch(self._constants, _NUMPY, carry, _as_double(view), np.asarray(nominal, float))
+
+
+_NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))
+
+
+def _as_double(view: LocalView) -> LocalView:
+    """What the filter reads, in numpy's double precision."""
+    own, heard = view.own, view.heard
+    pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
+    mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
+    plan = heard.plan._replace(pos_m=np.asarray(heard.plan.pos_m, float), vel_m_s=np.asarray(heard.plan.vel_m_s, float))
+    mask = np.asarray(heard.mask, bool)
+    heard = heard._replace(mask=mask, pos_m=mate_pos, vel_m_s=mate_vel, age_s=mate_age, plan=plan)
+    return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)

@@ -1,0 +1,54 @@
+"""The same filter in JAX, for training with it in the loop: jit, vmap, scan and gradients.
+
+Rows, checks and fallbacks are those of `batch`; only the loop of the projection is the compiler's. In single
+precision rows hold to `TOLERANCE`, and commands agree with the numpy filter to 1e-4.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.safety import qp
+from robomarl.safety.batch import Library, filter_batch
+from robomarl.safety.carry import FilterCarry, initial_carry
+from robomarl.safety.constants import Mode, constants_of
+from robomarl.safety.params import SafetyParams
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView
+
+TOLERANCE = 2e-5
+"""Violation of a row [m/s^2] that counts as holding in single precision."""
+
+
+class JaxFilter:
+    """As `SafetyFilter`, for JAX arrays with any leading axes; made by `make_jax_filter`."""
+
+    def __init__(self, params: SafetyParams, mode: Mode) -> None:
+        """Work out the constants."""
+        self.params = params
+        self.mode = mode
+        self._constants = constants_of(params, mode)
+
+    def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
+        """The memory before the first decision, for robots with these leading axes."""
+        return initial_carry(self.params, batch, jnp, "float32")
+
+    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array) -> tuple[FilterCarry, FilterResult]:
+        """Filter one decision; see `SafetyFilter.__call__`."""
+        return filter_batch(self._constants, _JAX, carry, view, nominal)
+
+
+def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:
+    """The filter of one type of vehicle, to be wrapped around an environment in training."""
+    return JaxFilter(params, mode)
+
+
+def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
+    """As a scan: the graph holds one round, and gradients flow backwards through it."""
+    state, _ = jax.lax.scan(lambda s, _: (pivot(rows, point, s)[0], None), state, None, length=qp.ROUNDS)
+    return state
+
+
+_JAX = Library(jnp, partial(qp.project_rows, xp=jnp, tolerance=TOLERANCE, repeat=_repeat))

@@ -1,0 +1,1 @@
+"""Scripted policies, to compare trained ones with."""

@@ -1,0 +1,46 @@
+"""`GotoPolicy`: straight to the goal, blind to everybody else. What a safety filter alone makes of a task."""
+
+import numpy as np
+
+from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.tasks import task_of
+from robomarl.spec import ObservationField, ObservationSpec
+
+POSITION_PER_S = 1.5
+"""Wanted speed over distance to the goal."""
+VELOCITY_PER_S = 3.0
+"""Wanted acceleration over velocity error; from four times `POSITION_PER_S` on it never overshoots."""
+CRUISE_SHARE = 0.8
+"""Share of the vehicle's speed limit that it cruises at."""
+
+
+class GotoPolicy:
+    """Proportional-derivative flight to the goal within the vehicle's limits.
+
+    It has the interface of a trained policy and reads goal error and velocity only; it leaves the heading.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Take the limits of the scenario's vehicle."""
+        vehicle: Vehicle = scenario.vehicle_config
+        self.name = "baseline"
+        self.scenario_name = scenario.name
+        self.vehicle_name = vehicle.name
+        self.observation = ObservationSpec((ObservationField("goal_error"), ObservationField("velocity")))
+        self.action = task_of(scenario).action(scenario)
+        self._cruise_m_s = CRUISE_SHARE * vehicle.limits.speed_m_s
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., 6]) -> (carry, action [..., 4]): acceleration [m/s^2] and no yaw rate."""
+        wanted = POSITION_PER_S * obs[..., :3]
+        speed = np.linalg.norm(wanted, axis=-1, keepdims=True)
+        wanted = wanted * np.minimum(1.0, self._cruise_m_s / np.maximum(speed, 1e-6))
+        accel = VELOCITY_PER_S * (wanted - obs[..., 3:6])
+        still = np.zeros_like(accel[..., :1])
+        action = np.concatenate([accel, still], -1).astype(np.float32)
+        return carry, np.clip(action, self.action.low, self.action.high)

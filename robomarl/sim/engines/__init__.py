@@ -1,0 +1,1 @@
+"""Engines: how bodies move through the sub-steps of one decision. `fast`, `mujoco` and `mjx`."""

@@ -1,0 +1,142 @@
+"""The `mujoco` engine: MuJoCo in C, many teams side by side, for verification and as the robots behind ROS.
+
+Each sub-step runs the low-level controller and the motors for all vehicles at once in numpy, and then one
+MuJoCo step of every team in a thread pool (`mujoco.rollout`). MuJoCo mixes rotor thrusts itself, through the
+sites of the model; drag and wind are applied as world forces at the centre of mass. No JAX here.
+"""
+
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo comes without type stubs for most of its names.
+import copy
+import os
+
+import mujoco
+import numpy as np
+from mujoco import rollout
+
+from robomarl.sim.mjcf import build_model
+from robomarl.sim.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.team import TeamSim
+from robomarl.sim.world import World, advance, command_in_force
+
+_INPUT = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
+_STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+
+
+class MujocoBodies:
+    """The engine's `Integrate`: moves the bodies of E teams through the sub-steps of one decision.
+
+    `contact` says for each team whether MuJoCo has found two robots touching within the last decision.
+    """
+
+    def __init__(self, scenario: Scenario, num_envs: int, threads: int | None = None) -> None:
+        """Compile the model.
+
+        Args:
+            scenario: what is simulated.
+            num_envs: E, teams side by side.
+            threads: in MuJoCo's pool; by default one for each of at most 8 cores, and none for one team.
+        """
+        self._scenario = scenario
+        self._model = build_model(scenario)
+        self._models = [self._model] * num_envs
+        threads = threads or min(os.cpu_count() or 1, 8, num_envs)
+        self._pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
+        self._workers = [mujoco.MjData(self._model) for _ in range(threads)]
+        count, model = scenario.count, self._model
+        assert mujoco.mj_stateSize(model, _STATE) == 1 + 13 * count, "the model holds more than free bodies"
+        self._state = np.zeros((num_envs, 1 + 13 * count))
+        self._next = np.zeros((num_envs, 1, 1 + 13 * count))
+        self._input = np.zeros((num_envs, 1, mujoco.mj_stateSize(model, _INPUT)))
+        self._sensed = np.zeros((num_envs, 1, model.nsensordata))
+        self._thrust = self._input[:, 0, : 4 * count].reshape(num_envs, count, 4)
+        force = self._input[:, 0, 4 * count :].reshape(num_envs, 1 + count, 6)
+        self._force = force[:, 1:, :3]
+        self.contact = np.zeros(num_envs, bool)
+
+    def set_masses(self, mass_kg: np.ndarray) -> None:
+        """Give every vehicle its own mass, [E, N]; the models are rebuilt where that is needed."""
+        bodies = [self._model.body(f"robot{i}").id for i in range(self._scenario.count)]
+        if np.allclose(mass_kg, self._model.body_mass[bodies], rtol=1e-7):
+            self._models = [self._model] * len(mass_kg)
+            return
+        scratch = self._workers[0]
+        self._models = [copy.copy(self._model) for _ in mass_kg]
+        for model, masses in zip(self._models, mass_kg, strict=True):
+            model.body_mass[bodies] = masses
+            mujoco.mj_setConst(model, scratch)
+
+    def __call__(self, world: World, wind: Vec3) -> Body:
+        """Bodies one decision later; see `robomarl.sim.world.Integrate`."""
+        scenario, physics = self._scenario, world.hidden.physics
+        vehicle, rotors = scenario.vehicle_config, world.body.rotors
+        memory = rotor_memory(physics.rotor_tau_s, scenario.physics_dt_s)
+        self._write(world.body)
+        self.contact[:] = False
+        for i in range(scenario.substeps):
+            body = self._read(rotors)
+            *accel, yaw_rate = command_in_force(world, np.asarray(i), scenario.substeps)
+            targets = rotor_targets(vehicle, body.quat, body.omega, tuple(accel), yaw_rate)
+            rotors = spin_rotors(rotors, targets, memory)
+            for k, thrust in enumerate(rotors):
+                self._thrust[..., k] = thrust * physics.thrust_scale
+            for k, push in enumerate(drag(vehicle, vehicle.body.mass_kg, body.vel, wind)):
+                self._force[..., k] = push
+            self._substep()
+        dtype = world.goal_m.dtype
+        final = self._read(rotors)
+        return Body(*(tuple(c.astype(dtype) for c in part) for part in final))
+
+    def _substep(self) -> None:
+        self._pool.rollout(
+            self._models,
+            self._workers,
+            self._state,
+            self._input,
+            control_spec=_INPUT,
+            skip_checks=True,
+            nstep=1,
+            state=self._next,
+            sensordata=self._sensed,
+        )
+        self._state[:] = self._next[:, 0]
+        self.contact |= (self._sensed[:, 0] > 0).any(-1)
+
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Views into the state: [E, N, 7] position and attitude, [E, N, 6] velocity and body rates."""
+        num, count = len(self._state), self._scenario.count
+        place = self._state[:, 1 : 1 + 7 * count].reshape(num, count, 7)
+        motion = self._state[:, 1 + 7 * count :].reshape(num, count, 6)
+        return place, motion
+
+    def _write(self, body: Body) -> None:
+        count = self._scenario.count
+        self._state[:, 1 : 1 + 7 * count] = np.stack([*body.pos, *body.quat], -1).reshape(len(self._state), -1)
+        self._state[:, 1 + 7 * count :] = np.stack([*body.vel, *body.omega], -1).reshape(len(self._state), -1)
+
+    def _read(self, rotors: tuple) -> Body:
+        place, motion = self._parts()
+        p, m = np.moveaxis(place, -1, 0).copy(), np.moveaxis(motion, -1, 0).copy()
+        return Body((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)
+
+
+class MujocoTeam(TeamSim):
+    """E teams on MuJoCo."""
+
+    def __init__(self, scenario: Scenario, num_envs: int, seed: int, threads: int | None = None) -> None:
+        """Compile the model; see `TeamSim` and `MujocoBodies`."""
+        super().__init__(scenario, num_envs, seed)
+        self.bodies = MujocoBodies(scenario, num_envs, threads)
+
+    @property
+    def contact(self) -> np.ndarray:
+        """[E] bool: MuJoCo itself has found two robots of this team touching within the last decision."""
+        return self.bodies.contact
+
+    def _started(self, world: World) -> None:
+        self.bodies.contact[:] = False
+        self.bodies.set_masses(np.asarray(world.hidden.physics.mass_kg))
+
+    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
+        return advance(self.scenario, world, command, draws, self.bodies)

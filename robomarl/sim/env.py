@@ -1,0 +1,199 @@
+"""`TeamEnv`: a scenario as a `brax.envs.Env` with a leading robot axis in observation, action and reward."""
+
+import contextlib
+import io
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.config import UserError
+from robomarl.sim.draws import seed_words, uniform
+from robomarl.sim.engines.fast import make_fast
+from robomarl.sim.observe import local_views
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.sim.tasks import task_of
+from robomarl.sim.world import Integrate, World, advance, num_step_draws
+from robomarl.spec import Memory
+from robomarl.view import LocalView
+
+with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
+    from brax.envs.base import Env, State
+
+
+class Simulation(NamedTuple):
+    """What `State.pipeline_state` holds."""
+
+    world: World
+    memory: Memory
+    """Of the observation, [N, ...] each."""
+    seed: jax.Array
+    """[2] uint32: randomness of the steps to come."""
+    succeeded: jax.Array
+    """[] bool: the team has succeeded at some time of this episode."""
+    safety: Any = ()
+    """The safety filters' memory, [N, ...] each; empty without a filter."""
+
+
+class TeamEnv(Env):
+    """One scenario on a JAX engine.
+
+    `reset(key)` and `step(state, action)` are pure; use `jax.vmap` for a batch. `state.obs` is [N, O],
+    `action` is [N, A] in physical units (the action `Spec`), `state.reward` is [N], `state.done` is one flag
+    for the team: 1 when the episode ended, by failure or by time (then `info["truncation"]` is 1 as well).
+    `state.metrics` has every weighted reward term, `reward/NAME`, and `success`, `contact`, averaged over robots.
+    """
+
+    def __init__(
+        self, scenario: Scenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
+    ) -> None:
+        """Decide everything that does not change within an episode.
+
+        Args:
+            scenario: what is simulated.
+            sim: "fast" or "mjx".
+            weights: reward weights that replace the task's own, by name.
+            safety: "qp": the safety filter stands between action and vehicle, as on the robot; "off": it does not.
+
+        Raises:
+            UserError: an engine or a reward term of that name does not exist.
+        """
+        self.scenario = scenario
+        self.task = task_of(scenario)
+        unknown = set(weights or {}) - set(self.task.weights)
+        if unknown:
+            raise UserError(f"Reward weight {min(unknown)!r} is not a term; allowed: {', '.join(self.task.weights)}.")
+        self.weights = {**self.task.weights, **(weights or {})}
+        self.observation = self.task.observation(scenario)
+        self.action = self.task.action(scenario)
+        self.integrate = make_engine(scenario, sim)
+        self._backend = sim
+        self._filter = NoFilter() if safety == "off" else make_filter(scenario, safety)
+
+    @property
+    def observation_size(self) -> int:
+        """Length of one robot's observation."""
+        return self.observation.size
+
+    @property
+    def action_size(self) -> int:
+        """Length of one robot's action."""
+        return self.action.size
+
+    @property
+    def num_agents(self) -> int:
+        """N, robots in the team."""
+        return self.scenario.count
+
+    @property
+    def backend(self) -> str:
+        """Name of the engine."""
+        return self._backend
+
+    def reset(self, rng: jax.Array) -> State:
+        """A new episode with a new draw of everything that is randomized."""
+        key, k1, k2, k3 = jax.random.split(rng, 4)
+        robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
+        team = jax.random.uniform(k2, (TEAM_DRAWS,))
+        cells = jax.random.uniform(k3, (num_cells(self.scenario),))
+        world = start_world(self.scenario, robot, team, cells)
+        views = local_views(self.scenario, world)
+        memory, obs = self.observation.observe(self.observation.init(views), views)
+        zero = jnp.zeros(())
+        names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
+        safety = self._filter.init((self.num_agents,))
+        sim = Simulation(world, memory, seed_words(key), jnp.zeros((), bool), safety)
+        info = {"truncation": zero, "steps": zero}
+        return State(sim, obs, jnp.zeros(self.num_agents), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+
+    def step(self, state: State, action: jax.Array) -> State:
+        """One decision of the team."""
+        sim: Simulation = state.pipeline_state  # type: ignore[assignment]
+        draws = uniform(sim.seed, sim.world.step, self.num_agents, num_step_draws(self.scenario))
+        safety, command = self._filter(sim.safety, local_views(self.scenario, sim.world), action)
+        world = advance(self.scenario, sim.world, command, draws, self.integrate)
+        views = local_views(self.scenario, world)
+        memory, obs = self.observation.observe(sim.memory, views)
+        terms = self.task.reward_terms(self.scenario, sim.world, world, command)
+        weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
+        failed = self.task.failed(self.scenario, world)
+        succeeded = sim.succeeded | self.task.succeeded(self.scenario, world)
+        timeout = ~failed & (world.step >= self.scenario.max_steps)
+        metrics = {f"reward/{k}": v.mean() for k, v in weighted.items()}
+        metrics["success"] = (succeeded & timeout).astype(jnp.float32)
+        metrics["contact"] = failed.astype(jnp.float32)
+        return state.replace(  # type: ignore[attr-defined]
+            pipeline_state=Simulation(world, memory, sim.seed, succeeded, safety),
+            obs=obs,
+            reward=sum(weighted.values()),
+            done=(failed | timeout).astype(jnp.float32),
+            metrics={**state.metrics, **metrics},
+            info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)},
+        )
+
+    def privileged(self, state: State) -> jax.Array:
+        """[N, P] what a central critic may see."""
+        return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
+
+
+class NoFilter:
+    """The filter that lets everything through."""
+
+    def init(self, batch: tuple[int, ...]) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, view: LocalView, nominal: jax.Array) -> tuple[tuple, jax.Array]:
+        """The command is what was asked for."""
+        return carry, nominal
+
+
+class Filter:
+    """The safety filter in JAX, as a function to the command alone."""
+
+    def __init__(self, scenario: Scenario, mode: str) -> None:
+        """Work out the constants."""
+        from robomarl.safety.jax_filter import make_jax_filter
+        from robomarl.sim.guard import safety_params
+
+        self._filter = make_jax_filter(safety_params(scenario), mode)  # type: ignore[arg-type]
+        self.init = self._filter.init
+
+    def __call__(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, jax.Array]:
+        """The command that is sent; no gradient is asked of it."""
+        carry, result = self._filter(carry, view, nominal)
+        return carry, result.command.astype(nominal.dtype)
+
+
+def make_filter(scenario: Scenario, mode: str) -> Filter:
+    """The filter of that name in JAX.
+
+    Raises:
+        UserError: there is none.
+    """
+    if mode not in ("qp", "textbook"):
+        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook.")
+    return Filter(scenario, mode)
+
+
+def make_engine(scenario: Scenario, sim: str) -> Integrate:
+    """The integration function of a JAX engine.
+
+    Raises:
+        UserError: there is no JAX engine of that name.
+    """
+    if sim == "fast":
+        return make_fast(scenario)
+    if sim == "mjx":
+        from robomarl.sim.engines.mjx import make_mjx
+
+        return make_mjx(scenario)
+    raise UserError(f"Engine {sim!r} is not a JAX engine; allowed: fast, mjx.")
+
+
+def make_env(
+    scenario: Scenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
+) -> TeamEnv:
+    """`TeamEnv`, by function, as the rest of the field spells it."""
+    return TeamEnv(scenario, sim, weights, safety)

@@ -1,0 +1,268 @@
+"""`Scenario`: the file that says what is simulated, read from `sim/scenarios/NAME.toml`.
+
+`extends = "other"` takes another file and overrides keys of it. A name NAME_N without a file of its own is
+NAME's family (`swap`, `goto`) with `count = N`. The vehicle file is loaded with it, so that one object holds
+every physical number.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from robomarl.config import Count, NonNegative, Positive, UserError, build
+from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
+from robomarl.paths import scenarios_dir
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RateConfig:
+    """How often things happen."""
+
+    policy_hz: Positive
+    """Decisions per second."""
+    physics_hz: Positive
+    """Sub-steps of the physics and of the low-level controller per second; a multiple of `policy_hz`."""
+
+
+@dataclass(frozen=True)
+class StartConfig:
+    """Where the robots start."""
+
+    ring_radius_m: Positive
+    """Radius of the ring, or more where `min_spacing_m` asks for it."""
+    min_spacing_m: Positive
+    """Least distance between neighbours on the ring."""
+    height_m: Positive
+    """Height of the ring."""
+    jitter_m: NonNegative = 0.0
+    """Uniform offset of each start, each axis."""
+    speed_m_s: NonNegative = 0.0
+    """Uniform start velocity, each axis."""
+    yaw_rad: NonNegative = 0.0
+    """Uniform start heading within plus and minus this."""
+
+
+@dataclass(frozen=True)
+class GoalConfig:
+    """Where the robots are sent."""
+
+    kind: Literal["far_side", "random"]
+    """The far side of the ring, or random places within it."""
+    jitter_m: NonNegative = 0.0
+    """Uniform offset of each goal, each axis."""
+    min_separation_m: NonNegative = 0.0
+    """Least distance between two random goals."""
+
+
+@dataclass(frozen=True)
+class SuccessConfig:
+    """When a robot has arrived; a team succeeds when all have, without contact, within the time limit."""
+
+    position_m: Positive
+    speed_m_s: Positive
+    hold_s: Positive
+
+
+@dataclass(frozen=True)
+class ArenaConfig:
+    """The box that the robots must stay in, world frame."""
+
+    low_m: Vector3
+    high_m: Vector3
+
+
+@dataclass(frozen=True)
+class RadioConfig:
+    """How team-mates are heard."""
+
+    neighbours: Count
+    """The k nearest that a policy looks at."""
+    range_m: Positive
+    """Farther team-mates are not heard."""
+    latency_s: NonNegative
+    """From the sender's stamp to the receiver."""
+    max_age_s: Positive
+    """Older messages count as not heard."""
+
+
+@dataclass(frozen=True)
+class SensingConfig:
+    """Largest error of the state estimate, each axis, uniform: bounded, as the safety filter assumes."""
+
+    position_noise_m: NonNegative
+    velocity_noise_m_s: NonNegative
+
+
+@dataclass(frozen=True)
+class RandomizeConfig:
+    """Uniform ranges [low, high], drawn for each robot and episode (`wind`, `gust`: for the team)."""
+
+    mass_scale: Interval = (1.0, 1.0)
+    """True over nominal mass."""
+    thrust_scale: Interval = (1.0, 1.0)
+    """True over nominal thrust."""
+    rotor_tau_scale: Interval = (1.0, 1.0)
+    """True over nominal motor time constant."""
+    delay_s: Interval = (0.0, 0.0)
+    """From decision to low-level controller."""
+    noise_scale: Interval = (1.0, 1.0)
+    """Factor on `sensing`."""
+    packet_loss: Interval = (0.0, 0.0)
+    """Probability that a message does not arrive, per receiver."""
+    wind_m_s: Interval = (0.0, 0.0)
+    """Size of the steady horizontal wind."""
+    gust_m_s: Interval = (0.0, 0.0)
+    """Standard deviation of the gusts."""
+
+    def __post_init__(self) -> None:
+        """Check the intervals."""
+        for f in fields(self):
+            low, high = getattr(self, f.name)
+            if low > high or low < 0:
+                raise ValueError(f"{f.name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
+        if self.packet_loss[1] > 1:
+            raise ValueError(f"packet_loss = {list(self.packet_loss)} must end at 1 or below.")
+        for name in ("mass_scale", "thrust_scale", "rotor_tau_scale"):
+            if getattr(self, name)[0] <= 0:
+                raise ValueError(f"{name} must be larger than 0.")
+
+
+@dataclass(frozen=True)
+class WeatherConfig:
+    """How the wind changes."""
+
+    gust_time_s: Positive = 0.5
+    """Correlation time of the gusts."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario and its vehicle. Made by `load_scenario`."""
+
+    version: Literal[1]
+    task: str
+    """Reward and termination: a name of `robomarl.sim.tasks`."""
+    vehicle: str
+    """Name or path of the vehicle file."""
+    count: Count
+    """Robots in the team."""
+    time_limit_s: Positive
+    rates: RateConfig
+    start: StartConfig
+    goal: GoalConfig
+    success: SuccessConfig
+    arena: ArenaConfig
+    radio: RadioConfig
+    sensing: SensingConfig
+    randomize: RandomizeConfig = RandomizeConfig()
+    weather: WeatherConfig = WeatherConfig()
+    held_out: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Variations that training never sees: name -> {parameter: value}."""
+    name: str = ""
+    """The name that it was loaded by."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        for rate, of in ((self.rates.physics_hz, "rates.physics_hz"), (self.radio.latency_s, "radio.latency_s")):
+            ratio = rate / self.rates.policy_hz if of.startswith("rates") else rate * self.rates.policy_hz
+            if abs(ratio - round(ratio)) > 1e-6:
+                raise ValueError(
+                    f"{of} = {rate:g} must be a multiple of policy_hz = {self.rates.policy_hz:g}"
+                    f"{'' if of.startswith('rates') else ' periods'}."
+                )
+        if any(low >= high for low, high in zip(self.arena.low_m, self.arena.high_m, strict=True)):
+            raise ValueError("arena.low_m must be below arena.high_m on every axis.")
+        known = {f.name for f in fields(RandomizeConfig)}
+        for variation, values in self.held_out.items():
+            for name in values:
+                if name not in known:
+                    raise ValueError(
+                        f"held_out.{variation}.{name} is not a randomized parameter; "
+                        f"allowed: {', '.join(sorted(known))}."
+                    )
+
+    @cached_property
+    def vehicle_config(self) -> Vehicle:
+        """The vehicle file."""
+        return load_vehicle(self.vehicle)
+
+    @property
+    def period_s(self) -> float:
+        """Time between two decisions."""
+        return 1.0 / self.rates.policy_hz
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps per decision."""
+        return round(self.rates.physics_hz / self.rates.policy_hz)
+
+    @property
+    def physics_dt_s(self) -> float:
+        """Length of one physics step."""
+        return 1.0 / self.rates.physics_hz
+
+    @property
+    def max_steps(self) -> int:
+        """Decisions in an episode."""
+        return round(self.time_limit_s * self.rates.policy_hz)
+
+    @property
+    def ring_radius_m(self) -> float:
+        """Radius that this team really uses."""
+        needed = self.start.min_spacing_m / (2 * np.sin(np.pi / max(self.count, 2)))
+        return max(self.start.ring_radius_m, float(needed))
+
+
+def load_scenario(name: str) -> Scenario:
+    """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file.
+
+    Raises:
+        UserError: unknown name, bad TOML, or a wrong key or value.
+    """
+    data, file = _read(name)
+    data.setdefault("name", Path(name).stem)
+    scenario = build(Scenario, data, file)
+    load_vehicle(scenario.vehicle)
+    return scenario
+
+
+def scenario_names() -> list[str]:
+    """Names of the scenarios that ship."""
+    return sorted(p.stem for p in scenarios_dir().glob("*.toml"))
+
+
+def _read(name: str) -> tuple[dict[str, Any], str]:
+    path = Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
+    if not path.is_file():
+        return _family(name), f"{name}.toml"
+    try:
+        data = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
+    if "extends" in data:
+        base, _ = _read(str(data.pop("extends")))
+        data = _merge(base, data)
+    return data, path.name
+
+
+def _family(name: str) -> dict[str, Any]:
+    match = re.fullmatch(r"(\w+)_(\d+)", name)
+    members = sorted(scenarios_dir().glob(f"{match[1]}_*.toml")) if match else []
+    if not match or not members or int(match[2]) < 1:
+        known = ", ".join(scenario_names())
+        raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
+    data, _ = _read(members[0].stem)
+    return {**data, "count": int(match[2])}
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    both = base.keys() & over.keys()
+    nested = {k: _merge(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
+    return {**base, **over, **nested}

@@ -1,0 +1,120 @@
+"""How an episode starts: places, goals and what randomization draws, array-generic."""
+
+import math
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.geometry import namespace
+from robomarl.sim.quadrotor import Body, Physics, Vec3
+from robomarl.sim.scenario import Interval, Scenario
+from robomarl.sim.world import Air, Hidden, Measured, World, mates_of, queue_length
+from robomarl.types import GRAVITY_M_S2, Array
+
+ROBOT_DRAWS = 16
+TEAM_DRAWS = 5
+
+
+def num_cells(scenario: Scenario) -> int:
+    """Number of places that random goals are drawn from; 0 where goals are not random."""
+    return len(_cells(scenario)) if scenario.goal.kind == "random" else 0
+
+
+def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+    """The state at the start of an episode.
+
+    Args:
+        scenario: fixed numbers and ranges.
+        robot: [..., N, ROBOT_DRAWS] uniform draws in [0, 1).
+        team: [..., TEAM_DRAWS] uniform draws.
+        cells: [..., `num_cells`] uniform draws.
+    """
+    xp = namespace(robot)
+    start, vehicle = scenario.start, scenario.vehicle_config
+    turn = 2 * math.pi * team[..., 0]
+    angle = turn[..., None] + xp.asarray(np.arange(scenario.count) * (2 * np.pi / scenario.count), dtype=robot.dtype)
+    ring = xp.stack([xp.cos(angle), xp.sin(angle), angle * 0], -1) * scenario.ring_radius_m
+    level = xp.asarray((0.0, 0.0, start.height_m), dtype=robot.dtype)
+    centred = 2 * robot - 1
+    pos = level + ring + start.jitter_m * centred[..., 0:3]
+    vel = start.speed_m_s * centred[..., 3:6]
+    half_yaw = start.yaw_rad * centred[..., 6] / 2
+    places = -ring if scenario.goal.kind == "far_side" else _random_places(scenario, team[..., 1], cells)
+    goal = level + places + scenario.goal.jitter_m * centred[..., 7:10]
+    zero = pos[..., 0] * 0
+    hidden = _draw_hidden(scenario, robot[..., 10:16], team[..., 2:5], zero)
+    hover = zero + vehicle.body.mass_kg * GRAVITY_M_S2 / 4
+    body = Body(_parts(pos), (xp.cos(half_yaw), zero, zero, xp.sin(half_yaw)), _parts(vel), (zero,) * 3, (hover,) * 4)
+    measured = Measured(pos, vel)
+    mates = mates_of(scenario.count)
+    nothing = xp.stack([zero] * 4, -1)
+    return World(
+        body=body,
+        queue=(nothing,) * queue_length(scenario),
+        hidden=hidden,
+        gust_m_s=(zero,) * 3,
+        measured=measured,
+        sent=(measured,) * round(scenario.radio.latency_s / scenario.period_s),
+        air=Air(pos[..., mates, :], vel[..., mates, :], pos[..., mates, 0] * 0),
+        goal_m=goal,
+        arrived_s=zero,
+        closest_m=zero + scenario.start.min_spacing_m,
+        step=(team[..., 0] * 0).astype(np.int32),
+    )
+
+
+def _draw_hidden(scenario: Scenario, robot: Array, team: Array, zero: Array) -> Hidden:
+    xp, ranges, vehicle = namespace(robot), scenario.randomize, scenario.vehicle_config
+    delay_s = _between(ranges.delay_s, robot[..., 3])
+    size, direction = _between(ranges.wind_m_s, team[..., 0]), 2 * math.pi * team[..., 1]
+    physics = Physics(
+        mass_kg=vehicle.body.mass_kg * _between(ranges.mass_scale, robot[..., 0]),
+        thrust_scale=_between(ranges.thrust_scale, robot[..., 1]),
+        rotor_tau_s=vehicle.rotors.time_constant_s * _between(ranges.rotor_tau_scale, robot[..., 2]),
+    )
+    return Hidden(
+        physics=physics,
+        delay_substeps=xp.round(delay_s / scenario.physics_dt_s).astype(np.int32),
+        noise_scale=_between(ranges.noise_scale, robot[..., 4]),
+        packet_loss=_between(ranges.packet_loss, robot[..., 5]),
+        wind_m_s=(
+            zero + (size * xp.cos(direction))[..., None],
+            zero + (size * xp.sin(direction))[..., None],
+            zero,
+        ),
+        gust_m_s=zero + _between(ranges.gust_m_s, team[..., 2])[..., None],
+    )
+
+
+def _between(interval: Interval, draw: Array) -> Array:
+    return interval[0] + (interval[1] - interval[0]) * draw
+
+
+def _parts(vector: Array) -> Vec3:
+    return vector[..., 0], vector[..., 1], vector[..., 2]
+
+
+def _cells(scenario: Scenario) -> np.ndarray:
+    """[M, 3] places on a square grid inside the ring, so far apart that jitter keeps goals separate."""
+    spacing = scenario.goal.min_separation_m + 2 * math.sqrt(2) * scenario.goal.jitter_m
+    reach = scenario.ring_radius_m
+    steps = math.floor(reach / spacing)
+    axis = np.arange(-steps, steps + 1) * spacing
+    grid = np.stack(np.meshgrid(axis, axis, [0.0], indexing="ij"), -1).reshape(-1, 3)
+    cells = grid[np.linalg.norm(grid, axis=-1) <= reach + 1e-9]
+    if len(cells) < scenario.count:
+        raise UserError(
+            f"{scenario.name}.toml: goal.min_separation_m = {scenario.goal.min_separation_m:g} leaves room for "
+            f"{len(cells)} goals, not {scenario.count}; make it smaller or start.ring_radius_m larger."
+        )
+    return cells
+
+
+def _random_places(scenario: Scenario, turn: Array, draws: Array) -> Array:
+    """[..., N, 3] distinct grid places, the grid turned at random."""
+    xp = namespace(draws)
+    order = xp.argsort(draws, axis=-1)[..., : scenario.count]
+    place = xp.asarray(_cells(scenario), dtype=draws.dtype)[order]
+    c, s = xp.cos(2 * math.pi * turn)[..., None], xp.sin(2 * math.pi * turn)[..., None]
+    x, y = place[..., 0], place[..., 1]
+    return xp.stack([c * x - s * y, s * x + c * y, place[..., 2]], -1)

@@ -1,0 +1,55 @@
+"""What a task is, and the registry of tasks. Tasks from outside come through the `robomarl.tasks` entry points."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+from robomarl.config import UserError
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.world import World
+from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.types import Array
+
+Terms = dict[str, Array]
+"""Reward terms by name, [..., N] each, before their weights."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Reward, termination and what the policy sees; every function is array-generic."""
+
+    observation: Callable[[Scenario], ObservationSpec]
+    """What a robot's policy sees."""
+    action: Callable[[Scenario], ActionSpec]
+    """What a robot's policy commands."""
+    reward_terms: Callable[[Scenario, World, World, Array], Terms]
+    """(scenario, world before, world after, command [..., N, A]) -> named terms."""
+    weights: dict[str, float]
+    """Default weight of every term; a recipe may override them."""
+    failed: Callable[[Scenario, World], Array]
+    """[...] bool: the episode ends as a failure now (contact, out of the arena)."""
+    succeeded: Callable[[Scenario, World], Array]
+    """[...] bool: the team has done what was asked, now."""
+    privileged: Callable[[Scenario, World], Array]
+    """[..., N, P] what the critic sees of the truth, for every robot."""
+
+
+TASKS: dict[str, Task] = {}
+"""Tasks by the name that scenario files use."""
+
+
+def task_of(scenario: Scenario) -> Task:
+    """The scenario's task.
+
+    Raises:
+        UserError: no task of that name, here or in an installed package.
+    """
+    from robomarl.sim.tasks import swap  # noqa: F401  (registers itself)
+
+    if scenario.task not in TASKS:
+        for point in entry_points(group="robomarl.tasks", name=scenario.task):
+            TASKS[scenario.task] = point.load()
+    if scenario.task not in TASKS:
+        known = ", ".join(sorted(TASKS))
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} is not known; allowed: {known}.")
+    return TASKS[scenario.task]

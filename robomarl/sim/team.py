@@ -1,0 +1,97 @@
+"""`TeamSim`: a batch of teams that fly in lockstep, whatever the engine. Numpy outside; draws from one seed.
+
+The same seed gives the same places, weather and noise on every engine and for every policy, so that episodes
+can be compared one by one.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.sim.observe import local_views
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.sim.world import World, num_step_draws
+from robomarl.view import LocalView, Plan
+
+SIMS = ("fast", "mujoco", "mjx")
+"""Names of the engines."""
+
+
+class TeamSim(ABC):
+    """E teams of the scenario's N robots. Subclasses are the engines."""
+
+    def __init__(self, scenario: Scenario, num_envs: int, seed: int) -> None:
+        """Prepare the engine; nothing flies before `reset`.
+
+        Args:
+            scenario: what is simulated.
+            num_envs: E, teams that are simulated side by side.
+            seed: of everything that is random.
+        """
+        self.scenario = scenario
+        self.num_envs = num_envs
+        self._random = np.random.default_rng(seed)
+        self._world: World | None = None
+
+    @property
+    def world(self) -> World:
+        """What is true now, every array with leading axes [E, N] or [E]."""
+        if self._world is None:
+            raise RuntimeError("TeamSim.world: call reset() first.")
+        return self._world
+
+    def reset(self) -> World:
+        """Start E new episodes with new draws of everything that is randomized."""
+        num, size = self.num_envs, self.scenario.count
+        self._world = start_world(
+            self.scenario,
+            self._draw(num, size, ROBOT_DRAWS),
+            self._draw(num, TEAM_DRAWS),
+            self._draw(num, num_cells(self.scenario)),
+        )
+        self._started(self._world)
+        return self._world
+
+    def set_world(self, world: World) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        self._world = world
+        self._started(world)
+
+    def step(self, command: np.ndarray) -> World:
+        """One decision of every team; `command` is [E, N, 4], clipped to the vehicle's limits."""
+        draws = self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
+        self._world = self._advance(self.world, np.asarray(command, np.float32), draws)
+        return self._world
+
+    def views(self, plan: Plan | None = None) -> LocalView:
+        """What every robot may know now, [E, N, ...]; `plan` as in `local_views`."""
+        return local_views(self.scenario, self.world, plan)
+
+    def _draw(self, *shape: int) -> np.ndarray:
+        return self._random.random(shape, np.float32)
+
+    def _started(self, world: World) -> None:  # noqa: B027
+        """What an engine does when a new episode begins; nothing by default."""
+
+    @abstractmethod
+    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
+        """One decision on this engine."""
+
+
+def make_team(scenario: Scenario, sim: str, num_envs: int, seed: int) -> TeamSim:
+    """A batch of teams on the engine of that name.
+
+    Raises:
+        UserError: there is no such engine.
+    """
+    if sim == "mujoco":
+        from robomarl.sim.engines.mujoco import MujocoTeam
+
+        return MujocoTeam(scenario, num_envs, seed)
+    if sim in SIMS:
+        from robomarl.sim.engines.batch import JaxTeam
+
+        return JaxTeam(scenario, num_envs, seed, sim)
+    raise UserError(f"--sim {sim} is not an engine; allowed: {', '.join(SIMS)}.")

@@ -1,0 +1,282 @@
+"""Run folders: what a training run leaves behind, and how it is read back.
+
+    config.json       the recipe (TrainConfig)         scenario.json   the scenario, whole
+    run.json          seed, commit, versions           metrics.csv, tb/  what was logged
+    checkpoint.npz    the newest TrainState, whole     best.npz        the best policy by `mujoco` evaluation
+
+Checkpoints are written beside the old one and renamed, so that a kill at any time leaves a whole one.
+"""
+
+import io
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.config import UserError, build, to_dict
+from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.scenario import Scenario
+from robomarl.train.config import TrainConfig
+from robomarl.train.mappo import init_state
+from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.state import TrainState
+
+WEIGHTS_FILE = "weights.npz"
+"""Where a bundle keeps what `--init` starts from."""
+PACKAGES = ("robomarl", "jax", "brax", "flax", "optax", "mujoco", "numpy")
+
+
+@dataclass(frozen=True)
+class ObservationStats:
+    """What the actor's input looked like in training, [O] each."""
+
+    mean: np.ndarray
+    std: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, read."""
+
+    folder: Path
+    scenario: Scenario
+    config: TrainConfig
+    seed: int
+    commit: str
+    versions: dict[str, str]
+    state: TrainState
+    """As saved; arrays are numpy's."""
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+    @cached_property
+    def env(self) -> TeamEnv:
+        """The training environment."""
+        return make_env(self.scenario, weights=self.config.weights, safety=self.config.filter)
+
+    @property
+    def init_carry(self) -> tuple[np.ndarray, ...]:
+        """The actor's memory before the first decision, one robot's; empty for feed-forward."""
+        return tuple(np.asarray(c) for c in self.networks.init_carry(()))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Flax parameters of the actor."""
+        return self.state.params["actor"]
+
+    @cached_property
+    def networks(self) -> Networks:
+        """The run's networks."""
+        return make_networks(self.config.network, self.env.observation, self.env.action_size)
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """What fine-tuning starts from: parameters of actor and critic, and all statistics, by path."""
+        return weights_of(self.state)
+
+    @property
+    def observation_stats(self) -> ObservationStats:
+        """What the actor's input looked like in training."""
+        s = self.state
+        return ObservationStats(*(np.asarray(a) for a in (s.obs_stats.mean, s.obs_stats.std, *s.obs_range)))
+
+    @property
+    def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
+        """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
+        return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action)
+
+
+def create_run(folder: Path, config: TrainConfig, scenario: Scenario, seed: int) -> None:
+    """Make a run folder that explains itself.
+
+    Raises:
+        UserError: the folder exists and is not empty, or can't be made.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
+    about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
+    for name, content in (("config", to_dict(config)), ("scenario", to_dict(scenario)), ("run", about)):
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+
+
+def save_state(file: Path, state: TrainState) -> None:
+    """Write the whole state, atomically."""
+    leaves = [jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(state)]
+    arrays = {f"{i:04d}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
+    temporary = file.with_suffix(".tmp.npz")
+    with temporary.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(file)
+
+
+def load_run(folder: str | Path, file: str = "") -> Run:
+    """Read a run folder.
+
+    Args:
+        folder: the run folder.
+        file: which state; by default `best.npz` if there is one, else `checkpoint.npz`.
+
+    Raises:
+        UserError: not a run folder, or one without a checkpoint.
+    """
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
+    config = build(TrainConfig, _json(folder / "config.json"), str(folder / "config.json"))
+    scenario = build(Scenario, _json(folder / "scenario.json"), str(folder / "scenario.json"))
+    about = _json(folder / "run.json")
+    chosen = folder / (file or ("best.npz" if (folder / "best.npz").is_file() else "checkpoint.npz"))
+    if not chosen.is_file():
+        raise UserError(f"{folder} has no {chosen.name} yet: train longer, or name another run.")
+    state = load_state(chosen, config, make_env(scenario, weights=config.weights, safety=config.filter))
+    return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
+
+
+def load_state(file: Path, config: TrainConfig, env: TeamEnv) -> TrainState:
+    """Read what `save_state` wrote for the same configuration and environment.
+
+    Raises:
+        UserError: the file belongs to another configuration.
+    """
+    template = jax.eval_shape(lambda: init_state(config, env, jax.random.key(0)))
+    wanted, tree = jax.tree.flatten(template)
+    with np.load(file, allow_pickle=False) as data:
+        leaves = [data[name] for name in sorted(data.files)]
+    if len(leaves) != len(wanted):
+        raise UserError(f"{file} holds {len(leaves)} arrays, not {len(wanted)}: it is of another version; train anew.")
+    restored = [jax.random.wrap_key_data(x) if _is_key(w) else x for x, w in zip(leaves, wanted, strict=True)]
+    return jax.tree.unflatten(tree, restored)
+
+
+def weights_of(state: TrainState) -> dict[str, np.ndarray]:
+    """Parameters and statistics of a state as named arrays."""
+    leaves = jax.tree_util.tree_flatten_with_path(_learned(state))[0]
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
+    """A fresh state with the parameters and statistics of another run; its optimizer starts anew.
+
+    The actor must fit. A critic of another team size does not, and is learned anew.
+
+    Raises:
+        UserError: the actor's weights are those of another network or observation; names the first that is off.
+    """
+    leaves, tree = jax.tree_util.tree_flatten_with_path(_learned(state))
+    chosen = {}
+    for path, leaf in leaves:
+        name = jax.tree_util.keystr(path)
+        fits = name in weights and weights[name].shape == leaf.shape
+        if not fits and ("actor" in name or "obs_" in name):
+            found = f"shape {weights[name].shape}" if name in weights else "nothing"
+            raise UserError(
+                f"--init {source}: {name} should have shape {leaf.shape}, it has {found}; train with the same network "
+                "and observation."
+            )
+        chosen[name] = jnp.asarray(weights[name]) if fits else None
+    same_critic = all(value is not None for value in chosen.values())
+    kept = [
+        leaf if chosen[n] is None or ("critic" in n and not same_critic) else chosen[n]
+        for n, leaf in ((jax.tree_util.keystr(path), leaf) for path, leaf in leaves)
+    ]
+    return state._replace(**jax.tree.unflatten(tree, kept))
+
+
+def _learned(state: TrainState) -> dict[str, Any]:
+    names = ("params", "obs_stats", "obs_range", "critic_stats", "value_stats")
+    return {name: getattr(state, name) for name in names}
+
+
+def read_weights(source: str) -> Mapping[str, np.ndarray]:
+    """The weights of a run folder or of a bundle, by name or path.
+
+    Raises:
+        UserError: neither of both, or a bundle without weights.
+    """
+    if (Path(source) / "config.json").is_file():
+        return load_run(source).weights
+    from robomarl.policies.bundle import load_bundle
+
+    bundle = load_bundle(source)
+    if WEIGHTS_FILE not in bundle.files:
+        raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
+    with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
+        return {name: data[name] for name in data.files}
+
+
+def commit_of_checkout() -> str:
+    """Commit of the source, with `-dirty` when files differ; "unknown" outside a checkout."""
+    where = Path(__file__).resolve().parent
+    command = ["git", "-C", str(where), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide a run's figures."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: can't be read ({error}); the run folder is damaged.") from None
+
+
+class RunPolicy:
+    """A run's policy with the interface of a bundle's: what `eval` flies."""
+
+    def __init__(self, run: Run) -> None:
+        """Compile the policy of a run."""
+        self.name = run.name
+        self.scenario_name = run.scenario.name
+        self.vehicle_name = run.scenario.vehicle_config.name
+        self.observation, self.action = run.env.observation, run.env.action
+        self._networks, self._policy = run.networks, jax.jit(run.policy_fn)
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """Carry before the first decision; empty for feed-forward policies."""
+        return tuple(np.asarray(c) for c in self._networks.init_carry(batch))
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        carry, action = self._policy(carry, obs)
+        return carry, np.asarray(action)
+
+
+def load_policy(folder: str | Path) -> RunPolicy:
+    """The policy of a run folder; see `load_run` for the errors."""
+    return RunPolicy(load_run(folder))

@@ -1,0 +1,108 @@
+"""`TrainConfig`: everything that decides a training run but the scenario. A recipe file is one of these."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from robomarl.config import Count, Fraction, NonNegative, Positive, UserError, build
+from robomarl.paths import recipes_dir
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Actor and critic."""
+
+    actor_hidden: tuple[Count, ...] = (64, 64)
+    """Width of the actor's hidden layers."""
+    critic_hidden: tuple[Count, ...] = (64, 64)
+    """Width of the critic's hidden layers."""
+    activation: Literal["tanh", "elu", "relu"] = "tanh"
+    """Between the layers."""
+    encoder: Literal["flat", "attention"] = "flat"
+    """flat: the whole observation at once; attention: over the neighbours, in any order."""
+    memory: Literal["none", "gru"] = "none"
+    """gru: a recurrent state (Cho et al., 2014), explicit in the rollout and in the ONNX graph."""
+    gru_size: Count = 64
+    """Width of that state."""
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Exploration noise of the squashed Gaussian, before the squash."""
+
+    start_std: Positive = 0.6
+    """Standard deviation of an untrained policy."""
+    floor_std: NonNegative = 0.25
+    """Least standard deviation at the start of training ..."""
+    final_floor_std: NonNegative = 0.1
+    """... and at its end; in between it falls linearly with the steps."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO."""
+
+    version: Literal[1] = 1
+    scenario: str = "swap_4"
+    """What is trained."""
+    algorithm: Literal["mappo", "ippo"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation."""
+    total_steps: Count = 60_000_000
+    """Agent-steps of the whole run; schedules end here."""
+    num_envs: Count = 1024
+    """Teams that are simulated at once."""
+    unroll: Count = 32
+    """Decisions per rollout."""
+    epochs: Count = 4
+    """Passes over each rollout."""
+    minibatches: Count = 8
+    """Gradient steps per pass; must divide `num_envs`."""
+    discount: Fraction = 0.99
+    gae_lambda: Fraction = 0.95
+    """Lambda of generalized advantage estimation (Schulman et al., 2016)."""
+    clip: Positive = 0.2
+    """Clipping of the probability ratio."""
+    entropy_cost: NonNegative = 0.0002
+    value_cost: NonNegative = 0.5
+    learning_rate: Positive = 1e-3
+    target_kl: Positive = 0.012
+    """The learning rate grows or shrinks to keep the policy's step near this KL divergence at the start ..."""
+    final_target_kl: Positive = 0.002
+    """... and near this one at the end; in between it falls linearly with the steps."""
+    max_grad_norm: Positive = 1.0
+    network: NetworkConfig = NetworkConfig()
+    noise: NoiseConfig = NoiseConfig()
+    filter: Literal["off", "qp"] = "off"
+    """qp: the safety filter stands between policy and vehicle in training too."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Reward weights that replace the task's own, by name."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.num_envs % self.minibatches:
+            raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+
+
+def recipe_names() -> list[str]:
+    """Recipes that ship."""
+    return sorted(p.stem for p in recipes_dir().glob("*.toml"))
+
+
+def load_recipe(name: str) -> tuple[TrainConfig, int]:
+    """A recipe by name (of `policies/recipes/`) or path, and the seed that it was shipped with.
+
+    Raises:
+        UserError: unknown name, bad TOML, or a wrong key or value.
+    """
+    path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
+    if not path.is_file():
+        raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
+    try:
+        data = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
+    seed = data.pop("seed", 0)
+    if not isinstance(seed, int):
+        raise UserError(f"{path.name}: seed must be a whole number, not {seed!r}.")
+    return build(TrainConfig, data, path.name), seed

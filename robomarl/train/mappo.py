@@ -1,0 +1,283 @@
+"""MAPPO (Yu et al., NeurIPS 2022): one shared actor, one central critic, PPO's clipped objective.
+
+Letters in shapes are those of `state.py`. `make_train(config, env)(key)` is a whole run; `make_update` is
+one rollout with its gradient steps, which the command line calls in a loop to show progress and to save.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+from brax.envs.base import State
+from brax.training.acme import running_statistics as stats
+from brax.training.acme import specs
+
+from robomarl.sim.env import TeamEnv
+from robomarl.train.config import TrainConfig
+from robomarl.train.networks import Carry, Networks, distribution, log_prob, make_networks, squash
+from robomarl.train.state import Batch, Metrics, Rollout, TrainState
+
+
+def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
+    """A whole run as one pure function of the key; `jax.vmap` of it trains many seeds at once."""
+    update, count = make_update(config, env), num_updates(config, env)
+
+    def train(key: jax.Array) -> tuple[TrainState, Metrics]:
+        return jax.lax.scan(lambda s, _: update(s), init_state(config, env, key), None, length=count)
+
+    return train
+
+
+def num_updates(config: TrainConfig, env: TeamEnv) -> int:
+    """Updates in `config.total_steps`."""
+    return max(1, config.total_steps // (config.num_envs * config.unroll * env.num_agents))
+
+
+def make_update(config: TrainConfig, env: TeamEnv) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
+    """One rollout and the gradient steps on it, state -> (state, metrics)."""
+    networks = make_networks(config.network, env.observation, env.action_size)
+
+    def update(state: TrainState) -> tuple[TrainState, Metrics]:
+        state, rollout = collect_rollout(config, env, networks, state)
+        state = update_statistics(state, rollout)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout)
+        state, loss_metrics = jax.lax.scan(
+            lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
+        )
+        metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
+        metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
+        return state, metrics
+
+    return update
+
+
+def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
+    """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves."""
+    key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
+    first = jax.vmap(env.reset)(jax.random.split(k_env, config.num_envs))
+    age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.max_steps)
+    sim = first.pipeline_state
+    first = first.replace(pipeline_state=sim._replace(world=sim.world._replace(step=age)))  # type: ignore[union-attr]
+    networks = make_networks(config.network, env.observation, env.action_size)
+    seen = critic_input(config, env, first)
+    params = {
+        "actor": networks.actor.init(k_actor, networks.init_carry(()), first.obs[0, 0]),
+        "critic": networks.critic.init(k_critic, seen[0, 0]),
+    }
+    return TrainState(
+        params=params,
+        optimizer=make_optimizer(config).init(params),
+        learning_rate=jnp.asarray(config.learning_rate),
+        obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
+        obs_range=(jnp.full(env.observation_size, jnp.inf), jnp.full(env.observation_size, -jnp.inf)),
+        critic_stats=stats.init_state(specs.Array((seen.shape[-1],), jnp.dtype("float32"))),
+        value_stats=stats.init_state(specs.Array((), jnp.dtype("float32"))),
+        env=first,
+        carry=networks.init_carry((config.num_envs, env.num_agents)),
+        key=key,
+        steps=jnp.zeros((), jnp.float32),
+    )
+
+
+def make_optimizer(config: TrainConfig) -> optax.GradientTransformation:
+    """Adam without its learning rate, which adapts to the KL divergence and lives in the state."""
+    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=1e-5))
+
+
+def critic_input(config: TrainConfig, env: TeamEnv, state: State) -> jax.Array:
+    """[B, N, P]: the privileged state for MAPPO, the robot's own observation for IPPO."""
+    return jax.vmap(env.privileged)(state) if config.algorithm == "mappo" else state.obs  # type: ignore[return-value]
+
+
+def fall(config: TrainConfig, steps: jax.Array, start: float, end: float) -> jax.Array:
+    """A value that goes linearly from `start` to `end` over the run."""
+    return start + jnp.clip(steps / config.total_steps, 0.0, 1.0) * (end - start)
+
+
+def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
+    """Least standard deviation now."""
+    return fall(config, steps, config.noise.floor_std, config.noise.final_floor_std)
+
+
+def collect_rollout(
+    config: TrainConfig, env: TeamEnv, networks: Networks, state: TrainState
+) -> tuple[TrainState, Rollout]:
+    """T decisions in every environment with the current policy; ended episodes start anew."""
+    key, k_fresh, k_noise = jax.random.split(state.key, 3)
+    fresh = jax.vmap(env.reset)(jax.random.split(k_fresh, config.num_envs))
+    floor = noise_floor(config, state.steps)
+
+    def decide(now: tuple[State, Carry], noise_key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
+        here, carry = now
+        carry, output = networks.act(state.params["actor"], carry, networks.normalize(here.obs, state.obs_stats))
+        dist = distribution(output, config.noise, floor)
+        raw = dist.sample(noise_key)
+        after = jax.vmap(env.step)(here, squash(raw, env.action))
+        kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
+        return (restart(after, fresh), forget(carry, after.done)), (*kept, after.reward, after.done, after.metrics)
+
+    (last, carry), (obs, seen, raw, logp, reward, done, metrics) = jax.lax.scan(
+        decide, (state.env, state.carry), jax.random.split(k_noise, config.unroll)
+    )
+    seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
+    rollout = Rollout(state.carry, obs, seen, raw, logp, reward, done, metrics)
+    steps = state.steps + config.unroll * config.num_envs * env.num_agents
+    return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
+
+
+def restart(state: State, fresh: State) -> State:
+    """Environments whose episode ended go on from `fresh`."""
+
+    def pick(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(state.done.astype(bool).reshape(-1, *[1] * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(pick, fresh, state).replace(done=jnp.zeros_like(state.done))
+
+
+def forget(carry: Carry, done: jax.Array) -> Carry:
+    """The recurrent state, zero again where the episode ended; carry [B, N, ...], done [B]."""
+    return jax.tree.map(lambda c: c * (1 - done).reshape(-1, *[1] * (c.ndim - 1)), carry)
+
+
+def unroll(networks: Networks, params: Any, batch: Batch) -> jax.Array:
+    """Actor outputs [B, T, N, 2 A] along a rollout, the recurrent state forgotten where episodes ended."""
+    if not batch.carry:
+        return networks.act(params, (), batch.obs)[1]
+
+    def step(carry: Carry, row: tuple[jax.Array, jax.Array]) -> tuple[Carry, jax.Array]:
+        obs, done = row
+        carry, output = networks.act(params, carry, obs)
+        return forget(carry, done), output
+
+    rows = (jnp.swapaxes(batch.obs, 0, 1), batch.done.T)
+    return jnp.swapaxes(jax.lax.scan(step, batch.carry, rows)[1], 0, 1)
+
+
+def normalize(x: jax.Array, statistics: stats.RunningStatisticsState) -> jax.Array:
+    """Zero mean and unit variance, within 10 standard deviations."""
+    return stats.normalize(x, statistics, max_abs_value=10.0)
+
+
+def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
+    """Running statistics of both inputs, with this rollout counted in."""
+    low, high = state.obs_range
+    return state._replace(
+        obs_stats=stats.update(state.obs_stats, rollout.obs),
+        obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
+        critic_stats=stats.update(state.critic_stats, rollout.seen[:-1]),
+    )
+
+
+def compute_gae(reward: jax.Array, value: jax.Array, done: jax.Array, discount: float, lam: float) -> jax.Array:
+    """Generalized advantage estimation (Schulman et al., 2016, equation 16).
+
+    Args:
+        reward: [T, ...].
+        value: [T+1, ...]; the last row is the value of where the rollout ended.
+        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic sees the
+            time that is left, so that its values are those of the finite episode.
+        discount: gamma.
+        lam: lambda.
+
+    Returns:
+        [T, ...] advantages.
+    """
+    delta = reward + discount * (1 - done) * value[1:] - value[:-1]
+
+    def backwards(carry: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        error, keep = row
+        carry = error + discount * lam * keep * carry
+        return carry, carry
+
+    return jax.lax.scan(backwards, jnp.zeros_like(delta[0]), (delta, 1 - done), reverse=True)[1]
+
+
+def prepare_batch(
+    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout
+) -> tuple[Batch, TrainState, Metrics]:
+    """Advantages and returns of a rollout, environments first so that a minibatch is whole rows."""
+    output = networks.value(state.params["critic"], normalize(rollout.seen, state.critic_stats))
+    value = stats.denormalize(output, state.value_stats)
+    done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
+    advantage = compute_gae(rollout.reward, value, done, config.discount, config.gae_lambda)
+    target = advantage + value[:-1]
+    state = state._replace(value_stats=stats.update(state.value_stats, target))
+    unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)
+
+    def rows(x: jax.Array) -> jax.Array:
+        return jnp.swapaxes(x, 0, 1)
+
+    batch = Batch(
+        carry=rollout.carry,
+        done=rows(rollout.done),
+        obs=rows(networks.normalize(rollout.obs, state.obs_stats)),
+        seen=rows(normalize(rollout.seen[:-1], state.critic_stats)),
+        raw_action=rows(rollout.raw_action),
+        log_prob=rows(rollout.log_prob),
+        advantage=rows((advantage - advantage.mean()) / (advantage.std() + 1e-8)),
+        target=rows(stats.normalize(target, state.value_stats)),
+    )
+    return batch, state, {"explained_variance": 1 - unexplained}
+
+
+def mappo_loss(
+    params: dict, config: TrainConfig, networks: Networks, batch: Batch, floor: jax.Array
+) -> tuple[jax.Array, Metrics]:
+    """PPO's clipped objective with a value loss and an entropy bonus, on any leading axes of samples.
+
+    Schulman et al., 2017, equations 7 and 9; the KL divergence is the low-variance estimate of Schulman (2020).
+    """
+    dist = distribution(unroll(networks, params["actor"], batch), config.noise, floor)
+    log_ratio = log_prob(dist, batch.raw_action) - batch.log_prob
+    ratio = jnp.exp(log_ratio)
+    clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
+    policy = -jnp.minimum(ratio * batch.advantage, clipped * batch.advantage).mean()
+    error = networks.value(params["critic"], batch.seen) - batch.target
+    value = optax.losses.huber_loss(error, delta=5.0).mean()
+    entropy = dist.entropy().sum(-1).mean()
+    total = policy + config.value_cost * value - config.entropy_cost * entropy
+    terms = {"policy": policy, "value": value, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
+    return total, {f"loss/{name}": term for name, term in terms.items()}
+
+
+def update_epoch(
+    config: TrainConfig, networks: Networks, state: TrainState, batch: Batch
+) -> tuple[TrainState, Metrics]:
+    """One pass over the batch in shuffled minibatches; then the learning rate follows the KL divergence."""
+    key, shuffle = jax.random.split(state.key)
+    order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
+    floor, optimizer = noise_floor(config, state.steps), make_optimizer(config)
+    gradient = jax.grad(mappo_loss, has_aux=True)
+
+    def step(carry: tuple, rows: jax.Array) -> tuple[tuple, Metrics]:
+        params, moments = carry
+        grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
+        updates, moments = optimizer.update(grads, moments)
+        params = jax.tree.map(lambda p, u: p - state.learning_rate * u, params, updates)
+        return (params, moments), metrics
+
+    (params, moments), metrics = jax.lax.scan(step, (state.params, state.optimizer), order)
+    target = fall(config, state.steps, config.target_kl, config.final_target_kl)
+    rate = adapt_learning_rate(state.learning_rate, metrics["loss/kl"].mean(), target)
+    return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
+
+
+def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array) -> jax.Array:
+    """Slower when the policy moved more than twice the target, faster below half of it."""
+    factor = jnp.where(kl > 2 * target, 1 / 1.3, jnp.where(kl < target / 2, 1.3, 1.0))
+    return jnp.clip(rate * factor, 1e-5, 5e-3)
+
+
+def episode_metrics(rollout: Rollout) -> Metrics:
+    """Means over the rollout: per second for rewards, per ended episode for success and contact."""
+    ended = jnp.maximum(rollout.done.sum(), 1.0)
+    metrics = {k: v.mean() for k, v in rollout.metrics.items() if k.startswith("reward/")}
+    return {
+        "reward": rollout.reward.mean(),
+        "success": rollout.metrics["success"].sum() / ended,
+        "contact": rollout.metrics["contact"].sum() / ended,
+        "episodes": rollout.done.sum(),
+        **metrics,
+    }

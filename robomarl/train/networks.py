@@ -1,0 +1,169 @@
+"""Actor, critic and the squashed Gaussian between the actor and the robot.
+
+Every actor is (carry, obs [..., O]) -> (carry, output [..., 2 A]): the carry is the recurrent state, a tuple that
+is empty for feed-forward networks, and passes explicitly from the rollout to the ONNX graph.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from brax.training.acme import running_statistics
+from brax.training.distribution import NormalDistribution, TanhBijector
+
+from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.train.config import NetworkConfig, NoiseConfig
+
+ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
+Carry = tuple[jax.Array, ...]
+
+
+def dense(size: int, scale: float = 1.4) -> nn.Dense:
+    """A dense layer with an orthogonal kernel."""
+    return nn.Dense(size, kernel_init=nn.initializers.orthogonal(scale))
+
+
+class MLP(nn.Module):
+    """Dense layers; the last one has no activation and a kernel of its own scale."""
+
+    sizes: tuple[int, ...]
+    """Hidden widths and, last, the output's."""
+    activation: str
+    last_scale: float = 1.4
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """[..., in] -> [..., sizes[-1]]."""
+        for size in self.sizes[:-1]:
+            x = ACTIVATIONS[self.activation](dense(size)(x))
+        return dense(self.sizes[-1], self.last_scale)(x)
+
+
+class EntityAttention(nn.Module):
+    """Attention of the robot over the entities that it sees; their order does not matter.
+
+    Additive attention (Bahdanau et al., 2015): each entity is scored together with everything that is not an
+    entity. A row without an entity is a constant, which the score learns to ignore.
+    """
+
+    slices: tuple[tuple[int, int, int], ...]
+    """(start, count, width) of each set of entities in the observation."""
+    width: int
+    activation: str
+
+    @nn.compact
+    def __call__(self, obs: jax.Array) -> jax.Array:
+        """[..., O] -> [..., features]: what is not an entity, and one summary for each set."""
+        cuts = [0, *(i for start, count, width in self.slices for i in (start, start + count * width)), obs.shape[-1]]
+        own = jnp.concatenate([obs[..., a:b] for a, b in zip(cuts[::2], cuts[1::2], strict=True) if a < b], -1)
+        parts = [own]
+        for start, count, width in self.slices:
+            rows = obs[..., start : start + count * width].reshape(*obs.shape[:-1], count, width)
+            parts.append(self._summary(own, rows))
+        return jnp.concatenate(parts, -1)
+
+    def _summary(self, own: jax.Array, rows: jax.Array) -> jax.Array:
+        seen = jnp.broadcast_to(own[..., None, :], (*rows.shape[:-1], own.shape[-1]))
+        hidden = ACTIVATIONS[self.activation](dense(self.width)(jnp.concatenate([rows, seen], -1)))
+        score = dense(1)(hidden)[..., 0]
+        share = jax.nn.softmax(score, axis=-1)
+        return (hidden * share[..., None]).sum(-2)
+
+
+class Actor(nn.Module):
+    """Encoder, optional memory, head."""
+
+    config: NetworkConfig
+    action_size: int
+    entities: tuple[tuple[int, int, int], ...] = ()
+    """(start, count, width) of each entity set in the observation, for the attention encoder."""
+
+    @nn.compact
+    def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+        """(carry, obs [..., O] normalized) -> (carry, mean and raw deviation before the squash [..., 2 A])."""
+        config, x = self.config, obs
+        if config.encoder == "attention":
+            x = EntityAttention(self.entities, config.actor_hidden[0], config.activation)(x)
+        if config.memory == "gru":
+            x = ACTIVATIONS[config.activation](dense(config.gru_size)(x))
+            hidden, x = nn.GRUCell(config.gru_size)(carry[0], x)
+            carry = (hidden,)
+        head = MLP((*config.actor_hidden, 2 * self.action_size), config.activation, last_scale=0.01)
+        return carry, head(x)
+
+
+class Networks(NamedTuple):
+    """The two modules of a run."""
+
+    actor: Actor
+    critic: MLP
+    """[..., P] normalized -> [..., 1] normalized value."""
+
+    def normalize(self, obs: Any, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
+        """Zero mean and unit variance, within 10 deviations; one scale for all entities of a set."""
+        for start, count, width in self.actor.entities:
+            statistics = pool(statistics, start, count, width)
+        return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
+
+    def act(self, params: Any, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+        """(carry, normalized obs [..., O]) -> (carry, output [..., 2 A])."""
+        return self.actor.apply(params, carry, obs)  # type: ignore[return-value]
+
+    def value(self, params: Any, seen: jax.Array) -> jax.Array:
+        """[..., P] normalized -> [...] normalized value."""
+        return self.critic.apply(params, seen)[..., 0]  # type: ignore[index,call-overload,return-value]
+
+    def init_carry(self, batch: tuple[int, ...]) -> Carry:
+        """The actor's carry before the first decision."""
+        config = self.actor.config
+        return (jnp.zeros((*batch, config.gru_size)),) if config.memory == "gru" else ()
+
+
+def pool(statistics: Any, start: int, count: int, width: int) -> Any:
+    """The same statistics for every entity of a set, so that their order can't matter."""
+    block = slice(start, start + count * width)
+    mean, std = (x[block].reshape(count, width) for x in (statistics.mean, statistics.std))
+    both = jnp.sqrt((std**2).mean(0) + mean.var(0))
+    return statistics.replace(
+        mean=statistics.mean.at[block].set(jnp.tile(mean.mean(0), count)),
+        std=statistics.std.at[block].set(jnp.tile(both, count)),
+    )
+
+
+def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int) -> Networks:
+    """The modules that the configuration asks for."""
+    entities = observation.entity_slices() if config.encoder == "attention" else ()
+    critic = MLP((*config.critic_hidden, 1), config.activation, last_scale=1.0)
+    return Networks(Actor(config, action_size, entities), critic)
+
+
+def distribution(output: jax.Array, noise: NoiseConfig, floor: jax.Array) -> Any:
+    """Gaussian before the squash, a Brax distribution. Its deviation is at least `floor`."""
+    mean, raw = jnp.split(output, 2, axis=-1)
+    deviation = jnp.maximum(noise.start_std * jnp.exp(raw), floor)
+    return NormalDistribution(mean.shape[-1]).create_dist((mean, deviation))
+
+
+def log_prob(dist: Any, raw_action: jax.Array) -> jax.Array:
+    """[..., A] unsquashed -> [...] log probability of the squashed action."""
+    return (dist.log_prob(raw_action) - TanhBijector().forward_log_det_jacobian(raw_action)).sum(-1)
+
+
+def squash(raw_action: jax.Array, spec: ActionSpec) -> jax.Array:
+    """[..., A] unbounded -> the action in physical units; 0 is the middle of each range."""
+    middle, half = (spec.high + spec.low) / 2, (spec.high - spec.low) / 2
+    return jnp.asarray(middle) + half * jnp.tanh(raw_action)
+
+
+def deterministic_policy(
+    networks: Networks, params: Any, stats: running_statistics.RunningStatisticsState, spec: ActionSpec
+) -> Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]:
+    """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), the mean of the distribution."""
+
+    def policy(carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+        carry, output = networks.act(params, carry, networks.normalize(obs, stats))
+        return carry, squash(jnp.split(output, 2, axis=-1)[0], spec)
+
+    return policy

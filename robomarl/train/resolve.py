@@ -1,0 +1,84 @@
+"""Policies by name: a bundle, a run folder, or the scripted `baseline`; all with one interface."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from robomarl.config import UserError, build
+from robomarl.paths import bundles_dir
+from robomarl.sim.baselines.goto import GotoPolicy
+from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.spec import ActionSpec, ObservationSpec
+
+BASELINE = "baseline"
+
+
+class Policy(Protocol):
+    """What flies: stateless code, explicit carry."""
+
+    name: str
+    scenario_name: str
+    """The scenario that it was trained for."""
+    vehicle_name: str
+    observation: ObservationSpec
+    action: ActionSpec
+
+    def init(self, batch: tuple[int, ...] = ()) -> Any:
+        """Carry before the first decision, for leading axes `batch`."""
+        ...
+
+    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
+        ...
+
+
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scenario]:
+    """The policy of that name, and the scenario to fly it in.
+
+    Args:
+        name: a shipped bundle, the folder of a bundle or run, or `baseline`.
+        scenario: name or path of another scenario than the policy's own.
+
+    Raises:
+        UserError: nothing of that name, or `baseline` without a scenario.
+    """
+    if name == BASELINE:
+        if scenario is None:
+            raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
+        chosen = load_scenario(scenario)
+        return GotoPolicy(chosen), chosen
+    policy = _load(name)
+    return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
+
+
+def own_scenario(policy: Policy, name: str) -> Scenario:
+    """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
+    if is_run(Path(name)):
+        from robomarl.train.checkpoint import load_run
+
+        return load_run(name).scenario
+    contract = policy.contract  # type: ignore[attr-defined]
+    return build(Scenario, contract.scenario.content, f"{name}/bundle.json")
+
+
+def is_run(folder: Path) -> bool:
+    """Whether the folder is one that `robomarl train --out` made."""
+    return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
+
+
+def _load(name: str) -> Policy:
+    if is_run(Path(name)):
+        from robomarl.train.checkpoint import load_policy as load_run_policy
+
+        return load_run_policy(name)
+    folders = [Path(name), bundles_dir() / name]
+    if any((folder / "bundle.json").is_file() for folder in folders):
+        from robomarl.policies.runtime import load_policy as load_bundle_policy
+
+        return load_bundle_policy(name)
+    known = sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json"))
+    raise UserError(
+        f"Unknown policy {name!r}: no run folder or bundle there; name one of: "
+        f"{', '.join([BASELINE, *known])}, or the folder of a run or bundle."
+    )

@@ -1,0 +1,220 @@
+"""Training runs on the host: progress, logs, checkpoints, resume. The mathematics is in `mappo.py`.
+
+Several seeds train side by side in one program, `jax.vmap` of the update; each has a run folder of its own.
+"""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.scenario import Scenario
+from robomarl.train.checkpoint import Run, create_run, load_run, load_state, read_weights, save_state, with_weights
+from robomarl.train.config import TrainConfig
+from robomarl.train.judge import Judge
+from robomarl.train.logs import Logs, ProgressBar
+from robomarl.train.mappo import init_state, make_update
+from robomarl.train.state import TrainState
+
+Rows = list[dict[str, float]]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is carried out."""
+
+    out: Path
+    """The run folder; with several seeds, the folder of their run folders."""
+    seed: int = 0
+    seeds: int = 1
+    """Runs side by side, with this and the following seeds."""
+    minutes: float = math.inf
+    """Stop after this wall-clock time; by default at the recipe's `total_steps`."""
+    resume: bool = False
+    """Go on from the checkpoints in `out`."""
+    init: str = ""
+    """Run folder or bundle whose weights the run starts from."""
+    quiet: bool = False
+    """No progress bar."""
+    evaluations: int = 5
+    """Evaluations on `mujoco`, spread over the second half of the run; the best policy is kept as best.npz."""
+    eval_episodes: int = 64
+    """Episodes of each."""
+
+    @property
+    def folders(self) -> dict[int, Path]:
+        """Run folder by seed."""
+        if self.seeds == 1:
+            return {self.seed: self.out}
+        return {seed: self.out / f"seed_{seed}" for seed in range(self.seed, self.seed + self.seeds)}
+
+
+class Member:
+    """One seed of a run: its folder, logs and judge."""
+
+    def __init__(self, run: Run, options: RunOptions, steps: int) -> None:
+        """Open the logs."""
+        self.folder = run.folder
+        self.logs = Logs(run.folder, steps)
+        self.judge = Judge(run, options.evaluations, options.eval_episodes)
+
+    def save(self, state: TrainState) -> None:
+        """Replace the checkpoint."""
+        save_state(self.folder / "checkpoint.npz", state)
+
+
+def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> Rows:
+    """Train until the steps or the minutes are spent; the first Ctrl-C ends the update under way and saves.
+
+    Returns:
+        The last row of metrics of every seed, with `seconds`, `steps` and `interrupted`.
+
+    Raises:
+        UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
+    """
+    keep_compiled()
+    if options.resume:
+        run = load_run(next(iter(options.folders.values())), "checkpoint.npz")
+        config, scenario = run.config, run.scenario
+    else:
+        for seed, folder in options.folders.items():
+            create_run(folder, config, scenario, seed)
+    env = make_env(scenario, weights=config.weights, safety=config.filter)
+    first = first_state(config, env, options)
+    steps = int(np.max(first.steps))
+    members = [
+        Member(Run(folder, scenario, config, seed, "", {}, first), options, steps)
+        for seed, folder in options.folders.items()
+    ]
+    bar = ProgressBar(steps * len(members), config.total_steps * len(members), options.quiet)
+    with interrupt_flag() as interrupted:
+        rows = _loop(Loop(config, env, options, members, bar), first, interrupted)
+    for member in members:
+        member.logs.close()
+    bar.close()
+    if interrupted.is_set():
+        print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
+    return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What the loop over the updates needs."""
+
+    config: TrainConfig
+    env: TeamEnv
+    options: RunOptions
+    members: list[Member]
+    bar: ProgressBar
+
+
+def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
+    """One update after another, until the budget is spent; every state that leaves here is saved."""
+    state, rows = first, [{} for _ in loop.members]
+    for state, rows in updates(loop, first):
+        for member, one, row in zip(loop.members, each(state, len(rows)), rows, strict=True):
+            member.logs.write({**row, **member.judge(one(), int(row["steps"]))})
+        loop.bar.show(rows)
+        if loop.bar.is_time_to_save() or interrupted.is_set():
+            save_all(loop, state)
+        if interrupted.is_set():
+            return rows
+    save_all(loop, state)
+    return rows
+
+
+def save_all(loop: Loop, state: TrainState) -> None:
+    """Replace the checkpoint of every seed."""
+    for member, one in zip(loop.members, each(state, len(loop.members)), strict=True):
+        member.save(one())
+
+
+def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
+    """The states and metric rows of one update after another, until the budget is spent."""
+    config, options, num = loop.config, loop.options, len(loop.members)
+    step = make_update(config, loop.env)
+    update = jax.jit(step if num == 1 else jax.vmap(step), donate_argnums=0)
+    per_update = config.num_envs * config.unroll * loop.env.num_agents
+    count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
+    before, started = loop.members[0].logs.last_seconds, time.monotonic()
+    while steps + per_update <= config.total_steps or count == 0:
+        state, metrics = update(state)
+        values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}
+        count, steps = count + 1, steps + per_update
+        place = {"update": count, "steps": steps, "seconds": before + time.monotonic() - started}
+        rows = [{**place, **{name: float(value[i]) for name, value in values.items()}} for i in range(num)]
+        for member, row in zip(loop.members, rows, strict=True):
+            guard_nan(row, member.folder)
+        yield state, rows
+        if time.monotonic() - started > options.minutes * 60:
+            return
+
+
+def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
+    """Functions that pick the state of one seed."""
+    if count == 1:
+        return [lambda: state]
+    return [partial(jax.tree.map, lambda x, i=i: x[i], state) for i in range(count)]
+
+
+def first_state(config: TrainConfig, env: TeamEnv, options: RunOptions) -> TrainState:
+    """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
+    if options.resume:
+        states = [load_state(f / "checkpoint.npz", config, env) for f in options.folders.values()]
+        return jax.device_put(states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states))
+    keys = [jax.random.key(seed) for seed in options.folders]
+    start = partial(init_state, config, env)
+    if options.init:
+        weights = read_weights(options.init)
+        states = [with_weights(jax.jit(start)(key), weights, options.init) for key in keys]
+        return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
+    return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))
+
+
+def guard_nan(row: dict[str, float], out: Path) -> None:
+    """Stop at the first metric that is not finite; the checkpoint of before is untouched.
+
+    Raises:
+        UserError: names the metric.
+    """
+    bad = [name for name, value in row.items() if not np.isfinite(value)]
+    if bad:
+        raise UserError(
+            f"{out}: {bad[0]} became {row[bad[0]]}; the last good state is checkpoint.npz, try a smaller learning_rate."
+        )
+
+
+@contextmanager
+def interrupt_flag() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets, so that the update under way ends whole; the second one kills."""
+    flag, before = threading.Event(), signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: object) -> None:
+        flag.set()
+        signal.signal(signal.SIGINT, before)
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main:
+        signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield flag
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)
+
+
+def keep_compiled() -> None:
+    """Keep compiled programs between runs, so that the second run starts at once."""
+    jax.config.update("jax_compilation_cache_dir", str(Path.home() / ".cache" / "robomarl" / "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

@@ -1,0 +1,79 @@
+"""What a training run carries and hands on: the state, a rollout, the samples of a gradient step.
+
+Letters in shapes: T decisions of a rollout, B environments, N robots, O observation, P privileged state,
+A action.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+from brax.envs.base import State
+from brax.training.acme import running_statistics as stats
+
+Metrics = dict[str, jax.Array]
+
+
+class TrainState(NamedTuple):
+    """Everything that a run carries from one update to the next; saved whole, so that a resumed run is the same."""
+
+    params: dict[str, Any]
+    """`actor` and `critic`."""
+    optimizer: Any
+    learning_rate: jax.Array
+    obs_stats: stats.RunningStatisticsState
+    """Of the actor's input."""
+    obs_range: tuple[jax.Array, jax.Array]
+    """[O] least and largest value of the actor's input so far."""
+    critic_stats: stats.RunningStatisticsState
+    """Of the critic's input."""
+    value_stats: stats.RunningStatisticsState
+    """Of the returns: the critic predicts normalized values."""
+    env: State
+    """[B] environments."""
+    carry: tuple[jax.Array, ...]
+    """[B, N, ...] the actor's recurrent state; empty for feed-forward."""
+    key: jax.Array
+    steps: jax.Array
+    """Agent-steps so far."""
+
+
+class Rollout(NamedTuple):
+    """What one rollout leaves."""
+
+    carry: tuple[jax.Array, ...]
+    """[B, N, ...] the actor's recurrent state where the rollout began."""
+    obs: jax.Array
+    """[T, B, N, O]"""
+    seen: jax.Array
+    """[T+1, B, N, P] critic's input; the last row is where the rollout ended."""
+    raw_action: jax.Array
+    """[T, B, N, A] before the squash"""
+    log_prob: jax.Array
+    """[T, B, N]"""
+    reward: jax.Array
+    """[T, B, N]"""
+    done: jax.Array
+    """[T, B]"""
+    metrics: Metrics
+    """[T, B] each"""
+
+
+class Batch(NamedTuple):
+    """Samples for the gradient steps, environments first."""
+
+    carry: tuple[jax.Array, ...]
+    """[B, N, ...] the actor's recurrent state where the rollout began."""
+    done: jax.Array
+    """[B, T]"""
+    obs: jax.Array
+    """[B, T, N, O] normalized"""
+    seen: jax.Array
+    """[B, T, N, P] normalized"""
+    raw_action: jax.Array
+    """[B, T, N, A]"""
+    log_prob: jax.Array
+    """[B, T, N]"""
+    advantage: jax.Array
+    """[B, T, N] normalized"""
+    target: jax.Array
+    """[B, T, N] normalized return"""

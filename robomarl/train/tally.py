@@ -1,0 +1,172 @@
+"""What an evaluation counts: one row per episode, the same for every engine and policy."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.geometry import norm
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.tasks.base import Task
+from robomarl.sim.world import World, mates_of, positions
+from robomarl.types import FilterResult
+
+SETTLED_S = 1.0
+"""Position errors are means over this last part of the episodes that lasted to the time limit."""
+
+
+class Episodes(NamedTuple):
+    """Counts of E episodes, [E] each."""
+
+    running: np.ndarray
+    """bool: not over yet."""
+    steps: np.ndarray
+    """Decisions flown."""
+    arrived_step: np.ndarray
+    """Decision at which the team had succeeded; -1 until then."""
+    failed: np.ndarray
+    """bool: ended by contact or outside the arena."""
+    touching: np.ndarray
+    """Robots in contact when the episode ended."""
+    engine_contact: np.ndarray
+    """bool: the engine itself reported a contact between robots (`mujoco` only), up to one decision late."""
+    reward: np.ndarray
+    """Return so far, mean over robots."""
+    closest_m: np.ndarray
+    """Least distance between two centres so far."""
+    violations: np.ndarray
+    """Decisions of robots that were inside a team-mate's safety ellipsoid."""
+    active: np.ndarray
+    """Decisions of robots that the filter changed."""
+    unsolved: np.ndarray
+    """Decisions of robots for which the filter found no command that holds all rows."""
+    error_m: np.ndarray
+    """Sum of the robots' mean distances to their goals over the settled part."""
+    error_count: np.ndarray
+    """Decisions in that sum."""
+
+
+def start_episodes(count: int) -> Episodes:
+    """All counts before the first decision."""
+    zero = np.zeros(count)
+    values = dict.fromkeys(Episodes._fields, zero)
+    no = zero.astype(bool)
+    return Episodes(**values)._replace(
+        running=~no, failed=no, engine_contact=no, arrived_step=zero - 1, closest_m=zero + np.inf
+    )
+
+
+class Step(NamedTuple):
+    """One decision of E teams, as the tally sees it."""
+
+    before: World
+    after: World
+    result: FilterResult
+    reward: np.ndarray
+    """[E, N]"""
+    contact: np.ndarray
+    """[E] bool: the engine's own contact reading."""
+
+
+def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> Episodes:
+    """Add one decision to the episodes that are still running."""
+    on, world = so_far.running, step.after
+    steps = so_far.steps + on
+    failed = on & np.asarray(task.failed(scenario, world))
+    arrived = on & ~failed & np.asarray(task.succeeded(scenario, world)) & (so_far.arrived_step < 0)
+    settled = on & (steps > scenario.max_steps - SETTLED_S * scenario.rates.policy_hz)
+    error = norm(positions(world.body) - world.goal_m).mean(-1)
+    touching = world.closest_m < 2 * scenario.vehicle_config.body.radius_m
+    return so_far._replace(
+        running=on & ~failed & (steps < scenario.max_steps),
+        steps=steps,
+        arrived_step=np.where(arrived, steps, so_far.arrived_step),
+        failed=so_far.failed | failed,
+        touching=np.where(failed, touching.sum(-1), so_far.touching),
+        engine_contact=so_far.engine_contact | (step.contact & (world.step <= so_far.steps + 1)),
+        reward=so_far.reward + np.where(on, step.reward.mean(-1), 0.0),
+        closest_m=np.where(on, np.minimum(so_far.closest_m, world.closest_m.min(-1)), so_far.closest_m),
+        violations=so_far.violations + on * too_close(scenario, world).sum(-1),
+        active=so_far.active + on * step.result.active.sum(-1),
+        unsolved=so_far.unsolved + on * (~step.result.solved).sum(-1),
+        error_m=so_far.error_m + np.where(settled, error, 0.0),
+        error_count=so_far.error_count + settled,
+    )
+
+
+def too_close(scenario: Scenario, world: World) -> np.ndarray:
+    """[E, N] bool: inside a team-mate's safety ellipsoid, which is taller than wide by the downwash ratio."""
+    safety = scenario.vehicle_config.safety
+    pos = positions(world.body) / np.array([1, 1, safety.downwash_ratio], np.float32)
+    gap = norm(pos[:, mates_of(scenario.count)] - pos[:, :, None])
+    return (gap < safety.separation_m).any(-1)
+
+
+def join(parts: list[Episodes], episodes: int) -> Episodes:
+    """Several batches as one, cut to the number of episodes that were asked for."""
+    return Episodes(*(np.concatenate(column)[:episodes] for column in zip(*parts, strict=True)))
+
+
+def successes(done: Episodes) -> np.ndarray:
+    """[E] bool: the team arrived within the time, and nobody touched or left before or after."""
+    return (done.arrived_step >= 0) & ~done.failed
+
+
+def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+    """The JSON fields of one policy's evaluation; what does not apply is null."""
+    success = successes(done)
+    timed_out = ~done.failed
+    decisions = done.steps.sum() * scenario.count
+    closest = float(done.closest_m.min())
+    arrival_s = done.arrived_step[success] * scenario.period_s
+    pairs = np.ceil(done.touching / 2)
+    return {
+        "success_rate": float(success.mean()),
+        "success_ci95": wilson(int(success.sum()), len(success)),
+        "return_mean": float(done.reward.mean()),
+        "collisions": int(pairs.sum()),
+        "collision_episodes": int((pairs > 0).sum()),
+        "engine_contact_episodes": int(done.engine_contact.sum()),
+        "left_arena_episodes": int((done.failed & (pairs == 0)).sum()),
+        "min_distance_m": closest if math.isfinite(closest) else None,
+        "position_error_m": _mean((done.error_m / np.maximum(done.error_count, 1))[timed_out]),
+        "attitude_error_rad": None,
+        "separation_violations": int(done.violations.sum()),
+        "separation_violation_episodes": int((done.violations > 0).sum()),
+        "arrival_time_s": _mean(arrival_s),
+        "active_share": float(done.active.sum() / max(decisions, 1)),
+        "infeasible": int(done.unsolved.sum()),
+        "agent_steps": int(decisions),
+    }
+
+
+def wilson(successes: int, trials: int) -> list[float]:
+    """95 % score interval of a proportion (Wilson, 1927): valid near 0 and 1 too."""
+    z = 1.959964
+    rate, spread = successes / trials, z * z / trials
+    centre = (rate + spread / 2) / (1 + spread)
+    half = z * math.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
+    return [max(0.0, centre - half), min(1.0, centre + half)]
+
+
+def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
+    """Difference in success rate over the same episodes, with a 95 % bootstrap interval.
+
+    Args:
+        first: [E] bool, successes of one policy.
+        second: [E] bool, successes of the other in the same episodes.
+        resamples: of the episodes, with replacement.
+    """
+    gain = first.astype(float) - second.astype(float)
+    picks = np.random.default_rng(0).integers(0, len(gain), (resamples, len(gain)))
+    low, high = np.percentile(gain[picks].mean(-1), [2.5, 97.5])
+    return {
+        "success_difference": float(gain.mean()),
+        "difference_ci95": [float(low), float(high)],
+        "only_first": int((gain > 0).sum()),
+        "only_second": int((gain < 0).sum()),
+    }
+
+
+def _mean(values: np.ndarray) -> float | None:
+    return float(values.mean()) if len(values) else None

@@ -1,0 +1,110 @@
+"""`LocalView`: what one robot may know, and the only thing that policies and filters read.
+
+The simulator fills it from the full state, the ROS nodes fill it from messages; all code after it is the
+same in training, in verification and on the robot. Decentralization is this type.
+
+All fields are arrays with optional leading axes (environments, robots); K is the number of team-mates that
+the view has room for. World frame ENU, quaternions wxyz, SI units.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.types import Array
+
+
+class Own(NamedTuple):
+    """The robot's own state, as its estimator reports it."""
+
+    pos_m: Array
+    """[..., 3] position, world."""
+    quat_wxyz: Array
+    """[..., 4] attitude, body to world."""
+    vel_m_s: Array
+    """[..., 3] velocity, world."""
+    omega_rad_s: Array
+    """[..., 3] angular velocity, body."""
+    age_s: Array
+    """[...] time since the estimate was taken."""
+
+
+class Plan(NamedTuple):
+    """A team-mate's committed plan: where it comes to rest if it brakes from its queued commands now."""
+
+    pos_m: Array
+    """[..., K, 3] position when the queued commands have been carried out, world."""
+    vel_m_s: Array
+    """[..., K, 3] velocity then, world."""
+    stop_m: Array
+    """[..., K, 3] position at rest after braking from there, world."""
+
+
+class Heard(NamedTuple):
+    """Team-mates, as heard over the radio. Rows with `mask` False hold zeros."""
+
+    mask: Array
+    """[..., K] bool: this row holds a team-mate that was heard."""
+    pos_m: Array
+    """[..., K, 3] its position at the stamp of its message, world."""
+    vel_m_s: Array
+    """[..., K, 3] its velocity then, world."""
+    age_s: Array
+    """[..., K] time since the stamp of its message."""
+    plan: Plan
+    """Its committed plan. Read by the safety filter only, never by a policy."""
+
+
+class Goal(NamedTuple):
+    """Where the robot (or the load that it carries) is asked to be."""
+
+    pos_m: Array
+    """[..., 3] position, world."""
+    quat_wxyz: Array
+    """[..., 4] attitude, body to world."""
+
+
+class NothingSensed(NamedTuple):
+    """Tasks without sensors of their own."""
+
+
+class LocalView(NamedTuple):
+    """What one robot knows at one decision."""
+
+    own: Own
+    heard: Heard
+    sensed: tuple
+    """The task's own sensors (load pose; ball and robots in the field of view), one NamedTuple per task."""
+    goal: Goal
+    role: Array
+    """[...] int: the robot's role in the team; 0 where roles do not exist."""
+    time_s: Array
+    """[...] time since the policy was activated."""
+
+
+def blank_view(num_mates: int, sensed: tuple | None = None, batch: tuple[int, ...] = ()) -> LocalView:
+    """A view of a robot at rest at the origin that has heard nobody (numpy, float32).
+
+    Args:
+        num_mates: K, how many team-mates the view has room for.
+        sensed: the task's own sensors; `NothingSensed()` by default.
+        batch: leading axes of every field.
+    """
+    zero = np.zeros((*batch, 3), np.float32)
+    unit = np.broadcast_to(np.array([1, 0, 0, 0], np.float32), (*batch, 4)).copy()
+    mates = np.zeros((*batch, num_mates, 3), np.float32)
+    scalar = np.zeros(batch, np.float32)
+    return LocalView(
+        own=Own(zero, unit, zero.copy(), zero.copy(), scalar),
+        heard=Heard(
+            mask=np.zeros((*batch, num_mates), bool),
+            pos_m=mates,
+            vel_m_s=mates.copy(),
+            age_s=np.zeros((*batch, num_mates), np.float32),
+            plan=Plan(mates.copy(), mates.copy(), mates.copy()),
+        ),
+        sensed=NothingSensed() if sensed is None else sensed,
+        goal=Goal(zero.copy(), unit.copy()),
+        role=np.zeros(batch, np.int32),
+        time_s=scalar.copy(),
+    )

@@ -1,0 +1,265 @@
+"""A bundle reaches all robots or none, and what is current is always whole."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from robomarl.cli import main
+from robomarl.config import UserError
+from robomarl.fleet import flash
+from robomarl.fleet.store import State, Store
+from robomarl.paths import vehicles_dir
+from robomarl.policies import golden
+from robomarl.policies.bundle import load_bundle
+from tests.policies.sealing import copy, reseal
+
+
+@pytest.fixture(autouse=True)
+def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the slowest check, the filter's golden commands; `tests/policies` has it."""
+    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
+    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
+
+
+def states(robots) -> set[State]:
+    return {robot.state() for robot in robots.values()}
+
+
+def spoil(store: Store, bundle_id: str, name: str = "policy.onnx") -> None:
+    file = store.folder(bundle_id) / name
+    file.chmod(0o644)
+    file.write_bytes(b"x" + file.read_bytes()[1:])
+
+
+def test_flash_rollback_and_back_again(bundles, robots):
+    first, second = bundles
+    assert all(r.ok and r.current == first.id and r.previous is None for r in flash.flash(first, robots))
+    reports = flash.flash(second, robots)
+    assert all(r.ok and (r.current, r.previous) == (second.id, first.id) for r in reports)
+    assert all(r.current == first.id for r in flash.rollback(robots))
+    assert all((r.ok, r.current, r.previous) == (True, second.id, first.id) for r in flash.rollback(robots))
+    assert robots["robot_0"].current().contract.name == "other"
+
+
+def test_flashing_what_is_current_keeps_the_way_back(bundles, robots):
+    first, second = bundles
+    flash.flash(first, robots)
+    flash.flash(second, robots)
+    reports = flash.flash(second, robots)
+    assert states(robots) == {State(second.id, first.id)}
+    assert {r.reason for r in reports} == {"was current already."}
+
+
+@pytest.mark.parametrize("step", ["add", "check", "lock", "state"])
+def test_one_robot_that_fails_before_the_switch_stops_all(bundles, robots, monkeypatch, step: str):
+    first, second = bundles
+    flash.flash(first, robots)
+    bad = robots["robot_1"]
+    calls = []
+
+    def fail(*_):
+        calls.append(step)
+        if step == "state" and len(calls) > 1:
+            return State(first.id)  # only the first question fails: the robot was away for a moment
+        raise UserError("the robot is away.")
+
+    monkeypatch.setattr(bad, step, fail)
+    reports = {r.name: r for r in flash.flash(second, robots)}
+    monkeypatch.undo()
+    assert calls and states(robots) == {State(first.id)}
+    assert reports["robot_1"].reason == "the robot is away."
+    assert reports["robot_2"].reason == "not switched, because robot_1 failed."
+    assert not any(r.ok for r in reports.values())
+
+
+def test_one_robot_that_fails_to_switch_takes_the_others_back(bundles, robots, monkeypatch):
+    first, second = bundles
+    flash.flash(first, robots)
+
+    def fail(state):
+        raise UserError("the disk is full.")
+
+    monkeypatch.setattr(robots["robot_2"], "switch", fail)
+    reports = flash.flash(second, robots)
+    assert states(robots) == {State(first.id)}
+    assert [r.ok for r in reports] == [False] * 3 and all(r.current == first.id for r in reports)
+
+
+def test_the_first_flash_is_taken_back_to_nothing(bundles, robots, monkeypatch):
+    def fail(state):
+        raise UserError("the disk is full.")
+
+    monkeypatch.setattr(robots["robot_2"], "switch", fail)
+    flash.flash(bundles[0], robots)
+    assert states(robots) == {State()}
+
+
+def test_damage_on_the_way_is_found_on_arrival(bundles, robots, monkeypatch):
+    from robomarl.fleet import store
+
+    honest = store.write_durably
+
+    def noisy(path: Path, content: bytes) -> None:
+        honest(path, content[:-1] + b"?" if "robot_1" in str(path) and path.name == "golden.npz" else content)
+
+    monkeypatch.setattr(store, "write_durably", noisy)
+    reports = {r.name: r for r in flash.flash(bundles[0], robots)}
+    assert "golden.npz is not the file that was sealed" in reports["robot_1"].reason
+    assert states(robots) == {State()}
+
+
+def test_a_robot_that_computes_otherwise_is_found_on_arrival(bundles, robots, tmp_path: Path):
+    """The golden sequences are replayed on the robot: a bundle whose hashes fit may still act otherwise there."""
+    import onnx
+
+    folder = copy(bundles[0].folder, tmp_path)
+    model = onnx.load(folder / "policy.onnx")
+    next(n for n in model.graph.node if n.op_type == "Tanh").op_type = "Erf"
+    onnx.save(model, folder / "policy.onnx")
+    reseal(folder)
+    reports = flash.flash(load_bundle(folder), robots)
+    assert all("action acceleration" in r.reason and "is off by" in r.reason for r in reports)
+    assert states(robots) == {State()}
+
+
+def test_a_damaged_copy_is_replaced(bundles, robots):
+    flash.flash(bundles[0], robots)
+    spoil(robots["robot_0"], bundles[0].id)
+    assert not flash.verify(robots)[0].ok
+    assert all(r.ok for r in flash.flash(bundles[0], robots))
+    assert all(r.ok for r in flash.verify(robots))
+
+
+def test_a_copy_under_another_id_is_refused(bundles, robots):
+    first, second = bundles
+    store = robots["robot_0"]
+    flash.flash(first, robots)
+    shutil.rmtree(store.folder(first.id))
+    shutil.copytree(second.folder, store.folder(first.id))
+    with pytest.raises(UserError, match=f"holds bundle {second.id[:12]} instead"):
+        store.current()
+
+
+def test_rollback_goes_nowhere_without_a_sound_previous_bundle(bundles, robots):
+    first, second = bundles
+    flash.flash(first, robots)
+    assert all("no previous bundle" in r.reason for r in flash.rollback(robots))
+    flash.flash(second, robots)
+    spoil(robots["robot_1"], first.id)
+    assert not any(r.ok for r in flash.rollback(robots))
+    assert states(robots) == {State(second.id, first.id)}
+
+
+def test_rollback_never_mixes(bundles, robots):
+    flash.flash(bundles[0], robots)
+    flash.flash(bundles[1], {"robot_0": robots["robot_0"]})
+    with pytest.raises(UserError, match="would mix bundles"):
+        flash.rollback(robots)
+
+
+def test_two_operators_wait_for_each_other(bundles, robots):
+    with robots["robot_1"].lock("policy_node"):
+        reports = flash.flash(bundles[0], robots)
+    assert "policy_node (process" in reports[1].reason and "has it now" in reports[1].reason
+    assert states(robots) == {State()}
+    assert all(r.ok for r in flash.flash(bundles[0], robots)), "the lock is gone with its holder"
+
+
+def test_prune_keeps_current_and_previous(bundles, robots, tmp_path: Path):
+    first, second = bundles
+    third = copy(first.folder, tmp_path)
+    reseal(third, lambda data: data.update(name="third"))
+    for bundle in (first, second, load_bundle(third)):
+        flash.flash(bundle, robots)
+    assert all(r.bundles == (first.id,) for r in flash.prune(robots))
+    assert all(r.bundles == tuple(sorted((second.id, load_bundle(third).id))) for r in flash.status(robots))
+    assert all(r.ok for r in flash.verify(robots)) and all(r.ok for r in flash.rollback(robots))
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", '{"id": "../../etc", "previous": null}', '{"id": 3, "previous": null}', "[]"]
+)
+def test_a_damaged_pointer_is_an_error_and_not_a_path(robots, content: str):
+    store = robots["robot_0"]
+    store.root.mkdir()
+    (store.root / "current").write_text(content)
+    with pytest.raises(UserError, match="remove .*flash"):
+        store.state()
+    assert not flash.status(robots)[0].ok
+
+
+def test_sidecars_travel_along(bundles, robots, tmp_path: Path):
+    folder = copy(bundles[0].folder, tmp_path)
+    (folder / "eval.json").write_text(json.dumps({"id": bundles[0].id}))
+    flash.flash(load_bundle(folder), robots)
+    assert (robots["robot_0"].folder(bundles[0].id) / "eval.json").is_file()
+
+
+@pytest.fixture
+def fleet_file(tmp_path: Path) -> Path:
+    rows = "".join(f"  - {{name: robot_{i}, index: {i}, folder: r{i}}}\n" for i in range(4))
+    file = tmp_path / "four.yaml"
+    file.write_text(f"version: 1\nname: four\nvehicle: crazyflie_21\nscenario: swap_4\nrobots:\n{rows}")
+    return file
+
+
+def command(tmp_path: Path, *words: object) -> tuple[int, dict]:
+    figures = tmp_path / "figures.json"
+    figures.unlink(missing_ok=True)
+    code = main([*map(str, words), "--root", str(tmp_path), "--json", str(figures)])
+    return code, json.loads(figures.read_text()) if figures.exists() else {}
+
+
+def test_the_command_line(bundles, fleet_file: Path, tmp_path: Path, capsys):
+    first, second = bundles
+    code, figures = command(tmp_path, "flash", first.folder, fleet_file)
+    assert code == 0 and figures["id"] == first.id
+    assert {"name", "ok", "previous", "current", "seconds", "reason"} <= set(figures["robots"][3])
+    assert command(tmp_path, "flash", second.folder, fleet_file)[0] == 0
+    for action in ("status", "verify", "rollback", "prune"):
+        assert command(tmp_path, "fleet", action, fleet_file)[0] == 0
+    flash.flash(second, {"robot_2": Store(tmp_path / "r2")})
+    code, figures = command(tmp_path, "fleet", "status", fleet_file)
+    assert code == 1 and figures["mixed"] and "must not fly as a team" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_written(bundles, fleet_file: Path, tmp_path: Path, capsys):
+    (tmp_path / "r1").write_text("a file is in the way")
+    code, figures = command(tmp_path, "flash", bundles[0].folder, fleet_file)
+    assert code == 1 and not any(r["ok"] or r["current"] for r in figures["robots"])
+    assert "can't be written" in figures["robots"][1]["reason"]
+    assert "Nothing was switched" in capsys.readouterr().out
+
+
+def other_vehicle(tmp_path: Path, old: str, new: str) -> str:
+    """Path of a vehicle file that differs from the one that the bundle was trained with."""
+    file = tmp_path / "other.yaml"
+    file.write_text((vehicles_dir() / "crazyflie_21.yaml").read_text().replace(old, new))
+    return str(file)
+
+
+def test_a_bundle_for_another_vehicle_is_refused(bundles, fleet_file: Path, tmp_path: Path, capsys):
+    other = other_vehicle(tmp_path, "name: crazyflie_21", "name: other")
+    fleet_file.write_text(fleet_file.read_text().replace("crazyflie_21", other))
+    assert command(tmp_path, "flash", bundles[0].folder, fleet_file)[0] == 1
+    error = capsys.readouterr().err
+    assert "is for vehicle crazyflie_21, the robots of fleet four are other" in error and error.count("\n") == 1
+    assert not list(tmp_path.glob("r*"))
+
+
+def test_a_bundle_for_another_team_size_is_refused(bundles, fleet_file: Path, tmp_path: Path, capsys):
+    fleet_file.write_text(fleet_file.read_text().replace("  - {name: robot_3, index: 3, folder: r3}\n", ""))
+    assert command(tmp_path, "flash", bundles[0].folder, fleet_file)[0] == 1
+    error = capsys.readouterr().err
+    assert "is for teams of 4, fleet four has 3 robots" in error and error.count("\n") == 1
+    assert not list(tmp_path.glob("r*"))
+
+
+def test_a_vehicle_file_that_has_changed_is_remarked(bundles, fleet_file: Path, tmp_path: Path):
+    other = other_vehicle(tmp_path, "mass_kg: 0.033", "mass_kg: 0.036")
+    fleet_file.write_text(fleet_file.read_text().replace("crazyflie_21", other))
+    code, figures = command(tmp_path, "flash", bundles[0].folder, fleet_file)
+    assert code == 0
+    assert figures["remarks"] == [f"{other}: body.mass_kg is 0.036 here and was 0.033 in training."]

@@ -1,0 +1,68 @@
+"""A fleet file that is wrong is refused by one sentence that says what to mend."""
+
+from pathlib import Path
+
+import pytest
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.paths import fleets_dir
+
+GOOD = """
+version: 1
+name: pair
+vehicle: crazyflie_21
+scenario: goto_2
+robots:
+  - {name: left, index: 1, folder: robots/left}
+  - {name: right, index: 0, folder: robots/right}
+"""
+
+
+def load(folder: Path, text: str):
+    file = folder / "pair.yaml"
+    file.write_text(text)
+    return load_fleet(str(file))
+
+
+def test_a_fleet_is_read(tmp_path: Path):
+    fleet = load(tmp_path, GOOD)
+    assert [(r.name, r.index) for r in fleet.robots] == [("left", 1), ("right", 0)]
+    assert fleet.vehicle_config.name == "crazyflie_21" and fleet.radio.rate_hz == 50
+
+
+@pytest.mark.parametrize("file", sorted(fleets_dir().glob("*.yaml")), ids=lambda p: p.stem)
+def test_what_ships_is_sound(file: Path):
+    assert load_fleet(file.stem).name == file.stem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("vehicle:", "vehicel:", "unknown key 'vehicel'; did you mean 'vehicle'"),
+        ("scenario: goto_2", "", "key 'scenario' is missing"),
+        ("name: right", "name: left", "2 robots have name = 'left'; give each its own"),
+        ("robots/right", "robots/left", "2 robots have folder = 'robots/left'"),
+        ("index: 0", "index: 1", "left and right have index = 1"),
+        ("index: 0", "index: 2", "no robot has index = 0; 2 robots count from 0 on"),
+        ("index: 0, ", "", r"key 'robots\[1\].index' is missing"),
+        ("index: 0", "index: -1", r"robots\[1\].index = -1 is out of range"),
+        ("name: right", "name: Right Wing", r"robots\[1\]: name = 'Right Wing' must be lower-case"),
+        ("folder: robots/right", "folder: ''", r"robots\[1\]: folder must not be empty"),
+        ("folder: robots/right", "ssh: pi@right", r"unknown key 'robots\[1\].ssh'"),
+        ("crazyflie_21", "zeppelin", "Unknown vehicle 'zeppelin'"),
+        ("version: 1", "version: 2", "version must be one of 1"),
+        ("name: pair", "name: [", "pair.yaml: not valid YAML"),
+        (GOOD[GOOD.index("robots:") :], "robots: []", "at least one robot"),
+    ],
+)
+def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, named: str):
+    assert old in GOOD
+    with pytest.raises(UserError, match=named) as error:
+        load(tmp_path, GOOD.replace(old, new))
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_name_lists_what_there_is():
+    with pytest.raises(UserError, match="Unknown fleet 'nobody'.*local_4"):
+        load_fleet("nobody")

@@ -1,0 +1,153 @@
+"""A bundle is whole, or it is refused by a sentence that names what is wrong."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robomarl.config import UserError, to_dict
+from robomarl.paths import bundles_dir
+from robomarl.policies import contract as contracts
+from robomarl.policies.bundle import Bundle, load_bundle
+from tests.policies.sealing import copy, reseal
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def edit(folder: Path) -> None:
+    file = folder / "bundle.json"
+    file.write_text(file.read_text().replace('"rate_hz": 50.0', '"rate_hz": 25.0'))
+
+
+def link(folder: Path) -> None:
+    (folder / "policy.onnx").rename(folder.parent / "elsewhere.onnx")
+    (folder / "policy.onnx").symlink_to(folder.parent / "elsewhere.onnx")
+
+
+def test_a_sealed_bundle_says_everything(sealed: Path):
+    bundle = load_bundle(sealed)
+    said = bundle.contract
+    assert len(bundle.id) == 64
+    assert (said.name, said.scenario.name, said.vehicle.name) == ("tiny", "swap_4", "crazyflie_21")
+    assert said.rate_hz == 50 and said.team_size == (4, 4)
+    assert said.training.recipe["learning_rate"] == 1 / 3, "floats are at full precision"
+    by_name = {e.name: e for e in said.observation.elements}
+    assert (by_name["neighbours[1].vx"].unit, by_name["neighbours[1].age"].unit) == ("m/s", "s")
+    assert by_name["neighbours[0].dx"].max_age_s == 0.5
+    assert by_name["goal_error.x"].unit == "m"
+    assert [(c.owner, c.reset_on) for c in said.carries] == [("safety", ("activate", "hold", "gap"))]
+    assert "goal.pos_m" in said.observation.reads and "heard.plan.stop_m" not in said.observation.reads
+
+
+def test_the_id_covers_every_file_and_no_sidecar(sealed: Path, tmp_path: Path):
+    folder = copy(sealed, tmp_path)
+    before = load_bundle(folder).id
+    (folder / "eval.json").write_text("{}")
+    assert load_bundle(folder).id == before
+    (folder / "README.md").write_text("other")
+    reseal(folder)
+    assert load_bundle(folder).id != before
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (lambda f: flip(f / "policy.onnx"), "policy.onnx is not the file"),
+        (lambda f: flip(f / "golden.npz"), "golden.npz is not the file"),
+        (lambda f: flip(f / "README.md"), "README.md is not the file"),
+        (lambda f: os.truncate(f / "policy.onnx", 100), r"policy.onnx .*\(100 bytes"),
+        (edit, "bundle.json: was changed"),
+        (lambda f: (f / "bundle.json").write_text("{"), "bundle.json: is not valid JSON"),
+        (lambda f: (f / "bundle.json").write_text('{"rate_hz": NaN}'), "bundle.json: is not valid JSON"),
+        (lambda f: (f / "golden.npz").unlink(), "golden.npz is missing"),
+        (lambda f: (f / "bundle.json").unlink(), "bundle.json is missing"),
+        (lambda f: (f / "weights.bin").write_text(""), "weights.bin does not belong"),
+        (link, "policy.onnx is a link"),
+        (lambda f: (f / "extra").symlink_to("/"), "extra is a link"),
+    ],
+)
+def test_a_changed_folder_is_refused(sealed: Path, tmp_path: Path, spoil: Callable[[Path], Any], named: str):
+    folder = copy(sealed, tmp_path)
+    spoil(folder)
+    with pytest.raises(UserError, match=named):
+        load_bundle(folder)
+
+
+def swap_elements(data: dict[str, Any]) -> None:
+    elements = data["observation"]["elements"]
+    elements[0], elements[4] = elements[4], elements[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda d: d.update(schema_version=2), "schema_version 2 is newer than 1"),
+        (lambda d: d.update(colour="red"), "colour"),
+        (lambda d: d.pop("rate_hz"), "rate_hz"),
+        (lambda d: d.update(rate_hz=25.0), "rate_hz = 25 does not fit"),
+        (lambda d: d.update(team_size=[5, 4]), "team_size"),
+        (lambda d: d["scenario"]["content"].update(count=5), "'swap_4' does not match its sha256"),
+        (lambda d: d["vehicle"]["content"]["body"].update(mass_kg=1.0), "'crazyflie_21' does not match"),
+        (lambda d: d["files"].pop("golden.npz"), "files"),
+        (lambda d: d["files"].update({"../x": d["files"]["README.md"]}), "files"),
+        (lambda d: d["files"].update({"c/policy.c": d["files"]["README.md"]}), "c/policy.c is missing"),
+        (swap_elements, r"elements\[0\] is 'velocity.y m/s world' in the bundle and 'goal_error.x m world' here"),
+        (lambda d: d["observation"]["elements"][0].update(unit="ft"), r"elements\[0\]"),
+        (lambda d: d["observation"]["elements"].pop(), "elements"),
+        (lambda d: d["observation"]["spec"]["fields"][0].update(name="smell"), "bundle.json: .*'smell' is not known"),
+        (lambda d: d["observation"]["reads"].append("heard.plan.stop_m"), "reads"),
+        (lambda d: d["safety"]["safety"].update(separation_m=-1), "separation_m"),
+        (lambda d: d["action"]["fields"][1].update(name="acceleration.x"), "one name"),
+        (lambda d: d["carries"][0].update(reset_on=["never"]), "reset_on"),
+    ],
+)
+def test_a_wrong_contract_is_refused_by_key(sealed: Path, tmp_path: Path, change, named: str):
+    folder = copy(sealed, tmp_path)
+    reseal(folder, change)
+    with pytest.raises(UserError, match=named):
+        load_bundle(folder)
+
+
+def test_resealing_alone_changes_nothing(sealed: Path, tmp_path: Path):
+    folder = copy(sealed, tmp_path)
+    reseal(folder)
+    assert load_bundle(folder).contract == load_bundle(sealed).contract
+
+
+def test_an_unknown_name_lists_what_there_is():
+    with pytest.raises(UserError, match="Unknown bundle 'nothing'"):
+        load_bundle("nothing")
+
+
+@pytest.mark.parametrize(
+    ("cls", "path"),
+    [
+        ("Contract", "properties"),
+        ("Observation", "properties/observation/properties"),
+        ("Training", "properties/training/properties"),
+        ("Element", "$defs/element/properties"),
+        ("Carry", "$defs/carry/properties"),
+        ("Source", "$defs/source/properties"),
+        ("FileEntry", "$defs/file_entry/properties"),
+    ],
+)
+def test_the_schema_and_the_code_name_the_same_keys(cls: str, path: str):
+    node: Any = json.loads((bundles_dir() / "bundle.schema.json").read_text())
+    for step in path.split("/"):
+        node = node[step]
+    assert set(node) - {"seal"} == {f.name for f in dataclasses.fields(getattr(contracts, cls))}
+
+
+def test_what_is_written_is_what_is_read(sealed: Path):
+    bundle: Bundle = load_bundle(sealed)
+    assert {**to_dict(bundle.contract)} == {
+        k: v for k, v in json.loads(bundle.files["bundle.json"]).items() if k != "seal"
+    }

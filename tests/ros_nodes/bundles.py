@@ -1,0 +1,130 @@
+"""A bundle that flies without training: straight to the goal, as an ONNX graph, and everybody keeps right."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from robomarl.policies import golden
+from robomarl.policies.bundle import entry_of, seal
+from robomarl.policies.contract import Carry, Contract, Element, Observation, Training, describe, source_of
+from robomarl.safety.filter import Arena, from_vehicle
+from robomarl.sim.engines.mujoco import MujocoTeam
+from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.tasks import task_of
+from robomarl.spec import ActionSpec, ObservationField, ObservationSpec
+
+POSITION_PER_S = np.array([1.6, 1.6, 3.5], np.float32)
+VELOCITY_PER_S = 4.0
+CRUISE_M_S = 1.0
+VEER_RAD = 0.5
+SPEC = ObservationSpec((ObservationField("goal_error"), ObservationField("velocity")))
+
+
+def veer() -> np.ndarray:
+    """[3, 3] goal error to wanted velocity, as a row vector's right factor."""
+    c, s = np.cos(VEER_RAD), np.sin(VEER_RAD)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]], np.float32) * POSITION_PER_S
+
+
+def act(obs: np.ndarray, spec: ActionSpec) -> np.ndarray:
+    """What the graph computes, [..., 6] -> [..., 4]."""
+    wanted = obs[..., :3] @ veer()
+    size = np.linalg.norm(wanted, axis=-1, keepdims=True)
+    accel = np.float32(VELOCITY_PER_S) * (wanted * (CRUISE_M_S / np.maximum(size, CRUISE_M_S)) - obs[..., 3:])
+    return np.clip(np.concatenate([accel, np.zeros_like(accel[..., :1])], -1), spec.low, spec.high).astype(np.float32)
+
+
+def graph(spec: ActionSpec) -> bytes:
+    """The same as ONNX."""
+    node = helper.make_node
+    nodes = [
+        node("Slice", ["obs", "0", "3", "axis"], ["error"]),
+        node("Slice", ["obs", "3", "6", "axis"], ["velocity"]),
+        node("MatMul", ["error", "veer"], ["wanted"]),
+        node("ReduceL2", ["wanted"], ["size"], axes=[1], keepdims=1),
+        node("Max", ["size", "cruise"], ["longest"]),
+        node("Div", ["cruise", "longest"], ["scale"]),
+        node("Mul", ["wanted", "scale"], ["limited"]),
+        node("Sub", ["limited", "velocity"], ["missing"]),
+        node("Mul", ["missing", "gain"], ["accel"]),
+        node("Mul", ["size", "nothing"], ["still"]),
+        node("Concat", ["accel", "still"], ["raw"], axis=1),
+        node("Max", ["raw", "low"], ["above"]),
+        node("Min", ["above", "high"], ["action"]),
+    ]
+    constants = {str(i): np.array([i], np.int64) for i in (0, 3, 6)} | {"axis": np.array([1], np.int64)}
+    constants |= {"veer": veer(), "low": spec.low[None], "high": spec.high[None]}
+    scalars = {"cruise": CRUISE_M_S, "gain": VELOCITY_PER_S, "nothing": 0.0}
+    constants |= {name: np.array([[value]], np.float32) for name, value in scalars.items()}
+    made = helper.make_graph(
+        nodes,
+        "goto",
+        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, ["batch", SPEC.size])],
+        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", spec.size])],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def contract_of(scenario: Scenario, name: str) -> Contract:
+    action = task_of(scenario).action(scenario)
+    safety = from_vehicle(
+        scenario.vehicle_config,
+        scenario.period_s,
+        Arena(scenario.arena.low_m, scenario.arena.high_m),
+        min_mates=1,
+    )
+    elements = tuple(Element(n, unit, frame, -9.0, 9.0, 0.0, 1.0, 0.1) for n, unit, frame, _ in describe(SPEC))
+    return Contract(
+        schema_version=1,
+        name=name,
+        observation=Observation(SPEC, elements, tuple(sorted(SPEC.reads))),
+        action=action,
+        rate_hz=scenario.rates.policy_hz,
+        team_size=(2, 16),
+        carries=(Carry("safety", "commands", (safety.queue_length, 4)),),
+        scenario=source_of(scenario.name, scenario),
+        vehicle=source_of(scenario.vehicle_config.name, scenario.vehicle_config),
+        safety=safety,
+        training=Training({"algorithm": "none"}, 0, "0" * 40, {}),
+        files={},
+    )
+
+
+def fly(scenario: Scenario, contract: Contract, steps: int = 25) -> golden.Golden:
+    team = MujocoTeam(scenario, 2, 0)
+    team.reset()
+    views, seen, acts = [], [], []
+    for _ in range(steps):
+        view = team.views()
+        _, obs = SPEC.observe((), view)
+        action = act(obs, contract.action)
+        views, seen, acts = [*views, view], [*seen, obs], [*acts, action]
+        team.step(action)
+
+    def stack(*leaves) -> Any:
+        return type(leaves[0])(*map(stack, *leaves)) if hasattr(leaves[0], "_fields") else np.stack(leaves, 1)
+
+    flown, action = stack(*views), np.stack(acts, 1)
+    return golden.Golden(flown, np.stack(seen, 1), action, golden.filtered(contract, flown, action))
+
+
+def make_bundle(folder: Path, scenario_name: str = "swap_4", name: str = "goto") -> Path:
+    """Write the bundle and return its folder."""
+    scenario = load_scenario(scenario_name)
+    plain = contract_of(scenario, name)
+    onnx.checker.check_model(onnx.load_from_string(graph(plain.action)))
+    files = {
+        "policy.onnx": graph(plain.action),
+        "golden.npz": golden.to_bytes(fly(scenario, plain)),
+        "README.md": f"# {name}\n".encode(),
+    }
+    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
+    folder.mkdir(parents=True)
+    for path, data in {**files, "bundle.json": seal(contract)}.items():
+        (folder / path).write_bytes(data)
+    return folder

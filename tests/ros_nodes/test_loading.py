@@ -1,0 +1,85 @@
+"""What a policy node checks before it may fly."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robomarl.config import UserError
+from robomarl.fleet.store import State, Store
+from robomarl.policies.bundle import load_bundle
+from robomarl.ros_nodes.loading import load_pilot
+from robomarl.ros_nodes.settings import PolicySettings
+
+TEAM = ("a", "b", "c", "d")
+
+
+@pytest.fixture
+def settings(goto_bundle: Path) -> PolicySettings:
+    return PolicySettings(team=TEAM, index=2, bundle=str(goto_bundle), vehicle="crazyflie_21")
+
+
+def test_a_sound_bundle_is_ready(settings: PolicySettings, goto_bundle: Path):
+    loaded = load_pilot(settings)
+    assert loaded.id == load_bundle(goto_bundle).id
+    assert (loaded.name, loaded.rate_hz) == ("goto", 50.0)
+    assert loaded.pilot.safety.params.min_mates == 3
+
+
+def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
+    store, bundle = Store(tmp_path / "robot"), load_bundle(goto_bundle)
+    unflashed = replace(settings, bundle="", robot_root=str(tmp_path / "robot"))
+    with pytest.raises(UserError, match="no bundle is flashed; run robomarl flash"):
+        load_pilot(unflashed)
+    with store.lock():
+        store.add(bundle)
+        store.switch(State(bundle.id, None))
+    assert load_pilot(unflashed).id == bundle.id
+
+
+def test_a_changed_bundle_is_refused(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(goto_bundle, tmp_path / "changed"))
+    graph = bytearray((folder / "policy.onnx").read_bytes())
+    graph[len(graph) // 2] ^= 1
+    (folder / "policy.onnx").write_bytes(graph)
+    with pytest.raises(UserError, match="policy.onnx is not the file that was sealed"):
+        load_pilot(replace(settings, bundle=str(folder)))
+
+
+def test_the_robots_own_limits_win(settings: PolicySettings):
+    arena = replace(settings, arena_low_m=(-1.0, -9.0, 0.5), arena_high_m=(1.0, 9.0, 1.5))
+    own = load_pilot(arena).pilot.safety.params.arena
+    assert own is not None
+    assert own.low_m == (-1.0, -3.5, 0.5)
+    assert own.high_m == (1.0, 3.5, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"index": 4}, "index = 4 is not one of the team's 4"),
+        ({"team": tuple(f"r{i}" for i in range(17))}, "is for teams of 2 to 16 robots, not 17"),
+        ({"vehicle": "truck"}, "is for crazyflie_21, this robot is a truck"),
+        ({"arena_low_m": (0.0, 0.0, 3.5), "arena_high_m": (1.0, 1.0, 4.0)}, "arena"),
+        ({"bundle": "nowhere"}, "Unknown bundle 'nowhere'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings: PolicySettings, change: dict, says: str):
+    with pytest.raises(UserError, match=says):
+        load_pilot(replace(settings, **change))
+
+
+def test_it_flies_after_loading(settings: PolicySettings):
+    from robomarl.view import blank_view
+
+    loaded = load_pilot(settings)
+    view = blank_view(3)
+    view.heard.mask[:] = True
+    view.heard.pos_m[:] = view.heard.plan.pos_m[:] = view.heard.plan.stop_m[:] = [[2, 0, 1], [0, 2, 1], [-2, 0, 1]]
+    view = view._replace(
+        own=view.own._replace(pos_m=np.array([0, 0, 1.0])), goal=view.goal._replace(pos_m=np.array([1.0, 0, 1]))
+    )
+    _, result = loaded.pilot.step(loaded.pilot.init(view), view)
+    assert result.command[0] > 0

@@ -1,0 +1,146 @@
+"""The simulated robots without ROS: what they do on their own, what is measured, who judges."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+
+from robomarl.ros_nodes.sim_node.onboard import Mode
+from robomarl.ros_nodes.sim_node.team import RealTimeTeam
+from robomarl.sim.scenario import Scenario, SensingConfig, load_scenario
+
+HOVER = np.zeros(4)
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return replace(load_scenario("swap_4"), count=2)
+
+
+@pytest.fixture
+def team(scenario: Scenario) -> RealTimeTeam:
+    made = RealTimeTeam(scenario)
+    made.reset(3)
+    return made
+
+
+def run(team: RealTimeTeam, duration_s: float, commands: dict[int, np.ndarray] | None = None) -> None:
+    """Let time pass; commands are repeated at the policy's rate."""
+    for step in range(round(duration_s / team.dt_s)):
+        if step % team.scenario.substeps == 0:
+            for index, command in (commands or {}).items():
+                team.command(index, command)
+        team.step()
+
+
+def test_robots_hover_where_they_were_put_until_they_are_commanded(team: RealTimeTeam):
+    start = team.truth().pos_m
+    run(team, 4.0)
+    assert (team.onboard.mode == Mode.WAITING).all()
+    np.testing.assert_allclose(team.truth().pos_m, start, atol=0.15)
+    assert team.score().flight_s == 0
+
+
+def test_a_commanded_robot_moves_and_only_that_one(team: RealTimeTeam):
+    start = team.truth().pos_m
+    run(team, 0.8, {0: np.array([1.0, 0, 0, 0])})
+    moved = team.truth().pos_m - start
+    assert moved[0, 0] == pytest.approx(0.32, abs=0.2)  # there is wind
+    assert abs(moved[1, 0]) < 0.05
+
+
+def test_commands_are_clipped_to_the_vehicles_limits(team: RealTimeTeam):
+    run(team, 0.4, {0: np.array([100.0, 0, 0, 0])})
+    most = team.scenario.vehicle_config.limits.accel_max_m_s2[0]
+    assert team.truth().vel_m_s[0, 0] <= most * 0.4
+
+
+def test_without_commands_it_brakes_and_hovers_then_lands(team: RealTimeTeam):
+    loss = team.scenario.vehicle_config.on_command_loss
+    run(team, 0.5, {0: np.array([1.5, 0, 0, 0]), 1: HOVER})
+    run(team, loss.hover_after_s - 0.05, {1: HOVER})
+    assert team.onboard.mode[0] == Mode.FOLLOWING
+    run(team, 0.1, {1: HOVER})
+    assert list(team.onboard.mode) == [Mode.HOVERING, Mode.FOLLOWING]
+    run(team, 1.0, {1: HOVER})
+    assert np.linalg.norm(team.truth().vel_m_s[0]) < 0.35
+    run(team, loss.land_after_s - 1.0, {1: HOVER})
+    assert list(team.onboard.mode) == [Mode.LANDING, Mode.FOLLOWING]
+    height = team.truth().pos_m[0, 2]
+    run(team, 1.0, {1: HOVER})
+    assert height - team.truth().pos_m[0, 2] == pytest.approx(loss.land_speed_m_s, abs=0.15)
+    run(team, 6.0, {1: HOVER})
+    assert team.onboard.mode[0] == Mode.LANDED
+    assert team.truth().pos_m[0, 2] == pytest.approx(team.scenario.vehicle_config.body.radius_m, abs=0.01)
+
+
+def test_a_hovering_robot_takes_commands_again_a_landing_one_does_not(team: RealTimeTeam):
+    loss = team.scenario.vehicle_config.on_command_loss
+    run(team, 0.1, {0: HOVER, 1: HOVER})
+    run(team, loss.hover_after_s + 0.1)
+    team.command(0, HOVER)
+    assert list(team.onboard.mode) == [Mode.FOLLOWING, Mode.HOVERING]
+    run(team, loss.land_after_s + 0.1)
+    team.command(0, HOVER)
+    assert list(team.onboard.mode) == [Mode.LANDING, Mode.LANDING]
+
+
+def test_estimates_have_the_scenarios_noise(scenario: Scenario):
+    quiet = RealTimeTeam(replace(scenario, sensing=SensingConfig(0.0, 0.0)))
+    for made, least_m in ((RealTimeTeam(scenario), 1e-4), (quiet, 0.0)):
+        made.reset(0)
+        run(made, 0.1)
+        pos = np.array([estimate.pos_m for estimate in made.estimates()])
+        error = np.abs(pos - made.truth().pos_m).max()
+        assert least_m <= error <= scenario.sensing.position_noise_m * 2 + 1e-6
+
+
+def test_a_seed_is_a_flight(team: RealTimeTeam):
+    start, goals = team.truth().pos_m, team.goals_m.copy()
+    team.reset(4)
+    assert not np.allclose(team.truth().pos_m, start)
+    team.reset(3)
+    np.testing.assert_array_equal(team.truth().pos_m, start)
+    np.testing.assert_array_equal(team.goals_m, goals)
+    assert (team.score().flight, team.score().seed) == (2, 3)
+
+
+def test_the_judge_sees_robots_touch(team: RealTimeTeam):
+    for _ in range(1000):
+        pos, vel = team.truth().pos_m, team.truth().vel_m_s
+        team.command(0, np.array([*3 * (2 * (pos[1] - pos[0]) - vel[0]), 0]))
+        team.step()
+        if team.score().failed:
+            break
+    score = team.score()
+    assert (score.failed, score.collisions) == (1, 1)
+    assert score.min_distance_m < 2 * team.scenario.vehicle_config.body.radius_m
+    assert math.isnan(score.succeeded_s)
+
+
+def test_the_judge_counts_arrival_at_the_goals_that_were_last_sent(team: RealTimeTeam):
+    run(team, 2.0)
+    for index, place in enumerate(team.truth().pos_m):
+        team.set_goal(index, place)
+    hold_s = team.scenario.success.hold_s
+    for _ in range(4):  # hardly a command, so that the flight counts, while the robots hover on their own
+        run(team, 0.02, {0: HOVER})
+        run(team, 0.5)
+    assert team.score().succeeded_s == pytest.approx(hold_s, abs=0.6)
+    assert not team.score().failed
+
+
+def test_the_log_is_true_and_at_the_policys_rate(team: RealTimeTeam):
+    assert team.judge.log() is None
+    start = team.truth().pos_m
+    run(team, 1.0, {0: np.array([0.5, 0, 0, 0]), 1: HOVER})
+    log = team.judge.log()
+    assert log is not None
+    assert log.pos_m.shape == (50, 2, 3)
+    np.testing.assert_allclose(np.diff(log.time_s), 0.02)
+    np.testing.assert_allclose(log.pos_m[0], start, atol=1e-3)
+    np.testing.assert_allclose(log.command[10, 0], [0.5, 0, 0, 0])
+    assert np.isnan(log.nominal).all()

@@ -1,0 +1,67 @@
+"""`robomarl up`, from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from robomarl.cli import main
+
+
+def errors(capsys: pytest.CaptureFixture, *words: str) -> str:
+    assert main(["up", *words]) == 1
+    return capsys.readouterr().err.strip()
+
+
+def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture):
+    assert "Unknown fleet 'nowhere'" in errors(capsys, "nowhere")
+    assert "--flights needs --sim mujoco" in errors(capsys, "local_4", "--flights", "2")
+    assert "must not be negative" in errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1")
+
+
+def test_without_ros_it_says_what_to_install(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    import sys
+
+    for name in [n for n in sys.modules if n.split(".")[0] == "rclpy" or n.startswith("robomarl.ros_nodes")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rclpy", None)
+    said = errors(capsys, "local_4", "--sim", "mujoco")
+    assert "rclpy is not installed; run: pip install 'robomarl[ros]'" in said
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> str:
+    robots = [{"name": name, "index": index, "folder": name} for index, name in enumerate(("one", "two"))]
+    content = {"version": 1, "name": "pair", "vehicle": "crazyflie_21", "scenario": "swap_2", "robots": robots}
+    (tmp_path / "pair.yaml").write_text(yaml.safe_dump(content))
+    return str(tmp_path / "pair.yaml")
+
+
+@pytest.mark.ros
+def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
+    pytest.importorskip("rclpy")
+    pytest.importorskip("mujoco")
+    figures = tmp_path / "figures.json"
+    words = ["--sim", "mujoco", "--flights", "1", "--seed", "5", "--bundle", str(goto_bundle)]
+    words += ["--out", str(tmp_path / "out"), "--record", str(tmp_path / "bag"), "--json", str(figures)]
+    status = main(["up", pair, *words])
+    printed = capsys.readouterr()
+    assert status == 0, printed.err
+    assert "flight 5: arrived after" in printed.out
+    assert "1 of 1 flights succeeded" in printed.out
+    assert "[/one/policy_node]" in printed.err
+    found = json.loads(figures.read_text())
+    (flight,) = found["flights"]
+    assert (flight["success"], flight["collisions"], found["success_rate"]) == (True, 0, 1.0)
+    assert Path(flight["log"]).is_file()
+    assert (tmp_path / "bag" / "metadata.yaml").is_file()
+
+
+@pytest.mark.ros
+def test_without_a_bundle_it_says_so_and_leaves_nothing_behind(pair: str, capsys: pytest.CaptureFixture):
+    pytest.importorskip("rclpy")
+    pytest.importorskip("mujoco")
+    said = errors(capsys, pair, "--sim", "mujoco", "--flights", "1", "--root", str(Path(pair).parent))
+    assert "was not configured" in said
+    assert "no bundle is flashed; run robomarl flash" in said

@@ -1,0 +1,103 @@
+"""Flights behind the filter: nobody touches, everybody arrives, and the campaign catches a filter that is not safe."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.safety.campaign import Campaign, World
+from robomarl.safety.deadlock import DeadlockCarry, turn_right
+from robomarl.safety.filter import SafetyParams
+from robomarl.safety.prove import closest, poisson_bound, prove
+from tests.safety.views import make_view
+
+VEHICLE = load_vehicle("crazyflie_21")
+PERIOD_S = 0.02
+
+
+@pytest.mark.parametrize(("count", "steps"), [(2, 1e4), (8, 4e4), (16, 3e4)])
+def test_adversaries_do_not_collide(count: int, steps: float):
+    found = prove(Campaign("adversarial", count, 6.0), VEHICLE, PERIOD_S, steps)
+    assert found["collisions"] == 0
+    assert found["min_scaled_m"] > VEHICLE.safety.separation_m
+    assert found["max_speed_m_s"] <= VEHICLE.limits.speed_m_s
+    assert found["outside_m"] <= 0
+    assert found["active_share"] > 0.5
+    assert found["infeasible_rate"] < 0.05
+
+
+def test_the_textbook_filter_and_none_at_all_are_caught():
+    for mode in ("textbook", "off"):
+        found = prove(Campaign(seconds=6.0), VEHICLE, PERIOD_S, 2e4, mode)  # type: ignore[arg-type]
+        assert found["collision_episodes"] >= 0.5 * found["episodes"]
+
+
+@pytest.mark.parametrize(("count", "seconds", "steps"), [(4, 8.0, 1.6e4), (8, 12.0, 2e4), (16, 14.0, 2.5e4)])
+def test_swaps_arrive(count: int, seconds: float, steps: float):
+    found = prove(Campaign("swap", count, seconds), VEHICLE, PERIOD_S, steps)
+    assert found["collisions"] == 0
+    assert found["min_scaled_m"] > VEHICLE.safety.separation_m
+    assert found["goal_rate"] >= 0.99
+
+
+@pytest.mark.parametrize(
+    "change", [{"loss": 0.6}, {"latency_steps": 4}, {"noise": 0.0, "mismatch": 0.0, "loss": 0.0}], ids=str
+)
+def test_other_radios_and_sensors(change: dict):
+    found = prove(dataclasses.replace(Campaign(seconds=6.0), **change), VEHICLE, PERIOD_S, 1e4)
+    assert found["min_scaled_m"] > VEHICLE.safety.separation_m
+
+
+def test_the_same_seed_flies_the_same_campaign():
+    one, two = (prove(Campaign(seconds=1.0), VEHICLE, PERIOD_S, 400, seed=3) for _ in range(2))
+    assert one == two
+
+
+@pytest.mark.slow
+def test_two_million_agent_steps():
+    found = prove(Campaign(), VEHICLE, PERIOD_S, 2e6)
+    assert found["collisions"] == 0
+    assert found["min_scaled_m"] > VEHICLE.safety.separation_m - 0.02
+
+
+def test_contacts_between_samples_are_found():
+    """Two robots that pass through each other within one period."""
+    ends = np.array([[-0.2, 0.01, 0], [0.2, 0.01, 0]])
+    assert closest(ends[:, None])[0, 0] == pytest.approx(0.01)
+
+
+def test_the_campaign_keeps_its_own_assumptions(params: SafetyParams):
+    world = World(Campaign(count=5), params, 20, np.random.default_rng(0))
+    for _ in range(30):
+        view = world.view()
+        assert np.linalg.norm(view.own.pos_m - world.team.pos, axis=-1).max() <= params.safety.position_error_m
+        assert np.linalg.norm(view.own.vel_m_s - world.team.vel, axis=-1).max() <= params.safety.velocity_error_m_s
+        zero = np.zeros_like(world.team.pos)
+        world.step(zero, view.heard.plan._replace(pos_m=zero, vel_m_s=zero))
+    assert np.linalg.norm(world.push, axis=-1).max() <= params.safety.accel_error_m_s2
+    assert world.delay.min() >= 4
+    assert world.delay.max() <= 8
+    assert view.heard.age_s.min() == pytest.approx(PERIOD_S)
+
+
+def test_the_bound_for_no_event_is_the_rule_of_three():
+    assert poisson_bound(0) == pytest.approx(2.9957, abs=1e-3)
+    assert poisson_bound(3) == pytest.approx(7.754, abs=1e-3)
+
+
+def test_who_is_stuck_turns_right_for_a_while():
+    view = make_view((0, 0, 1), (0, 0, 0))
+    view = view._replace(goal=view.goal._replace(pos_m=np.array([1.0, 0, 1])))
+    carry, asked = DeadlockCarry(np.array(0.0), np.array(0.0)), np.array([1.0, 0, 0, 0.2])
+    turned = []
+    for _ in range(200):
+        carry, command = turn_right(carry, view, asked, np.array(True), PERIOD_S)
+        turned.append(command[1] < -0.5)
+        assert np.linalg.norm(command) == pytest.approx(np.linalg.norm(asked))
+    assert not any(turned[:48])
+    assert all(turned[52:110])
+    free = DeadlockCarry(np.array(0.0), np.array(0.0))
+    for _ in range(200):
+        free, command = turn_right(free, view, asked, np.array(False), PERIOD_S)
+        np.testing.assert_array_equal(command, asked)

@@ -1,0 +1,273 @@
+"""`SafetyFilter`: batch and single path, fallbacks, limits, and what it must not read."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
+from robomarl.view import Plan
+from tests.safety.views import PARAMS, leaves, make_view, pick, random_carry, random_views, replace_leaf
+
+READ = {
+    "own.pos_m",
+    "own.vel_m_s",
+    "own.age_s",
+    "heard.mask",
+    "heard.pos_m",
+    "heard.vel_m_s",
+    "heard.age_s",
+    "heard.plan.pos_m",
+    "heard.plan.vel_m_s",
+}
+REST = np.zeros(4)
+
+
+def numbers(tree) -> np.ndarray:
+    """All numbers of nested tuples in one vector."""
+    return np.concatenate([np.ravel(np.asarray(value, float)) for _, value in leaves(tree)])
+
+
+@pytest.mark.parametrize("mode", ["qp", "textbook", "off"])
+def test_many_robots_at_once_are_filtered_like_each_alone(params: SafetyParams, random, mode):
+    safety, num = SafetyFilter(params, mode), 150
+    views, carries = random_views(random, num), random_carry(params, random, num)
+    nominal = random.uniform(-4, 4, (num, 4))
+    nominal[3, 1], views.own.pos_m[7, 0], views.own.vel_m_s[9] = np.nan, np.inf, np.nan
+    views.heard.vel_m_s[11, 1], views.heard.age_s[13, 0], views.own.age_s[15] = np.nan, 0.7, 0.3
+    together = safety(carries, views, nominal)
+    for i in range(num):
+        alone = safety(pick(carries, i), pick(views, i), nominal[i])
+        np.testing.assert_allclose(numbers(alone), numbers(pick(together, i)), atol=1e-8, rtol=1e-9)
+    assert len(set(together[1].reason.tolist())) >= (3 if mode == "qp" else 2)
+
+
+def test_leading_axes_are_kept(params: SafetyParams, random):
+    safety = SafetyFilter(params)
+    views, nominal = random_views(random, 12), random.uniform(-4, 4, (12, 4))
+    flat = safety(safety.init((12,)), views, nominal)
+    folded = fold(views, (3, 4))
+    found = safety(safety.init((3, 4)), folded, nominal.reshape(3, 4, 4))
+    np.testing.assert_array_equal(found[1].command.reshape(12, 4), flat[1].command)
+
+
+def fold(tree, lead):
+    """The leading axis of every array, folded."""
+    if isinstance(tree, tuple):
+        return type(tree)(*(fold(part, lead) for part in tree))
+    return np.reshape(tree, (*lead, *np.shape(tree)[1:]))
+
+
+@given(st.lists(st.floats(-50, 50), min_size=4, max_size=4), st.integers(0, 10**6))
+def test_input_limits_hold_always(nominal, seed):
+    safety, random = SafetyFilter(PARAMS), np.random.default_rng(seed)
+    views = random_views(random, 6)
+    views.own.vel_m_s[0] *= 20
+    views.heard.pos_m[1, 0] = views.own.pos_m[1]
+    views.own.pos_m[2] += 10
+    _, result = safety(random_carry(PARAMS, random, 6), views, np.array([nominal] * 6))
+    low, high = PARAMS.limits.accel_min_m_s2, PARAMS.limits.accel_max_m_s2
+    assert (result.command[:, :3] >= np.array(low) - 1e-9).all()
+    assert (result.command[:, :3] <= np.array(high) + 1e-9).all()
+    assert (np.abs(result.command[:, 3]) <= PARAMS.limits.yaw_rate_rad_s).all()
+    assert (np.isfinite(result.slack) & (result.slack >= 0)).all()
+
+
+def test_a_free_robot_gets_what_it_asks_for(params: SafetyParams):
+    safety = SafetyFilter(params)
+    asked = np.array([1.0, -2.0, 0.5, 0.3])
+    carry, result = safety(safety.init(), make_view((0, 0, 1.5), (0, 0, 0)), asked)
+    np.testing.assert_array_equal(result.command, asked)
+    assert (result.active, result.reason, result.slack, result.margin_m) == (False, Reason.OK, 0.0, np.inf)
+    assert result.solved
+    np.testing.assert_array_equal(carry.commands[-1], asked)
+
+
+def test_yaw_rate_is_clipped_and_reported(params: SafetyParams):
+    safety = SafetyFilter(params)
+    _, result = safety(safety.init(), make_view((0, 0, 1.5), (0, 0, 0)), np.array([0, 0, 0, 5.0]))
+    assert result.command[3] == params.limits.yaw_rate_rad_s
+    assert result.active
+    assert result.reason == Reason.OK
+
+
+def spoiled(name, index, value):
+    def spoil(view):
+        array = np.array(dict(leaves(view))[name], float)
+        array[index] = value
+        return replace_leaf(view, name, array)
+
+    return spoil
+
+
+FAULTS = {
+    "own position": (spoiled("own.pos_m", 1, np.nan), Reason.NON_FINITE),
+    "own velocity": (spoiled("own.vel_m_s", 0, np.inf), Reason.NON_FINITE),
+    "own age": (spoiled("own.age_s", (), np.nan), Reason.NON_FINITE),
+    "absurd position": (spoiled("own.pos_m", 2, 1e9), Reason.NON_FINITE),
+    "mate position": (spoiled("heard.pos_m", (1, 1), np.nan), Reason.NON_FINITE),
+    "mate velocity": (spoiled("heard.vel_m_s", (0, 2), -np.inf), Reason.NON_FINITE),
+    "mate age": (spoiled("heard.age_s", 0, np.nan), Reason.NON_FINITE),
+    "old mate": (spoiled("heard.age_s", 1, 0.51), Reason.STALE),
+    "mate from the future": (spoiled("heard.age_s", 1, -0.51), Reason.STALE),
+    "old estimate": (spoiled("own.age_s", (), 0.17), Reason.STALE),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_brake_by_name_within_one_decision(params: SafetyParams, name: str):
+    safety = SafetyFilter(params)
+    spoil, reason = FAULTS[name]
+    vel = np.array([0.9, -0.2, 0.3])
+    view = make_view((0, 0, 1.5), vel, [((2, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
+    _, fine = safety(safety.init(), view, np.array([1.0, 0, 0, 0.5]))
+    assert fine.reason == Reason.OK
+    carry, result = safety(safety.init(), spoil(view), np.array([1.0, 0, 0, 0.5]))
+    assert result.reason == reason
+    assert not result.solved
+    assert result.active
+    expected = np.zeros(3) if name == "own velocity" else -1.9 * vel / np.linalg.norm(vel)
+    np.testing.assert_allclose(result.command, [*expected, 0], atol=1e-9)
+    assert np.isfinite(numbers(carry)).all()
+    assert carry.ok == 0
+    # As soon as the inputs are good again, so is the command.
+    assert safety(carry, view, REST)[1].reason == Reason.OK
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+def test_a_nominal_that_is_not_finite_brakes(params: SafetyParams, bad: float):
+    safety = SafetyFilter(params)
+    _, result = safety(safety.init(), make_view((0, 0, 1.5), (0, 0.9, 0)), np.array([0, 0, 0, bad]))
+    assert result.reason == Reason.NON_FINITE
+    np.testing.assert_allclose(result.command, [0, -1.9, 0, 0], atol=1e-9)
+
+
+def test_too_few_mates_brake(params: SafetyParams):
+    safety = SafetyFilter(dataclasses.replace(params, min_mates=2))
+    mates = [((2, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))]
+    both = make_view((0, 0, 1.5), (0, 0, 0), mates)
+    assert safety(safety.init(), both, REST)[1].reason == Reason.OK
+    one = make_view((0, 0, 1.5), (0, 0, 0), mates, mask=[True, False])
+    assert safety(safety.init(), one, REST)[1].reason == Reason.MISSING
+
+
+def test_a_robot_in_a_vice_brakes_and_says_infeasible(params: SafetyParams):
+    safety = SafetyFilter(params)
+    mates = [((0.25, 0.03, 1.5), (0, 0, 0)), ((-0.25, 0.03, 1.5), (0, 0, 0))]
+    _, result = safety(safety.init(), make_view((0, 0, 1.5), (0, 0.2, 0), mates), np.array([0, 3.0, 0, 0]))
+    assert result.reason == Reason.INFEASIBLE
+    np.testing.assert_allclose(result.command, [0, -0.2 / 0.18, 0, 0], atol=1e-9)
+    assert result.slack > 0
+
+
+def test_more_than_the_brake_is_asked_of_nobody_but_reported(params: SafetyParams):
+    """A mate that comes from behind, too fast: evade as hard as the brake would, and say by how much it misses."""
+    safety = SafetyFilter(params)
+    view = make_view((0, 0, 1.5), (0.5, 0, 0), [((0.6, 0, 1.5), (-1.2, 0, 0))])
+    _, result = safety(safety.init(), view, np.array([3.0, 0, 0, 0]))
+    assert result.reason == Reason.OK
+    assert result.command[0] == pytest.approx(-1.9)
+    assert result.slack > 0
+
+
+def test_mates_that_were_not_heard_do_not_count(params: SafetyParams):
+    safety = SafetyFilter(params)
+    view = make_view(
+        (0, 0, 1.5), (0, 0, 0), [((np.nan, 0, 0), (0, 0, 0)), ((0.1, 0, 1.5), (0, 0, 0))], mask=[False] * 2
+    )
+    _, result = safety(safety.init(), view, np.array([1.0, 0, 0, 0]))
+    assert result.command.tolist() == [1, 0, 0, 0]
+    assert result.margin_m == np.inf
+
+
+def test_nobody_in_a_team_of_one(params: SafetyParams):
+    safety = SafetyFilter(params)
+    view = random_views(np.random.default_rng(0), 5, mates=0)
+    _, result = safety(safety.init((5,)), view, np.zeros((5, 4)))
+    assert (result.margin_m == np.inf).all()
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in leaves(random_views(np.random.default_rng(0), 1))} - READ))
+def test_what_it_must_not_read_changes_nothing(params: SafetyParams, random, name: str):
+    safety, num = SafetyFilter(params), 20
+    views, carries, nominal = (
+        random_views(random, num),
+        random_carry(params, random, num),
+        random.uniform(-3, 3, (20, 4)),
+    )
+    other = replace_leaf(views, name, np.asarray(dict(leaves(views))[name]) + 7)
+    np.testing.assert_array_equal(numbers(safety(carries, views, nominal)), numbers(safety(carries, other, nominal)))
+    alone = safety(pick(carries, 0), pick(other, 0), nominal[0])
+    np.testing.assert_array_equal(numbers(alone), numbers(safety(pick(carries, 0), pick(views, 0), nominal[0])))
+
+
+def test_rows_that_were_not_heard_change_nothing(params: SafetyParams, random):
+    safety = SafetyFilter(params)
+    views, nominal = random_views(random, 30), random.uniform(-3, 3, (30, 4))
+    silent = ~views.heard.mask
+    first = safety(safety.init((30,)), views, nominal)
+    for array in (views.heard.pos_m, views.heard.vel_m_s, views.heard.age_s, views.heard.plan.pos_m):
+        array[silent] = np.nan
+    np.testing.assert_array_equal(numbers(first), numbers(safety(safety.init((30,)), views, nominal)))
+
+
+def test_it_is_a_pure_function(params: SafetyParams, random):
+    safety, num = SafetyFilter(params), 40
+    views, carries, nominal = (
+        random_views(random, num),
+        random_carry(params, random, num),
+        random.uniform(-3, 3, (num, 4)),
+    )
+    before = numbers(views), numbers(carries), nominal.copy()
+    first = [safety(pick(carries, i), pick(views, i), nominal[i]) for i in range(num)]
+    again = [safety(pick(carries, i), pick(views, i), nominal[i]) for i in reversed(range(num))]
+    for one, two in zip(first, reversed(again), strict=True):
+        np.testing.assert_array_equal(numbers(one), numbers(two))
+    safety(carries, views, nominal)
+    for old, new in zip(before, (numbers(views), numbers(carries), nominal), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_a_plan_gives_room_that_a_bare_state_does_not(params: SafetyParams):
+    """A mate that is known to brake may be approached faster than one of which only an old state is known."""
+    safety = SafetyFilter(params)
+    view = make_view((0, 0, 1.5), (0.5, 0, 0), [((1.2, 0, 1.5), (-0.5, 0, 0))])
+    plan = Plan(np.array([[1.145, 0, 1.5]]), np.array([[-0.3, 0, 0]]), np.array([[1.1, 0, 1.5]]))
+    planned = view._replace(heard=view.heard._replace(plan=plan))
+    asked = np.array([3.0, 0, 0, 0])
+    without, with_plan = (safety(safety.init(), v, asked)[1].command[0] for v in (view, planned))
+    assert with_plan > without + 0.5
+
+
+def test_the_committed_plan_is_what_the_robot_then_flies(params: SafetyParams):
+    """Steady commands: the plan is the state `horizon + period` later, and the stop point lies beyond it."""
+    safety = SafetyFilter(dataclasses.replace(params, arena=None))
+    carry, pos, vel = safety.init(), np.array([0, 0, 1.5]), np.array([0.2, 0, 0])
+    asked = np.array([0.5, 0, 0, 0])
+    for _ in range(20):
+        carry, _ = safety(carry, make_view(pos, vel), asked)
+        pos, vel = pos + vel * 0.02 + 0.5 * np.array([1, 0, 0]) * 0.02**2 / 2, vel + np.array([0.5, 0, 0]) * 0.02
+    lead = 0.75 * 0.16
+    previous = pos - vel * 0.02 + 0.5 * np.array([1, 0, 0]) * 0.02**2 / 2
+    start_vel = vel - np.array([0.5, 0, 0]) * 0.02
+    t = lead + 0.02
+    np.testing.assert_allclose(carry.plan.pos_m, previous + start_vel * t + np.array([0.5, 0, 0]) * t**2 / 2, atol=2e-3)
+    np.testing.assert_allclose(carry.plan.vel_m_s, start_vel + np.array([0.5, 0, 0]) * t, atol=1e-2)
+    brake = np.linalg.norm(carry.plan.vel_m_s) ** 2 / 3.2
+    np.testing.assert_allclose(carry.plan.stop_m - carry.plan.pos_m, np.array([brake, 0, 0]), atol=1e-6)
+
+
+def test_good_decisions_are_counted(params: SafetyParams):
+    safety = SafetyFilter(params)
+    carry, view = safety.init(), make_view((0, 0, 1.5), (0, 0, 0))
+    for expected in (1, 2, 3):
+        carry, _ = safety(carry, view, REST)
+        assert carry.ok == expected
+    assert safety(carry, view, REST + np.nan)[0].ok == 0
+
+
+def test_unknown_modes_are_refused(params: SafetyParams):
+    with pytest.raises(ValueError, match="allowed: qp, textbook, off"):
+        SafetyFilter(params, "full")  # type: ignore[arg-type]

@@ -1,0 +1,114 @@
+"""The filter in JAX: the numpy filter's results in single precision, under jit, vmap, scan and grad."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from robomarl.safety import qp
+from robomarl.safety.carry import FilterCarry
+from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
+from robomarl.safety.jax_filter import make_jax_filter
+from robomarl.view import LocalView
+from tests.safety.views import PARAMS, leaves, random_carry, random_views
+
+NUM = 256
+
+
+def single(tree):
+    """In single precision, as JAX arrays."""
+    return jax.tree.map(lambda x: jnp.asarray(np.asarray(x, np.float32) if np.asarray(x).dtype == float else x), tree)
+
+
+JAX_FILTER = make_jax_filter(PARAMS)
+STEP = jax.jit(JAX_FILTER.__call__)
+
+
+@pytest.fixture(scope="module")
+def case() -> tuple[FilterCarry, LocalView, np.ndarray]:
+    """Robots in the middle of a flight; what single precision cannot tell is rounded away first."""
+    random = np.random.default_rng(11)
+    carry, view = random_carry(PARAMS, random, NUM), random_views(random, NUM)
+    return jax.tree.map(np.asarray, jax.tree.map(np.float64, single((carry, view, random.uniform(-4, 4, (NUM, 4))))))
+
+
+def to_bool(view: LocalView) -> LocalView:
+    return view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(bool)))
+
+
+def test_it_agrees_with_numpy(params: SafetyParams, case):
+    carry, view, nominal = case
+    view = to_bool(view)
+    expected_carry, expected = SafetyFilter(params)(carry, view, nominal)
+    found_carry, found = STEP(*single((carry, view, nominal)))
+    np.testing.assert_array_equal(found.reason, expected.reason)
+    np.testing.assert_array_equal(found.solved, expected.solved)
+    np.testing.assert_allclose(found.command, expected.command, atol=1e-4)
+    np.testing.assert_allclose(found.slack, expected.slack, atol=1e-3, rtol=1e-3)
+    np.testing.assert_allclose(found.margin_m, expected.margin_m, atol=1e-5)
+    for (name, a), (_, b) in zip(leaves(found_carry), leaves(expected_carry), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-4, rtol=1e-5, err_msg=name)
+    assert {Reason.OK, Reason.INFEASIBLE} <= set(np.asarray(found.reason).tolist())
+
+
+def test_vmap_and_scan_change_nothing(case):
+    carry, view, nominal = case
+    carry, view, nominal = single((carry, to_bool(view), nominal))
+
+    def step(state, _):
+        state, result = jax.vmap(JAX_FILTER.__call__)(state, view, nominal)
+        return state, result.command
+
+    last, commands = jax.jit(lambda c: jax.lax.scan(step, c, None, length=3))(carry)
+    for k in range(3):
+        carry, result = STEP(carry, view, nominal)
+        np.testing.assert_allclose(commands[k], result.command, atol=1e-4)
+    assert jax.tree.structure(last) == jax.tree.structure(carry)
+
+
+def test_faults_have_the_same_names(params: SafetyParams, case):
+    carry, view, nominal = jax.tree.map(np.copy, case)
+    view = to_bool(view)
+    nominal[0, 1], view.own.pos_m[1, 0], view.own.vel_m_s[2] = np.nan, np.inf, np.nan
+    view.heard.mask[3:6] = True
+    view.heard.vel_m_s[3, 1], view.heard.age_s[4, 0], view.own.age_s[5] = np.nan, 0.7, 0.3
+    _, expected = SafetyFilter(params)(carry, view, nominal)
+    _, found = STEP(*single((carry, view, nominal)))
+    assert np.asarray(found.reason)[:6].tolist() == [3, 3, 3, 3, 2, 2]
+    np.testing.assert_array_equal(found.reason, expected.reason)
+    np.testing.assert_allclose(found.command, expected.command, atol=1e-4)
+    assert np.isfinite(found.command).all()
+
+
+def test_gradients_are_finite_everywhere(case):
+    carry, view, nominal = jax.tree.map(np.copy, case)
+    view = to_bool(view)
+    view.own.vel_m_s[0] = 0
+    view.heard.pos_m[1, 0] = view.own.pos_m[1]  # two robots in one place
+    view.heard.mask[2] = False
+    view.heard.pos_m[3, 0], nominal[4] = np.nan, np.inf
+    carry, view, nominal = single((carry, view, nominal))
+
+    def loss(nominal, pos, vel):
+        own = view.own._replace(pos_m=pos, vel_m_s=vel)
+        after, result = JAX_FILTER(carry, view._replace(own=own), nominal)
+        return (result.command**2).sum() + result.slack.sum() + (after.plan.stop_m**2).sum()
+
+    value, gradients = jax.jit(jax.value_and_grad(loss, argnums=(0, 1, 2)))(nominal, view.own.pos_m, view.own.vel_m_s)
+    assert np.isfinite(value)
+    assert all(np.isfinite(g).all() for g in gradients)
+    assert any((np.asarray(g) != 0).any() for g in gradients)
+
+
+def test_projections_in_single_precision(random: np.random.Generator):
+    """Where the problem is well posed, to 1e-4; never solved when it is not."""
+    rows = random.normal(size=(4000, 10, 3))
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    bounds, points = random.uniform(-0.2, 1.5, (4000, 10)), 2 * random.normal(size=(4000, 3))
+    exact = qp.project_batch(rows, bounds, points)
+    packed = jnp.asarray(np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1), jnp.float32)
+    found = jax.jit(lambda r, p: qp.project_rows(r, p, jnp, 2e-5))(packed, jnp.asarray(points.T, jnp.float32))
+    both = np.asarray(found.solved) & exact.solved
+    assert (np.asarray(found.solved) == exact.solved).mean() > 0.998
+    assert not (np.asarray(found.solved) & exact.infeasible & (exact.residual > 1e-3)).any()
+    np.testing.assert_allclose(np.asarray(found.u).T[both], exact.u[both], atol=1e-4, rtol=1e-4)

@@ -1,0 +1,73 @@
+"""What the filter is told: checks, strictness, constants."""
+
+import dataclasses
+
+import pytest
+
+from robomarl.config import build, to_dict
+from robomarl.safety.constants import constants_of
+from robomarl.safety.filter import Arena, SafetyParams
+
+
+def changed(params: SafetyParams, **safety) -> SafetyParams:
+    return dataclasses.replace(params, safety=dataclasses.replace(params.safety, **safety))
+
+
+def test_parameters_survive_a_bundle(params: SafetyParams):
+    assert build(SafetyParams, to_dict(params), "bundle.json") == params
+
+
+def test_a_brake_that_the_limits_do_not_allow_is_refused(params: SafetyParams):
+    with pytest.raises(ValueError, match=r"reaches 2 m/s\^2 on its worst axis; braking needs .* = 2.3"):
+        changed(params, brake_m_s2=2.0)
+
+
+def test_a_gain_that_the_period_does_not_allow_is_refused(params: SafetyParams):
+    with pytest.raises(ValueError, match="at most 25"):
+        changed(params, gain_per_s=30.0)
+
+
+def test_an_arena_without_inside_is_refused():
+    with pytest.raises(ValueError, match="must be below"):
+        Arena((0, 0, 1), (1, 1, 1))
+
+
+def test_the_stricter_number_wins_on_both_sides(params: SafetyParams):
+    limits = dataclasses.replace(params.limits, speed_m_s=1.0, accel_max_m_s2=(4.0, 2.5, 2.0))
+    other = dataclasses.replace(params, limits=limits, arena=Arena((-1, -9, 0), (9, 9, 9)), min_mates=2)
+    other = changed(other, separation_m=0.3, delay_s=0.04, gain_per_s=2.0)
+    for both in (params.tighten(other), other.tighten(params)):
+        assert both.limits.speed_m_s == 1.0
+        assert both.limits.accel_max_m_s2 == (3.0, 2.5, 2.0)
+        assert (both.safety.separation_m, both.safety.delay_s, both.safety.gain_per_s) == (0.3, 0.16, 2.0)
+        assert both.arena == Arena((-1, -3, 0.1), (3, 3, 3))
+        assert both.min_mates == 2
+
+
+def test_a_bundle_that_allows_less_acceleration_leaves_less_to_brake_with(params: SafetyParams):
+    limits = dataclasses.replace(params.limits, accel_min_m_s2=(-1.0,) * 3, accel_max_m_s2=(1.0,) * 3)
+    weak = dataclasses.replace(changed(params, brake_m_s2=0.5), limits=limits)
+    assert params.tighten(weak).safety.brake_m_s2 == 0.5
+    tiny = dataclasses.replace(limits, accel_min_m_s2=(-0.3,) * 3)
+    none = dataclasses.replace(changed(params, brake_m_s2=0.1, accel_error_m_s2=0.0), limits=tiny)
+    with pytest.raises(ValueError, match="leaves nothing to brake with"):
+        params.tighten(none)
+
+
+def test_other_periods_are_refused(params: SafetyParams):
+    with pytest.raises(ValueError, match="period_s differs"):
+        params.tighten(dataclasses.replace(params, period_s=0.01))
+
+
+@pytest.mark.parametrize(("delay_s", "length"), [(0.0, 0), (0.02, 1), (0.05, 3), (0.16, 8)])
+def test_the_queue_holds_what_the_longest_delay_leaves_open(params: SafetyParams, delay_s: float, length: int):
+    c = constants_of(changed(params, delay_s=delay_s))
+    assert changed(params, delay_s=delay_s).queue_length == length == len(c.queue.speed_s)
+    assert sum(c.queue.speed_s) == pytest.approx(c.horizon_s)
+    assert sum(c.queue.next_s) == pytest.approx(0.02)
+
+
+def test_textbook_has_no_margins(params: SafetyParams):
+    c = constants_of(params, "textbook")
+    assert (c.own_error_m, c.mate_error_m, c.own_error_m_s, c.accel_error_m_s2, c.drift_m_s2) == (0,) * 5
+    assert (c.horizon_s, len(c.queue.speed_s)) == (0, 0)

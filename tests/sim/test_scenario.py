@@ -1,0 +1,94 @@
+"""Scenario and vehicle files: families, inheritance, and one sentence for every mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from robomarl.config import UserError, build, to_dict
+from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.paths import scenarios_dir, vehicles_dir
+from robomarl.sim.scenario import Scenario, load_scenario, scenario_names
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_scenario_that_ships_loads_and_is_plain_data(name: str):
+    scenario = load_scenario(name)
+    assert scenario.name == name
+    assert build(Scenario, to_dict(scenario), "copy") == scenario
+
+
+def test_a_family_has_any_size():
+    assert load_scenario("swap_7").count == 7
+    assert load_scenario("swap_7").start == load_scenario("swap_4").start
+
+
+def write(folder: Path, text: str) -> str:
+    file = folder / "mine.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_extends_overrides_keys(tmp_path: Path):
+    scenario = load_scenario(write(tmp_path, 'extends = "swap_4"\ncount = 2\n[radio]\nrange_m = 1.0\n'))
+    assert (scenario.count, scenario.radio.range_m, scenario.radio.latency_s) == (2, 1.0, 0.02)
+    assert scenario.name == "mine"
+
+
+MISTAKES = {
+    "count = 0": "mine.toml: count = 0 is out of range; it must be at least 1.",
+    "count = 2.5": "mine.toml: count must be a whole number, not 2.5 (float).",
+    "cuont = 4": "mine.toml: unknown key 'cuont'; did you mean 'count'?",
+    "[radio]\nrange_m = -1.0": "mine.toml: radio.range_m = -1.0 is out of range; it must be",
+    "[radio]\nrang_m = 1.0": "mine.toml: unknown key 'radio.rang_m'; did you mean 'range_m'?",
+    "[arena]\nlow_m = [0.0, 0.0]": "mine.toml: arena.low_m must be a list of 3 values, not 2.",
+    "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena.low_m must be below arena.high_m on every axis.",
+    "[rates]\nphysics_hz = 120.0": "mine.toml: rates.physics_hz = 120 must be a multiple of policy_hz = 50.",
+    "[randomize]\nmass_scale = [1.1, 0.9]": "mass_scale = [1.1, 0.9] must be [low, high] with 0 <= low <= high.",
+    "[randomize]\npacket_loss = [0.0, 2.0]": "must end at 1 or below",
+    '[goal]\nkind = "near"': "mine.toml: goal.kind must be one of 'far_side', 'random', not 'near' (str).",
+    "[held_out]\nodd = { colour = 1.0 }": "mine.toml: held_out.odd.colour is not a randomized parameter; allowed:",
+    "time_limit_s = inf": "mine.toml: time_limit_s must be a finite number, not inf (float).",
+    'vehicle = "zeppelin"': "Unknown vehicle 'zeppelin': no file zeppelin.yaml; known vehicles: crazyflie_21.",
+    "count 4": "mine.toml: not valid TOML",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_name_file_key_and_mend(tmp_path: Path, text: str):
+    with pytest.raises(UserError) as caught:
+        load_scenario(write(tmp_path, f'extends = "swap_4"\n{text}\n'))
+    assert MISTAKES[text] in str(caught.value)
+
+
+def test_a_missing_key_is_named(tmp_path: Path):
+    kept = [line for line in (scenarios_dir() / "swap_4.toml").read_text().splitlines() if "height_m" not in line]
+    with pytest.raises(UserError, match="key 'start.height_m' is missing; add it"):
+        load_scenario(write(tmp_path, "\n".join(kept)))
+
+
+@pytest.mark.parametrize("name", ["swop_4", "swap_0", "swap", "nosuch.toml"])
+def test_an_unknown_scenario_lists_the_known(name: str):
+    with pytest.raises(UserError, match=r"Unknown scenario .*; known scenarios: .*swap_4"):
+        load_scenario(name)
+
+
+VEHICLE_MISTAKES = {
+    ("mass_kg: 0.033", "mass_kg: -1"): "mine.yaml: body.mass_kg = -1.0 is out of range",
+    ("mass_kg: 0.033", "mass_kg: 0.2"): "rotors.max_thrust_n lifts only 2.25 m/s^2; it must exceed 10.79",
+    ("mass_kg: 0.033", "mass: 0.033"): "mine.yaml: unknown key 'body.mass'; did you mean 'mass_kg'?",
+    ("kind: quadrotor", "kind: boat"): "mine.yaml: kind must be one of 'quadrotor', not 'boat' (str).",
+    ("spin: [-1, 1, -1, 1]", "spin: [-1, 1, -1]"): "must have 4 entries each for a quadrotor",
+    ("land_after_s: 2.0", "land_after_s: 0.1"): "on_command_loss.land_after_s must be larger than hover_after_s",
+    ("version: 1", "version: ["): "mine.yaml: not valid YAML",
+}
+
+
+@pytest.mark.parametrize("change", VEHICLE_MISTAKES)
+def test_vehicle_mistakes_name_file_key_and_mend(tmp_path: Path, change: tuple[str, str]):
+    text = (vehicles_dir() / "crazyflie_21.yaml").read_text()
+    assert change[0] in text
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace(*change, 1))
+    with pytest.raises(UserError) as caught:
+        load_vehicle(str(file))
+    assert VEHICLE_MISTAKES[change] in str(caught.value)

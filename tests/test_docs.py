@@ -1,0 +1,43 @@
+"""What the README promises is run: its Python block, its commands' names, its files."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from robomarl.cli import COMMANDS
+
+
+def _blocks(root: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(), re.S)
+
+
+def test_python_block_of_the_readme_runs_without_jax(root: Path) -> None:
+    """In a process of its own; at the end JAX has not been imported, and a command was printed."""
+    (code,) = _blocks(root, "python")
+    end = "\nimport sys; assert 'jax' not in sys.modules and 'mujoco' not in sys.modules"
+    found = subprocess.run([sys.executable, "-c", code + end], capture_output=True, text=True, check=True)
+    assert found.stdout.strip()
+
+
+def test_one_command_by_line_15_and_code_by_line_30(root: Path) -> None:
+    """A stranger sees what to type before scrolling."""
+    lines = (root / "README.md").read_text().splitlines()
+    assert "make demo" in "\n".join(lines[:15])
+    assert any(line.startswith("print(result.command") for line in lines[:32])
+
+
+def test_commands_and_files_of_the_readme_exist(root: Path) -> None:
+    """Every `robomarl X` is a command, every linked or named file is there."""
+    text = (root / "README.md").read_text()
+    assert set(re.findall(r"^robomarl (\w+)", text, re.M)) <= set(COMMANDS)
+    for name in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (root / name).is_file(), name
+    assert (root / "docs" / "swap_4.gif").stat().st_size < 1_000_000
+
+
+def test_examples_are_few_and_short(root: Path) -> None:
+    """Every example has a docstring and fits on a page; tests/sim runs what brax_ppo.py does."""
+    for file in (root / "examples").glob("*.py"):
+        text = file.read_text()
+        assert text.startswith('"""') and len(text.splitlines()) < 80, file.name

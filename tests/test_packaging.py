@@ -1,0 +1,115 @@
+"""What users install: the wheel, and both colcon builds, each run outside the checkout."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+DATA_FOLDERS = ("sim", "policies", "ros_nodes", "hardware_configs")
+SHOW_SHARE = "import json, robomarl.paths as p; print(json.dumps([p.__file__, str(p.share_dir())]))"
+
+
+def run(*command: str | Path, cwd: Path, **env: str) -> str:
+    """Output of a command that has to succeed; the checkout is kept out of its import path."""
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | env
+    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def data_files(tracked_files: list[Path]) -> list[Path]:
+    return [path for path in tracked_files if path.parts[0] in DATA_FOLDERS and not path.name.startswith(".")]
+
+
+def assert_same_data(root: Path, share: Path, tracked_files: list[Path]) -> None:
+    files = data_files(tracked_files)
+    missing = [str(path) for path in files if not (share / path).is_file()]
+    assert not missing, f"not in {share}: {missing}"
+    assert all((share / path).read_bytes() == (root / path).read_bytes() for path in files)
+
+
+@pytest.fixture(scope="module")
+def source(root: Path, tracked_files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a commit would hold: builds leave their files there, and cannot lean on ignored ones."""
+    copy = tmp_path_factory.mktemp("source") / "robomarl"
+    for path in tracked_files:
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / path, copy / path)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out)]
+    run(sys.executable, "-m", "pip", "wheel", *options, source, cwd=source)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def wheel_venv(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel; its dependencies are borrowed from this one, not downloaded."""
+    prefix = tmp_path_factory.mktemp("wheel_venv")
+    venv.create(prefix, with_pip=False)
+    python = prefix / "bin" / "python"
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    run(sys.executable, "-m", "pip", "--python", python, *install, cwd=prefix)
+    site = sysconfig.get_path("purelib", vars={"base": str(prefix)})
+    Path(site, "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return prefix
+
+
+def test_the_wheel_holds_one_package_and_all_of_it(wheel: Path, tracked_files: list[Path]):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"robomarl"}
+    code = {str(path) for path in tracked_files if path.parts[0] == "robomarl"}
+    assert code - set(names) == set()
+
+
+def test_the_wheel_runs_elsewhere(wheel_venv: Path, root: Path, tracked_files: list[Path], tmp_path: Path):
+    module, share = json.loads(run(wheel_venv / "bin" / "python", "-c", SHOW_SHARE, cwd=tmp_path))
+    assert Path(module).is_relative_to(wheel_venv)
+    assert Path(share) == wheel_venv / "share" / "robomarl"
+    assert_same_data(root, Path(share), tracked_files)
+
+
+def test_the_wheels_command_runs_elsewhere(wheel_venv: Path, tmp_path: Path):
+    run(wheel_venv / "bin" / "robomarl", "list", cwd=tmp_path)
+
+
+@pytest.fixture(scope="module", params=["copy", "symlink"])
+def colcon_install(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp(request.param)
+    colcon = Path(sysconfig.get_path("scripts")) / "colcon"
+    flags = ["--symlink-install"] if request.param == "symlink" else []
+    run(colcon, "build", "--base-paths", source, *flags, cwd=workspace, COLCON_HOME=str(workspace))
+    return workspace / "install"
+
+
+def in_ros(install: Path, command: str, cwd: Path) -> str:
+    return run("sh", "-c", f". {install}/setup.sh && {command}", cwd=cwd, COLCON_CURRENT_PREFIX="")
+
+
+def test_colcon_installs_the_package(colcon_install: Path, root: Path, tracked_files: list[Path]):
+    prefix = colcon_install / "robomarl"
+    assert (prefix / "share/ament_index/resource_index/packages/robomarl").is_file()
+    assert (prefix / "share/robomarl/package.xml").is_file()
+    assert (prefix / "lib/robomarl/policy_node").is_file()
+    assert_same_data(root, prefix / "share/robomarl", tracked_files)
+
+
+def test_what_colcon_installed_runs(colcon_install: Path, source: Path, tmp_path: Path):
+    module, share = json.loads(in_ros(colcon_install, f"{sys.executable} -c '{SHOW_SHARE}'", tmp_path))
+    links = (colcon_install / "robomarl/share/robomarl/package.xml").is_symlink()
+    home = source if links else colcon_install
+    assert links is ("symlink" in colcon_install.parent.name)
+    assert Path(module).is_relative_to(home) or Path(module).resolve().is_relative_to(home)
+    assert Path(share).is_relative_to(home)
+    in_ros(colcon_install, f"{colcon_install}/robomarl/lib/robomarl/robomarl list", tmp_path)

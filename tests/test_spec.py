@@ -1,0 +1,138 @@
+"""Observations depend on what the spec names, and on nothing else."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robomarl.config import UserError
+from robomarl.features import FEATURES, NeighbourRule
+from robomarl.spec import ObservationField, ObservationSpec
+from robomarl.view import LocalView, blank_view
+
+RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
+MATES = 4
+
+
+def random_view(seed: int, batch: tuple[int, ...] = ()) -> LocalView:
+    """A view full of numbers; attitudes are unit quaternions, all mates heard."""
+    random = np.random.default_rng(seed)
+    view = _fill(blank_view(MATES, batch=batch), random)
+    unit = [q / np.linalg.norm(q, axis=-1, keepdims=True) for q in (view.own.quat_wxyz, view.goal.quat_wxyz)]
+    heard = view.heard._replace(mask=np.ones((*batch, MATES), bool), age_s=np.abs(view.heard.age_s) / 10)
+    return view._replace(
+        own=view.own._replace(quat_wxyz=unit[0]), goal=view.goal._replace(quat_wxyz=unit[1]), heard=heard
+    )
+
+
+def _fill(tree: Any, random: np.random.Generator) -> Any:
+    if isinstance(tree, tuple):
+        return type(tree)(*(_fill(item, random) for item in tree))
+    return np.clip(random.normal(size=tree.shape), -2, 2).astype(np.float32)
+
+
+def paths(tree: Any, prefix: str = "") -> Iterator[str]:
+    """Dotted name of every array in a view."""
+    for name in tree._fields:
+        item = getattr(tree, name)
+        yield from paths(item, f"{prefix}{name}.") if isinstance(item, tuple) else [f"{prefix}{name}"]
+
+
+def replaced(tree: Any, path: str, change: Any) -> Any:
+    """The view with one array changed."""
+    name, _, rest = path.partition(".")
+    item = getattr(tree, name)
+    return tree._replace(**{name: replaced(item, rest, change) if rest else change(item)})
+
+
+def disturb(value: np.ndarray) -> np.ndarray:
+    return ~value if value.dtype == bool else (value * -1.7 + 3).astype(value.dtype)
+
+
+VIEW_PATHS = list(paths(blank_view(MATES)))
+
+
+def spec_of(*names: str, history: int = 1) -> ObservationSpec:
+    return ObservationSpec(tuple(ObservationField(name, history) for name in names), RULE)
+
+
+@pytest.mark.parametrize("name", sorted(FEATURES))
+def test_what_a_feature_does_not_declare_does_not_matter(name: str):
+    spec = spec_of(name)
+    assert spec.reads <= set(VIEW_PATHS)
+    view = random_view(1)
+    _, before = spec.observe(spec.init(view), view)
+    for path in VIEW_PATHS:
+        other = replaced(view, path, disturb)
+        _, after = spec.observe(spec.init(other), other)
+        same = np.array_equal(before, after)
+        assert same or path in spec.reads, f"{name} depends on {path} without saying so"
+
+
+@pytest.mark.parametrize("name", sorted(FEATURES))
+def test_what_a_feature_declares_does_matter(name: str):
+    spec = spec_of(name)
+    changed = set()
+    for seed in range(5):
+        view = random_view(seed)
+        _, before = spec.observe(spec.init(view), view)
+        for path in spec.reads:
+            other = replaced(view, path, disturb)
+            if not np.array_equal(before, spec.observe(spec.init(other), other)[1]):
+                changed.add(path)
+    assert changed == spec.reads
+
+
+@pytest.mark.parametrize("name", sorted(FEATURES))
+def test_every_element_has_a_name(name: str):
+    spec, view = spec_of(name, history=3), random_view(2, (5,))
+    _, obs = spec.observe(spec.init(view), view)
+    assert obs.shape == (5, spec.size)
+    assert obs.dtype == np.float32
+    assert len(set(spec.element_names())) == spec.size
+
+
+def test_history_is_the_past_oldest_first():
+    spec = spec_of("velocity", history=3)
+    views = [replaced(random_view(0), "own.vel_m_s", lambda v, k=k: v * 0 + k) for k in (1, 2, 3, 4)]
+    memory = spec.init(views[0])
+    seen = []
+    for view in views:
+        memory, obs = spec.observe(memory, view)
+        seen.append(obs.reshape(3, 3)[:, 0].tolist())
+    assert seen == [[1, 1, 1], [1, 1, 2], [1, 2, 3], [2, 3, 4]]
+    assert spec.element_names()[0] == "velocity.x@-2"
+
+
+@given(st.permutations(range(MATES)))
+def test_the_order_in_which_mates_were_heard_does_not_matter(order: list[int]):
+    spec, view = spec_of("neighbours"), random_view(3)
+    plan = view.heard.plan
+    shuffled = view.heard._replace(
+        **{name: getattr(view.heard, name)[order] for name in ("mask", "pos_m", "vel_m_s", "age_s")}
+    )
+    other = view._replace(heard=shuffled._replace(plan=plan))
+    assert np.array_equal(spec.observe((), view)[1], spec.observe((), other)[1])
+
+
+def test_neighbours_are_the_nearest_within_range_and_age():
+    view = random_view(0)
+    own = view.own._replace(pos_m=np.zeros(3, np.float32), vel_m_s=np.zeros(3, np.float32))
+    away = np.array([[2.0, 0, 0], [1.0, 0, 0], [0.5, 0, 0], [9.0, 0, 0]], np.float32)
+    age_s = np.array([0.1, 0.0, 0.6, 0.0], np.float32)  # the third is too old, the last too far
+    heard = view.heard._replace(pos_m=away, vel_m_s=np.zeros_like(away) + [0, 1, 0], age_s=age_s)
+    spec = spec_of("neighbours")
+    _, obs = spec.observe((), view._replace(own=own, heard=heard))
+    rows = obs.reshape(2, 8)
+    assert rows[0] == pytest.approx([1, 0, 0, 0, 1, 0, 0, 1])
+    assert rows[1] == pytest.approx([2, 0.1, 0, 0, 1, 0, 0.1, 1])  # carried forward by its age
+
+
+def test_unknown_fields_and_histories_are_named():
+    with pytest.raises(UserError, match="Observation field 'mood' is not known; allowed: .*goal_error"):
+        spec_of("mood")
+    with pytest.raises(UserError, match="'velocity': history = 0 must be at least 1"):
+        spec_of("velocity", history=0)

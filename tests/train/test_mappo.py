@@ -1,0 +1,139 @@
+"""The mathematics of the trainer: hand-computed advantages, clipping, statistics, and that it learns."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from robomarl.config import UserError
+from robomarl.sim.env import make_env
+from robomarl.sim.scenario import load_scenario
+from robomarl.spec import ObservationField, ObservationSpec
+from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, load_recipe
+from robomarl.train.mappo import (
+    Batch,
+    adapt_learning_rate,
+    compute_gae,
+    init_state,
+    make_train,
+    make_update,
+    mappo_loss,
+    noise_floor,
+)
+from robomarl.train.networks import Networks, distribution, log_prob, make_networks, squash
+
+TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
+
+
+def test_gae_equals_the_sum_by_hand() -> None:
+    """Three steps, gamma 0.5, lambda 0.5, no end: deltas 1.5, 1, 2.5; then A2 = 2.5, A1 = 1 + A2/4, A0 = 1.5 + A1/4."""
+    reward, value = jnp.array([1.0, 1.0, 2.0]), jnp.array([0.5, 2.0, 4.0, 9.0])
+    deltas = reward + 0.5 * value[1:] - value[:-1]
+    np.testing.assert_allclose(deltas, [1.5, 1.0, 2.5])
+    a2 = 2.5
+    a1 = 1.0 + 0.25 * a2
+    a0 = 1.5 + 0.25 * a1
+    np.testing.assert_allclose(compute_gae(reward, value, jnp.zeros(3), 0.5, 0.5), [a0, a1, a2])
+
+
+def test_gae_stops_at_the_end_of_an_episode() -> None:
+    """Nothing of the next episode reaches over a `done`: the middle advantage is its reward minus its value."""
+    advantage = compute_gae(
+        jnp.array([1.0, 1.0, 100.0]), jnp.array([0.0, 0.25, 0, 50.0]), jnp.array([0, 1.0, 0]), 0.9, 0.9
+    )
+    assert advantage[1] == pytest.approx(0.75)
+
+
+def _batch(config: TrainConfig, networks: Networks, params: dict, key: jax.Array) -> Batch:
+    k1, k2, k3 = jax.random.split(key, 3)
+    obs, seen = jax.random.normal(k1, (1, 6, 1, 5)), jax.random.normal(k2, (1, 6, 1, 7))
+    dist = distribution(networks.act(params["actor"], (), obs)[1], config.noise, jnp.asarray(0.1))
+    raw = dist.sample(k3)
+    advantage = (jnp.arange(6.0) - 2.5).reshape(1, 6, 1)
+    return Batch((), jnp.zeros((1, 6)), obs, seen, raw, log_prob(dist, raw), advantage, advantage * 0)
+
+
+def _small() -> tuple[Networks, dict]:
+    networks = make_networks(NetworkConfig((4,), (4,)), ObservationSpec((ObservationField("velocity"),)), 2)
+    actor = networks.actor.init(jax.random.key(0), (), jnp.zeros(5))
+    return networks, {"actor": actor, "critic": networks.critic.init(jax.random.key(1), jnp.zeros(7))}
+
+
+def test_loss_at_the_old_policy_is_the_mean_advantage_and_has_no_kl() -> None:
+    """With ratio 1 nothing is clipped: the policy loss is minus the mean advantage, here 0, and the KL is 0."""
+    networks, params = _small()
+    batch = _batch(TINY, networks, params, jax.random.key(2))
+    _, terms = mappo_loss(params, TINY, networks, batch, jnp.asarray(0.1))
+    assert terms["loss/policy"] == pytest.approx(0.0, abs=1e-6)
+    assert terms["loss/kl"] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shift", "advantage", "has_gradient"),
+    [(1.0, 1.0, False), (1.0, -1.0, True), (-1.0, -1.0, False), (-1.0, 1.0, True)],
+)
+def test_clipping_stops_the_gradient_only_where_the_ratio_has_gone_far_enough(
+    shift: float, advantage: float, has_gradient: bool
+) -> None:
+    """A ratio beyond the clip in the direction that the advantage asks for has no gradient; otherwise it has."""
+    networks, params = _small()
+    batch = _batch(TINY, networks, params, jax.random.key(2))
+    batch = batch._replace(log_prob=batch.log_prob - shift, advantage=jnp.full((1, 6, 1), advantage))
+    config = TrainConfig(entropy_cost=0.0, value_cost=0.0)
+    grads, _ = jax.grad(mappo_loss, has_aux=True)(params, config, networks, batch, jnp.asarray(0.1))
+    size = sum(float(jnp.abs(g).sum()) for g in jax.tree.leaves(grads["actor"]))
+    assert (size > 1e-6) == has_gradient
+
+
+def test_log_prob_integrates_to_one_over_the_squashed_action() -> None:
+    """The density of the squashed action, by the trapezoid rule on (-1, 1)."""
+    dist = distribution(jnp.array([0.3, 0.0]), NoiseConfig(start_std=0.7), jnp.asarray(0.1))
+    action = jnp.linspace(-0.9999, 0.9999, 20001)
+    density = jnp.exp(jax.vmap(lambda a: log_prob(dist, jnp.arctanh(a)[None]))(action))
+    assert float(jnp.trapezoid(density, action)) == pytest.approx(1.0, abs=2e-3)
+
+
+def test_squash_stays_within_the_limits_and_maps_zero_to_the_middle() -> None:
+    """The action's range is the vehicle's, whatever the network says."""
+    env = make_env(load_scenario("swap_4"))
+    assert np.all(squash(jnp.full(4, 50.0), env.action) <= env.action.high)
+    np.testing.assert_allclose(squash(jnp.zeros(4), env.action), (env.action.high + env.action.low) / 2)
+
+
+def test_noise_floor_falls_to_its_end_value_and_learning_rate_follows_kl() -> None:
+    """Schedules: linear floor; a large KL slows learning, a small one speeds it up, the target changes nothing."""
+    config = TrainConfig(total_steps=100)
+    assert noise_floor(config, jnp.asarray(0.0)) == pytest.approx(config.noise.floor_std)
+    assert noise_floor(config, jnp.asarray(100.0)) == pytest.approx(config.noise.final_floor_std)
+    rate = jnp.asarray(1e-3)
+    assert adapt_learning_rate(rate, jnp.asarray(1.0), jnp.asarray(0.01)) < rate
+    assert adapt_learning_rate(rate, jnp.asarray(0.0), jnp.asarray(0.01)) > rate
+    assert adapt_learning_rate(rate, jnp.asarray(0.01), jnp.asarray(0.01)) == rate
+
+
+def test_whole_run_equals_the_updates_one_by_one() -> None:
+    """`make_train` is the scan of `make_update`: same key, same parameters, same count of steps."""
+    env = make_env(load_scenario("swap_4"))
+    whole, metrics = jax.jit(make_train(TINY, env))(jax.random.key(3))
+    state, update = init_state(TINY, env, jax.random.key(3)), jax.jit(make_update(TINY, env))
+    for _ in range(3):
+        state, _ = update(state)
+    assert metrics["reward"].shape == (3,)
+    assert float(whole.steps) == float(state.steps) == TINY.total_steps
+    for a, b in zip(jax.tree.leaves(whole.params), jax.tree.leaves(state.params), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_bad_recipe_is_one_sentence_with_file_key_and_mend(tmp_path) -> None:
+    """Unknown key, wrong type, out of range."""
+    file = tmp_path / "mine.toml"
+    for text, words in (
+        ("lerning_rate = 1.0", ("mine.toml", "lerning_rate", "learning_rate")),
+        ("epochs = 1.5", ("mine.toml", "epochs", "whole number")),
+        ("discount = 2.0", ("mine.toml", "discount", "0 to 1")),
+        ("num_envs = 10", ("mine.toml", "minibatches", "num_envs")),
+    ):
+        file.write_text(text)
+        with pytest.raises(UserError) as error:
+            load_recipe(str(file))
+        assert all(word in str(error.value) for word in words)

@@ -1,0 +1,101 @@
+"""Actors: order of neighbours, recurrent state, and the same numbers in ONNX."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import onnxruntime
+import pytest
+from brax.training.acme import running_statistics, specs
+
+from robomarl.policies.export.graph import to_onnx
+from robomarl.sim.env import make_env
+from robomarl.sim.scenario import load_scenario
+from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.mappo import forget, unroll
+from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.state import Batch
+
+ENV = make_env(load_scenario("swap_4"))
+KINDS = {
+    "flat": NetworkConfig((16,), (8,)),
+    "gru": NetworkConfig((16,), (8,), memory="gru", gru_size=12),
+    "attention": NetworkConfig((16,), (8,), encoder="attention", activation="elu"),
+    "attention and gru": NetworkConfig((16,), (8,), encoder="attention", memory="gru", gru_size=12),
+}
+
+
+def _make(kind: str) -> tuple[Networks, dict, running_statistics.RunningStatisticsState]:
+    networks = make_networks(KINDS[kind], ENV.observation, ENV.action_size)
+    params = networks.actor.init(jax.random.key(0), networks.init_carry(()), jnp.zeros(ENV.observation_size))
+    params = jax.tree.map(lambda p: p + 0.3 * jax.random.normal(jax.random.key(1), p.shape), params)
+    stats = running_statistics.init_state(specs.Array((ENV.observation_size,), jnp.dtype("float32")))
+    stats = running_statistics.update(stats, 2 * jax.random.normal(jax.random.key(2), (64, ENV.observation_size)) + 1)
+    return networks, params, stats
+
+
+def _obs(*shape: int) -> jax.Array:
+    return jax.random.normal(jax.random.key(3), (*shape, ENV.observation_size))
+
+
+@pytest.mark.parametrize("kind", ["attention", "attention and gru"])
+def test_order_of_the_neighbours_does_not_change_the_action(kind: str) -> None:
+    """Swap the rows of two neighbours in the raw observation: the action stays. The flat actor does not do that."""
+    (start, count, width), obs = ENV.observation.entity_slices()[0], _obs()
+    rows = obs[start : start + count * width].reshape(count, width)
+    mixed = obs.at[start : start + count * width].set(rows[jnp.array([2, 0, 1])].reshape(-1))
+    for name, same in ((kind, True), ("flat", False)):
+        networks, params, stats = _make(name)
+        policy = deterministic_policy(networks, params, stats, ENV.action)
+        one, other = (policy(networks.init_carry(()), o)[1] for o in (obs, mixed))
+        assert np.allclose(one, other, atol=1e-5) == same
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unrolling_equals_the_steps_one_by_one_and_forgets_at_the_end_of_an_episode(kind: str) -> None:
+    """[B, T] at once against a loop that carries the state and drops it where done is 1."""
+    networks, params, _ = _make(kind)
+    obs, done = _obs(2, 5, 3), jnp.array([[0, 1, 0, 0, 0], [0, 0, 0, 1, 0]], jnp.float32)
+    none = jnp.zeros((2, 5, 3))
+    batch = Batch(networks.init_carry((2, 3)), done, obs, none, none, none, none, none)
+    carry, outputs = batch.carry, []
+    for t in range(5):
+        carry, output = networks.actor.apply(params, carry, obs[:, t])
+        carry = forget(carry, done[:, t])
+        outputs.append(output)
+    np.testing.assert_allclose(unroll(networks, params, batch), jnp.stack(outputs, 1), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_onnx_graph_gives_the_same_actions_with_the_carry_as_named_inputs(kind: str) -> None:
+    """Ten decisions in a row, a batch of three: JAX against onnxruntime to 1e-5."""
+    networks, params, stats = _make(kind)
+    policy, carry = deterministic_policy(networks, params, stats, ENV.action), networks.init_carry((3,))
+
+    def flat(obs, *carry):
+        after, action = policy(tuple(carry), obs)
+        return (action, *after)
+
+    inputs = {"obs": (ENV.observation_size,), **{f"carry.{i}": c.shape[1:] for i, c in enumerate(carry)}}
+    graph = to_onnx(flat, inputs, ["action", *(f"next.{i}" for i in range(len(carry)))])
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    held = [np.asarray(c) for c in carry]
+    for obs in np.asarray(_obs(10, 3)):
+        carry, action = policy(carry, obs)
+        feed = {"obs": obs, **{f"carry.{i}": c for i, c in enumerate(held)}}
+        found, *held = session.run(None, feed)
+        np.testing.assert_allclose(np.asarray(found), action, atol=1e-5)
+
+
+def test_recurrent_policy_remembers() -> None:
+    """The same observation after another past gives another action."""
+    networks, params, stats = _make("gru")
+    policy, start = deterministic_policy(networks, params, stats, ENV.action), networks.init_carry(())
+    now = _obs()
+    past, _ = policy(start, -now)
+    assert not np.allclose(policy(start, now)[1], policy(past, now)[1], atol=1e-4)
+
+
+def test_default_recipe_is_feed_forward() -> None:
+    """The carry of the default network is empty, so that its graph has one input."""
+    networks = make_networks(TrainConfig().network, ENV.observation, ENV.action_size)
+    assert networks.init_carry((2,)) == ()
