@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.robomarl-setup
+KERNEL := $(wildcard robomarl/safety/kernel/*.[ch]) robomarl/safety/kernel/build.py
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
@@ -26,8 +27,9 @@ help: ## this list
 
 setup: $(STAMP) ## create .venv, install robomarl into it (editable) with all that development needs
 
-$(STAMP): pyproject.toml setup.py constraints-cpu.txt
+$(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@.ci/opengl
+	@.ci/sshd
 	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing robomarl[$(EXTRAS)] into $(VENV): some minutes the first time"
 	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)

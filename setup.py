@@ -1,5 +1,6 @@
 """What ROS 2 needs: colcon runs this file, and only here are data files. The rest is in pyproject.toml."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from setuptools import setup
@@ -9,6 +10,8 @@ SHARE = "share/robomarl"
 # holds nothing but the data files, and the project's name and scripts are in it.
 ROOT_FILES = ["package.xml", "pyproject.toml", "README.md", "LICENSE"]
 DATA_FOLDERS = ["sim", "policies", "ros_nodes", "hardware_configs"]
+# The C kernel of the safety filter: optional. Without cffi here, or without a compiler, everything else is installed.
+KERNEL = "robomarl/safety/kernel/build.py"
 
 
 def is_data(path: Path) -> bool:
@@ -24,6 +27,11 @@ def share(folder: str) -> list[tuple[str, list[str]]]:
     return list(tree.items())
 
 
+def kernel() -> dict[str, list[str]]:
+    """What tells setuptools of the C kernel. colcon reads all arguments as literals: this is one."""
+    return {"cffi_modules": [f"{KERNEL}:builder"]} if find_spec("cffi") and Path(KERNEL).is_file() else {}
+
+
 setup(
     # Plain strings, here and not in pyproject.toml: colcon fails on the parsed form of requires-python,
     # and no one spelling of the licence suits both old and new setuptools.
@@ -34,4 +42,5 @@ setup(
         (SHARE, [name for name in ROOT_FILES if Path(name).is_file()]),
         *(entry for folder in DATA_FOLDERS for entry in share(folder)),
     ],
+    **kernel(),
 )

@@ -113,3 +113,25 @@ def test_what_colcon_installed_runs(colcon_install: Path, source: Path, tmp_path
     assert Path(module).is_relative_to(home) or Path(module).resolve().is_relative_to(home)
     assert Path(share).is_relative_to(home)
     in_ros(colcon_install, f"{colcon_install}/robomarl/lib/robomarl/robomarl list", tmp_path)
+
+
+SHOW_KERNEL = "from robomarl.safety.kernel import usable; import robomarl.safety.filter; print(usable())"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
+def test_the_wheel_has_the_kernel_where_there_is_a_compiler(wheel: Path, wheel_venv: Path, tmp_path: Path):
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("robomarl/safety/kernel/_kernel.")]
+    assert run(wheel_venv / "bin" / "python", "-c", SHOW_KERNEL, cwd=tmp_path).strip() == "True"
+
+
+def test_without_a_compiler_all_but_the_kernel_is_built_and_runs(source: Path, tmp_path: Path):
+    """A copy, so that no extension of another build lies there; installed elsewhere, the filter is numpy's."""
+    copy, out, site = (tmp_path / name for name in ("copy", "out", "site"))
+    left = shutil.ignore_patterns("*.so", "build", "*.egg-info")
+    shutil.copytree(source, copy, ignore=left)
+    options = ["--quiet", "--no-deps", "--no-build-isolation"]
+    run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", out, copy, cwd=copy, CC="/nowhere/no-compiler")
+    wheel = next(out.glob("*.whl"))
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so", ".o"))]
+    run(sys.executable, "-m", "pip", "install", *options, "--no-index", "--target", site, wheel, cwd=tmp_path)
+    assert run(sys.executable, "-c", SHOW_KERNEL, cwd=tmp_path, PYTHONPATH=str(site)).strip() == "False"

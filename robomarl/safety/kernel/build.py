@@ -1,0 +1,51 @@
+"""How the C kernel is built: `setup.py` gives this file to cffi (API mode).
+
+The kernel is optional: where there is no compiler, or no cffi, everything else is installed as ever.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+MODULE = "robomarl.safety.kernel._kernel"
+SOURCES = ("projection.c",)
+HEADER = "kernel.h"
+FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
+"""Without contraction, so that the same source gives the same numbers on every processor."""
+
+
+def builder() -> Any:
+    """The `cffi.FFI` object that `setup.py` builds from; paths are relative to the repository's root."""
+    from cffi import FFI
+
+    folder = Path(__file__).parent
+    header = (folder / HEADER).read_text()
+    ffi = FFI()
+    ffi.cdef(declarations(header) + "\nstatic const char *const RM_SOURCE;")
+    code = f'#include "{HEADER}"\nstatic const char *const RM_SOURCE = "{source_hash(folder)}";'
+    here = "robomarl/safety/kernel"
+    ffi.set_source(
+        MODULE,
+        code,
+        sources=[f"{here}/{name}" for name in SOURCES],
+        depends=[f"{here}/{HEADER}"],
+        include_dirs=[here],
+        extra_compile_args=FLAGS,
+        optional=True,
+    )
+    return ffi
+
+
+def declarations(header: str) -> str:
+    """What cffi has to know of the header: all of it but the preprocessor's lines and the comments."""
+    plain = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    return "\n".join(line for line in plain.splitlines() if not line.startswith("#"))
+
+
+def source_hash(folder: Path) -> str:
+    """Of all C files: says whether a kernel was built from the sources that are there."""
+    digest = hashlib.sha256()
+    for name in (HEADER, *SOURCES):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
