@@ -1,138 +1,63 @@
-"""`Vehicle`: a type of robot, read from `hardware_configs/vehicles/NAME.yaml`.
+"""Vehicles: types of robots, read from `hardware_configs/vehicles/NAME.yaml`.
 
-The same file feeds the simulator's models, the filter's limits and the node's clipping.
+The same file feeds the simulator's models, the filter's limits and the node's clipping. Its `kind` says which
+class it is, and with it which sections it must have.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 import yaml
 
-from robomarl.config import NonNegative, Positive, Range, UserError, build
+from robomarl.config import UserError, build
+from robomarl.hardware_configs.carrier import CarrierConfig
+from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
+from robomarl.hardware_configs.sections import (
+    BodyConfig,
+    CommandLossConfig,
+    ControlConfig,
+    LimitConfig,
+    RotorConfig,
+    SafetyConfig,
+    Vector3,
+    VehicleBase,
+)
 from robomarl.paths import vehicles_dir
 
-Vector3 = tuple[float, float, float]
+__all__ = [
+    "KINDS",
+    "AnyVehicle",
+    "BodyConfig",
+    "CommandLossConfig",
+    "ControlConfig",
+    "DifferentialDrive",
+    "LimitConfig",
+    "OmniRobot",
+    "Quadrotor",
+    "RotorConfig",
+    "SafetyConfig",
+    "Vector3",
+    "Vehicle",
+    "load_any_vehicle",
+    "load_vehicle",
+]
 
 
-@dataclass(frozen=True)
-class BodyConfig:
-    """The rigid body."""
+@dataclass(frozen=True, kw_only=True)
+class Quadrotor(VehicleBase):
+    """A flying robot with four rotors. Made by `load_vehicle`."""
 
-    mass_kg: Positive
-    """Take-off mass, battery and markers included."""
-    inertia_kg_m2: tuple[Positive, Positive, Positive]
-    """Principal moments of inertia about the body axes."""
-    radius_m: Positive
-    """Radius of the sphere that stands for the vehicle in every collision test, propellers included."""
-    drag_per_s: NonNegative
-    """Linear drag over mass: deceleration [m/s^2] per m/s of airspeed."""
-
-
-@dataclass(frozen=True)
-class RotorConfig:
-    """The rotors, in the firmware's order."""
-
-    positions_m: tuple[tuple[float, float], ...]
-    """Place of each rotor in the body frame, x forward, y left."""
-    spin: tuple[Literal[-1, 1], ...]
-    """Sign of each rotor's reaction torque about body z: +1 for a propeller that turns clockwise from above."""
-    min_thrust_n: NonNegative
-    """Least thrust of one rotor while armed."""
-    max_thrust_n: Positive
-    """Most thrust of one rotor."""
-    torque_per_thrust_m: Positive
-    """Reaction torque over thrust."""
-    time_constant_s: Positive
-    """Time constant of the motors' first-order lag."""
-
-
-@dataclass(frozen=True)
-class ControlConfig:
-    """Gains of the low-level controller."""
-
-    tilt_per_s: Positive
-    """Body rate command over sine of the tilt error."""
-    rate_per_s: Positive
-    """Angular acceleration over roll and pitch rate error."""
-    yaw_rate_per_s: Positive
-    """Angular acceleration over yaw rate error."""
-    min_lift_m_s2: Positive
-    """Least vertical specific force that is ever commanded, so that the vehicle never turns over to fall faster."""
-
-
-@dataclass(frozen=True)
-class LimitConfig:
-    """What the robot's owner allows. Bundles may be stricter, never looser."""
-
-    accel_min_m_s2: Vector3
-    """Least commanded acceleration, world frame."""
-    accel_max_m_s2: Vector3
-    """Largest commanded acceleration, world frame."""
-    speed_m_s: Positive
-    """Largest speed."""
-    yaw_rate_rad_s: Positive
-    """Largest yaw rate command."""
-
-
-@dataclass(frozen=True)
-class SafetyConfig:
-    """What the safety filter assumes. Every figure has its provenance in the vehicle file."""
-
-    separation_m: Positive
-    """Safety distance between the centres of two vehicles in the horizontal plane."""
-    downwash_ratio: Annotated[float, Range(1.0)]
-    """Vertical over horizontal semi-axis of the separation ellipsoid."""
-    brake_m_s2: Positive
-    """Deceleration that the vehicle always reaches along its velocity."""
-    delay_s: NonNegative
-    """Longest time from a sensor stamp to the command's effect, lags included; the shortest is half of it or more."""
-    position_error_m: NonNegative
-    """Bound of the estimator's position error."""
-    velocity_error_m_s: NonNegative
-    """Bound of the estimator's velocity error."""
-    accel_error_m_s2: NonNegative
-    """Bound of the difference between commanded and achieved acceleration, once the delay has passed."""
-    max_age_s: Positive
-    """Oldest message of a team-mate that is still acted on; older ones stop the vehicle."""
-    gain_per_s: Positive
-    """Class-K gain: how fast the margin may shrink."""
-    accel_bias_m_s2: NonNegative = 0.0
-    """Bound of the slow part of that difference, on each axis, which the filter estimates as it flies: battery,
-    payload, wind. `accel_error_m_s2` is what is left then."""
-
-
-@dataclass(frozen=True)
-class CommandLossConfig:
-    """What the vehicle does on its own when commands stop coming."""
-
-    hover_after_s: Positive
-    """Without a command for this long the vehicle brakes and hovers where it is."""
-    land_after_s: Positive
-    """Without a command for this long it lands."""
-    land_speed_m_s: Positive = 0.3
-    """Descent rate of that landing."""
-
-
-@dataclass(frozen=True)
-class Vehicle:
-    """A type of robot. Made by `load_vehicle`; SI units, body frame FLU."""
-
-    version: Literal[1]
-    """Version of the file's layout."""
-    name: str
-    """Name that bundles and fleet files use."""
     kind: Literal["quadrotor"]
     """Which model and low-level controller apply."""
     body: BodyConfig
     rotors: RotorConfig
     control: ControlConfig
-    limits: LimitConfig
-    safety: SafetyConfig
     on_command_loss: CommandLossConfig
-    sources: dict[str, str] = field(default_factory=dict)
-    """Where each figure comes from, by key."""
+    carrier: CarrierConfig | None = None
+    """How it flies under a load; none for vehicles that carry nothing."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
@@ -151,11 +76,36 @@ class Vehicle:
         return 4 * self.rotors.max_thrust_n / self.body.mass_kg
 
 
+Vehicle = Quadrotor
+"""What the simulation's engines fly."""
+AnyVehicle = Quadrotor | OmniRobot | DifferentialDrive
+KINDS: dict[str, type[AnyVehicle]] = {
+    "quadrotor": Quadrotor,
+    "omnidirectional": OmniRobot,
+    "differential": DifferentialDrive,
+}
+"""The class of each `kind`."""
+
+
 def load_vehicle(name: str) -> Vehicle:
-    """Read a vehicle by name (of `hardware_configs/vehicles/`) or by the path of a YAML file.
+    """Read a quadrotor by name (of `hardware_configs/vehicles/`) or by the path of a YAML file.
 
     Raises:
-        UserError: unknown name, bad YAML, or a wrong key or value.
+        UserError: as `load_any_vehicle`, or the vehicle is of another kind.
+    """
+    vehicle = load_any_vehicle(name)
+    if not isinstance(vehicle, Quadrotor):
+        raise UserError(
+            f"{Path(name).stem}.yaml: kind = {vehicle.kind!r} does not fly; name a vehicle of kind 'quadrotor' here."
+        )
+    return vehicle
+
+
+def load_any_vehicle(name: str) -> AnyVehicle:
+    """Read a vehicle of any kind by name or by the path of a YAML file.
+
+    Raises:
+        UserError: unknown name, bad YAML, a wrong key or value, or a safety figure without a source.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else vehicles_dir() / f"{name}.yaml"
     if not path.is_file():
@@ -166,4 +116,25 @@ def load_vehicle(name: str) -> Vehicle:
     except yaml.YAMLError as error:
         place = str(getattr(error, "problem_mark", "")).strip()
         raise UserError(f"{path.name}: not valid YAML {place}; mend the syntax there.") from None
-    return build(Vehicle, data, path.name)
+    vehicle = build(_class_of(data, path.name), data, path.name)
+    _check_sources(vehicle, path.name)
+    return vehicle
+
+
+def _class_of(data: Any, file: str) -> type[AnyVehicle]:
+    kind = data.get("kind") if isinstance(data, dict) else "quadrotor"
+    if kind not in KINDS:
+        known = ", ".join(repr(k) for k in KINDS)
+        raise UserError(f"{file}: kind must be one of {known}, not {kind!r}.")
+    return KINDS[kind]
+
+
+def _check_sources(vehicle: AnyVehicle, file: str) -> None:
+    """The filter is worth what its figures are worth: each has to say where it comes from."""
+    for key in dataclasses.fields(SafetyConfig):
+        named = {"safety", f"safety.{key.name}"} & {k for k, text in vehicle.sources.items() if text.strip()}
+        if getattr(vehicle.safety, key.name) is not None and not named:
+            raise UserError(
+                f"{file}: safety.{key.name} has no source; add sources: safety.{key.name}, "
+                f"and say there how it was measured."
+            )

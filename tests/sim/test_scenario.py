@@ -48,7 +48,7 @@ MISTAKES = {
     '[goal]\nkind = "near"': "mine.toml: goal.kind must be one of 'far_side', 'random', not 'near' (str).",
     "[held_out]\nodd = { colour = 1.0 }": "mine.toml: held_out.odd.colour is not a randomized parameter; allowed:",
     "time_limit_s = inf": "mine.toml: time_limit_s must be a finite number, not inf (float).",
-    'vehicle = "zeppelin"': "Unknown vehicle 'zeppelin': no file zeppelin.yaml; known vehicles: crazyflie_21.",
+    'vehicle = "zeppelin"': "Unknown vehicle 'zeppelin': no file zeppelin.yaml; known vehicles: ",
     "count 4": "mine.toml: not valid TOML",
 }
 
@@ -76,7 +76,7 @@ VEHICLE_MISTAKES = {
     ("mass_kg: 0.033", "mass_kg: -1"): "mine.yaml: body.mass_kg = -1.0 is out of range",
     ("mass_kg: 0.033", "mass_kg: 0.2"): "rotors.max_thrust_n lifts only 2.25 m/s^2; it must exceed 10.79",
     ("mass_kg: 0.033", "mass: 0.033"): "mine.yaml: unknown key 'body.mass'; did you mean 'mass_kg'?",
-    ("kind: quadrotor", "kind: boat"): "mine.yaml: kind must be one of 'quadrotor', not 'boat' (str).",
+    ("kind: quadrotor", "kind: boat"): "mine.yaml: kind must be one of 'quadrotor', 'omnidirectional', 'differential', not 'boat'.",
     ("spin: [-1, 1, -1, 1]", "spin: [-1, 1, -1]"): "must have 4 entries each for a quadrotor",
     ("land_after_s: 2.0", "land_after_s: 0.1"): "on_command_loss.land_after_s must be larger than hover_after_s",
     ("version: 1", "version: ["): "mine.yaml: not valid YAML",
