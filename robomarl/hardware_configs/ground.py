@@ -39,6 +39,34 @@ class OmniWheelConfig:
 
 
 @dataclass(frozen=True)
+class TractionConfig:
+    """How an omnidirectional robot's wheels follow what is asked of them."""
+
+    rim_accel_m_s2: Positive
+    """Largest acceleration of a wheel's rim before it slips; driving and turning share it."""
+    yaw_rate_per_s: Positive
+    """Angular acceleration over yaw rate error."""
+
+
+@dataclass(frozen=True)
+class KickerConfig:
+    """The flat face in front of a soccer robot, and the plate behind it that kicks."""
+
+    face_m: Positive
+    """From the centre forward to the face: the circle is cut off there."""
+    width_m: Positive
+    """Width of the plate."""
+    reach_m: Positive
+    """Gap between face and ball across which the plate still hits it."""
+    min_speed_m_s: Positive
+    """Smaller kick commands do nothing."""
+    max_speed_m_s: Positive
+    """Largest speed that a kick adds to the robot's own."""
+    recharge_s: Positive
+    """Time between two kicks."""
+
+
+@dataclass(frozen=True)
 class DriveConfig:
     """The axle of a differential drive."""
 
@@ -77,6 +105,10 @@ class OmniRobot(GroundVehicle):
 
     kind: Literal["omnidirectional"]
     wheels: OmniWheelConfig
+    traction: TractionConfig | None = None
+    """Needed in simulation only."""
+    kicker: KickerConfig | None = None
+    """None for robots that don't play."""
 
     def __post_init__(self) -> None:
         """Check that the wheels can do what the limits allow, driving and turning together."""
@@ -89,6 +121,10 @@ class OmniRobot(GroundVehicle):
             raise ValueError(
                 f"limits: speed_m_s and yaw_rate_rad_s together ask {need:.3g} m/s of a wheel; "
                 f"its rim makes {rim:.3g}, so lower one of them."
+            )
+        if self.kicker and self.kicker.face_m >= self.body.radius_m:
+            raise ValueError(
+                f"kicker.face_m = {self.kicker.face_m:g} must be smaller than body.radius_m = {self.body.radius_m:g}."
             )
 
 
