@@ -157,3 +157,87 @@ def _nearest(place: Array, known: Array, count: int) -> Array:
     tied = (distance[..., None, :] == distance[..., :, None]) & (index[None, :] < index[:, None])
     rank = (nearer | tied).sum(-1)
     return (rank[..., None, :] == xp.arange(count)[:, None]).astype(place.dtype)
+
+
+AXES = tuple(f"{column}{row}" for column in "xyz" for row in "xyz")
+"""Names of the elements of a rotation matrix, column by column: where each axis of the frame points."""
+_LOAD = ("sensed.load_pos_m", "sensed.load_quat_wxyz", "sensed.point_m")
+
+
+def _columns(quat: Array) -> Array:
+    """[..., 4] to [..., 9]: the rotation matrix, column by column."""
+    w, x, y, z = components(quat)
+    return join(
+        [
+            *(1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
+            *(2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
+            *(2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
+        ]
+    )
+
+
+def _turn(quat: Array, vector: Array) -> Array:
+    """Rotate vectors [..., 3] by attitudes [..., 4]."""
+    m, (x, y, z) = components(_columns(quat)), components(vector)
+    return join([m[i] * x + m[3 + i] * y + m[6 + i] * z for i in range(3)])
+
+
+@feature(XYZ, "m", "world", ("own.pos_m", "sensed.load_pos_m"))
+def load_place(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to the load frame's origin."""
+    return view.sensed.load_pos_m - view.own.pos_m  # type: ignore[attr-defined]
+
+
+@feature(AXES, "-", "world", ("sensed.load_quat_wxyz",))
+def load_axes(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where the load's axes point."""
+    return _columns(view.sensed.load_quat_wxyz)  # type: ignore[attr-defined]
+
+
+@feature(AXES, "-", "world", ("own.quat_wxyz",))
+def own_axes(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where the robot's own axes point."""
+    return _columns(view.own.quat_wxyz)
+
+
+@feature(XYZ, "m", "world", ("goal.pos_m", "sensed.load_pos_m"))
+def load_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the load to its goal."""
+    return view.goal.pos_m - view.sensed.load_pos_m  # type: ignore[attr-defined]
+
+
+@feature(XYZ, "rad", "world", ("goal.quat_wxyz", "sensed.load_quat_wxyz"))
+def load_turn(view: LocalView, rule: NeighbourRule) -> Array:
+    """The rotation from the load's attitude to the wanted one: axis times angle, in the world; pi at most."""
+    xp = namespace(view.goal.quat_wxyz)
+    w, *axis = components(quat_multiply(view.goal.quat_wxyz, quat_conjugate(view.sensed.load_quat_wxyz)))  # type: ignore[attr-defined]
+    sine = xp.sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] + 1e-12)
+    sign = xp.where(w < 0, -1.0, 1.0)
+    scale = 2 * xp.arctan2(sine, w * sign) * sign / sine
+    return join([a * scale for a in axis])
+
+
+@feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD))
+def point_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """From where the robot's cable is tied to the load to where that point is when the load is at its goal."""
+    sensed = view.sensed
+    there = view.goal.pos_m + _turn(view.goal.quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
+    return there - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
+
+
+@feature(XYZ, "m", "world", ("own.pos_m", *_LOAD))
+def cable(view: LocalView, rule: NeighbourRule) -> Array:
+    """From where the robot's cable is tied to the load to the robot."""
+    sensed = view.sensed
+    return view.own.pos_m - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
+
+
+MAX_INDEX = 6
+"""Places at a load that `own_index` can name."""
+
+
+@feature(tuple(str(i) for i in range(MAX_INDEX)), "-", "none", ("role",))
+def own_index(view: LocalView, rule: NeighbourRule) -> Array:
+    """One-hot: which place at the load the robot has."""
+    role = np.asarray(view.role) if np.ndim(view.role) == 0 else view.role
+    return (role[..., None] == np.arange(MAX_INDEX)) * 1.0

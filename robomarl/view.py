@@ -68,6 +68,17 @@ class NothingSensed(NamedTuple):
     """Tasks without sensors of their own."""
 
 
+class LoadSensed(NamedTuple):
+    """What a robot that carries knows of the load; where the load is to go is the view's `goal`."""
+
+    load_pos_m: Array
+    """[..., 3] place of the load frame's origin, world."""
+    load_quat_wxyz: Array
+    """[..., 4] attitude of the load, load frame to world."""
+    point_m: Array
+    """[..., 3] where the robot's own cable is tied to the load, load frame: a number of its configuration."""
+
+
 class LocalView(NamedTuple):
     """What one robot knows at one decision."""
 

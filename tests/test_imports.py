@@ -16,10 +16,10 @@ import pytest
 LAYERS = {
     "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight"],
     "hardware": ["hardware_configs"],
-    "onboard": ["safety", "policies"],
+    "onboard": ["control", "safety", "policies"],
     "robot": ["fleet", "ros_nodes"],
     "field": ["field"],
-    "sim": ["sim", "safety.jax", "safety.jax_filter"],
+    "sim": ["sim", "safety.jax", "safety.jax_filter", "safety.jax_static"],
     "sim_node": ["ros_nodes.sim_node"],
     "train": ["train"],
     "export": ["policies.export"],

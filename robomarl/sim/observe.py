@@ -1,10 +1,13 @@
 """`local_views`: what every robot of the team may know, out of everything that is true. Array-generic."""
 
+import numpy as np
+
 from robomarl.geometry import namespace, norm
+from robomarl.sim.load.state import Load
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World
 from robomarl.types import Array
-from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
+from robomarl.view import Goal, Heard, LoadSensed, LocalView, NothingSensed, Own, Plan
 
 
 def local_views(scenario: Scenario, world: World, plan: Plan | None = None) -> LocalView:
@@ -35,15 +38,32 @@ def local_views(scenario: Scenario, world: World, plan: Plan | None = None) -> L
         age_s=xp.where(mask, air.age_s, 0.0),
         plan=plan or braking_plan(air.pos_m, air.vel_m_s, scenario.vehicle_config.safety.brake_m_s2),
     )
-    upright = xp.stack([zero + 1, zero, zero, zero], -1)
+    sensed, wanted, role = (see_load if scenario.load else see_nothing)(scenario, world)
     return LocalView(
         own=own,
         heard=heard,
-        sensed=NothingSensed(),
-        goal=Goal(world.goal_m, upright),
-        role=(zero).astype("int32"),
+        sensed=sensed,
+        goal=Goal(world.goal_m, wanted),
+        role=role,
         time_s=zero + world.step[..., None] * scenario.period_s,
     )
+
+
+def see_nothing(scenario: Scenario, world: World) -> tuple[NothingSensed, Array, Array]:
+    """Sensors, wanted attitude [..., N, 4] and role [..., N] of robots that carry nothing: upright, all alike."""
+    xp, zero = namespace(world.goal_m), world.measured.pos_m[..., 0] * 0
+    return NothingSensed(), xp.stack([zero + 1, zero, zero, zero], -1), zero.astype("int32")
+
+
+def see_load(scenario: Scenario, world: World) -> tuple[LoadSensed, Array, Array]:
+    """Sensors, wanted attitude of the load and role of robots that carry; the role is the place at the load."""
+    load, cables = world.load, scenario.cables
+    assert isinstance(load, Load), "a scenario with a load starts with one"
+    assert cables is not None, "a scenario with a load has cables"
+    zero = load.measured_pos_m * 0
+    points = zero + np.array(cables.load_points_m, np.float32)
+    role = zero[..., 0].astype("int32") + np.arange(scenario.count, dtype=np.int32)
+    return LoadSensed(load.measured_pos_m, load.measured_quat, points), load.goal_quat, role
 
 
 def braking_plan(pos_m: Array, vel_m_s: Array, brake_m_s2: float) -> Plan:

@@ -10,12 +10,24 @@ acceleration command asks for: thrust along the wanted force, tilt error to body
 
 from typing import NamedTuple
 
+from robomarl.control.mixer import mix, wrench
+from robomarl.control.vectors import Vec3, Vec4, cross, to_body, up_axis
 from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.types import GRAVITY_M_S2, Array
 
-Vec3 = tuple[Array, Array, Array]
-Vec4 = tuple[Array, Array, Array, Array]
+__all__ = [
+    "Body",
+    "Physics",
+    "Vec3",
+    "Vec4",
+    "drag",
+    "integrate",
+    "move",
+    "rotor_memory",
+    "rotor_targets",
+    "spin_rotors",
+]
 
 
 class Body(NamedTuple):
@@ -44,25 +56,6 @@ class Physics(NamedTuple):
     """Time constant of the motors' first-order lag."""
 
 
-def cross(a: Vec3, b: Vec3) -> Vec3:
-    """Cross product."""
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-def to_world(quat: Vec4, v: Vec3) -> Vec3:
-    """Rotate a body vector into the world by v + 2 w (q x v) + 2 q x (q x v)."""
-    w, q = quat[0], quat[1:]
-    t = tuple(2 * c for c in cross(q, v))
-    u = cross(q, t)
-    return tuple(v[i] + w * t[i] + u[i] for i in range(3))
-
-
-def to_body(quat: Vec4, v: Vec3) -> Vec3:
-    """Rotate a world vector into the body frame."""
-    w, x, y, z = quat
-    return to_world((w, -x, -y, -z), v)
-
-
 def rotor_targets(vehicle: Vehicle, quat: Vec4, omega: Vec3, accel: Vec3, yaw_rate: Array) -> Vec4:
     """Low-level controller: rotor thrusts [N] for a world-frame acceleration [m/s^2] and a yaw rate [rad/s].
 
@@ -83,21 +76,6 @@ def rotor_targets(vehicle: Vehicle, quat: Vec4, omega: Vec3, accel: Vec3, yaw_ra
     return mix(vehicle, mass * xp.maximum(fz, 0.0), torque)
 
 
-def mix(vehicle: Vehicle, thrust: Array, torque: Vec3) -> Vec4:
-    """Rotor thrusts [N] for a collective thrust [N] and a body torque [N m], within the rotors' limits."""
-    xp = namespace(thrust, *torque)
-    rotors = vehicle.rotors
-    share = []
-    for (x, y), spin in zip(rotors.positions_m, rotors.spin, strict=True):
-        roll, pitch = torque[0] * (0.25 / y), torque[1] * (-0.25 / x)
-        share.append(roll + pitch + torque[2] * (0.25 * spin / rotors.torque_per_thrust_m))
-    highest = xp.maximum(xp.maximum(share[0], share[1]), xp.maximum(share[2], share[3]))
-    lowest = xp.minimum(xp.minimum(share[0], share[1]), xp.minimum(share[2], share[3]))
-    each = xp.minimum(0.25 * thrust, rotors.max_thrust_n - highest)
-    each = xp.maximum(each, rotors.min_thrust_n - lowest)
-    return tuple(xp.clip(each + s, rotors.min_thrust_n, rotors.max_thrust_n) for s in share)
-
-
 def rotor_memory(tau_s: Array, dt_s: float) -> Array:
     """Share of a rotor's deviation from its target that is left after one sub-step; computed once per decision."""
     return namespace(tau_s).exp(-dt_s / tau_s)
@@ -108,16 +86,6 @@ def spin_rotors(rotors: Vec4, targets: Vec4, memory: Array) -> Vec4:
     return tuple(t + (r - t) * memory for r, t in zip(rotors, targets, strict=True))
 
 
-def wrench(vehicle: Vehicle, rotors: Vec4, thrust_scale: Array) -> tuple[Array, Vec3]:
-    """Collective thrust [N] along body z and torque [N m] in the body frame, made by the rotors."""
-    f = tuple(r * thrust_scale for r in rotors)
-    places, spins = vehicle.rotors.positions_m, vehicle.rotors.spin
-    roll = sum(y * fi for (_, y), fi in zip(places, f, strict=True))
-    pitch = sum(-x * fi for (x, _), fi in zip(places, f, strict=True))
-    yaw = sum(s * vehicle.rotors.torque_per_thrust_m * fi for s, fi in zip(spins, f, strict=True))
-    return f[0] + f[1] + f[2] + f[3], (roll, pitch, yaw)
-
-
 def drag(vehicle: Vehicle, mass_kg: float, vel: Vec3, wind: Vec3) -> Vec3:
     """Linear rotor drag [N] in the world frame; `mass_kg` is the nominal mass that the coefficient is for."""
     c = vehicle.body.drag_per_s * mass_kg
@@ -125,19 +93,27 @@ def drag(vehicle: Vehicle, mass_kg: float, vel: Vec3, wind: Vec3) -> Vec3:
 
 
 def integrate(vehicle: Vehicle, body: Body, physics: Physics, wind: Vec3, dt_s: float) -> Body:
-    """One sub-step of the rigid body, semi-implicit Euler as in MuJoCo: velocities first, then positions."""
-    thrust, torque = wrench(vehicle, body.rotors, physics.thrust_scale)
+    """One sub-step of a free vehicle."""
     push = drag(vehicle, vehicle.body.mass_kg, body.vel, wind)
-    w, x, y, z = body.quat
-    up = (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y))
+    return move(vehicle, body, physics, (push, (0.0, 0.0, 0.0)), dt_s)
+
+
+def move(vehicle: Vehicle, body: Body, physics: Physics, outside: tuple[Vec3, Vec3], dt_s: float) -> Body:
+    """One sub-step of the rigid body, semi-implicit Euler as in MuJoCo: velocities first, then positions.
+
+    `outside` is what acts beside rotors and gravity: force [N, world] and torque [N m, body].
+    """
+    thrust, torque = wrench(vehicle, body.rotors, physics.thrust_scale)
+    up = up_axis(body.quat)
     gravity = (0.0, 0.0, -GRAVITY_M_S2)
     per_mass = dt_s / physics.mass_kg
     vel = tuple(
-        v + (thrust * u + p) * per_mass + dt_s * g for v, u, p, g in zip(body.vel, up, push, gravity, strict=True)
+        v + (thrust * u + p) * per_mass + dt_s * g for v, u, p, g in zip(body.vel, up, outside[0], gravity, strict=True)
     )
     inertia = vehicle.body.inertia_kg_m2
     gyro = cross(body.omega, tuple(j * o for j, o in zip(inertia, body.omega, strict=True)))
-    omega = tuple(o + (dt_s / j) * (t - g) for o, t, g, j in zip(body.omega, torque, gyro, inertia, strict=True))
+    spun = zip(body.omega, torque, outside[1], gyro, inertia, strict=True)
+    omega = tuple(o + (dt_s / j) * (t + q - g) for o, t, q, g, j in spun)
     pos = tuple(p + dt_s * v for p, v in zip(body.pos, vel, strict=True))
     return Body(pos, turn(body.quat, omega, dt_s), vel, omega, body.rotors)
 

@@ -17,8 +17,8 @@ import numpy as np
 from robomarl.config import Count, NonNegative, Positive, UserError, build
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
-
-Interval = tuple[float, float]
+from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
+from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class SuccessConfig:
     position_m: Positive
     speed_m_s: Positive
     hold_s: Positive
+    attitude_rad: Positive = np.pi
+    """For loads: largest angle between attitude and goal."""
 
 
 @dataclass(frozen=True)
@@ -98,40 +100,9 @@ class SensingConfig:
 
     position_noise_m: NonNegative
     velocity_noise_m_s: NonNegative
-
-
-@dataclass(frozen=True)
-class RandomizeConfig:
-    """Uniform ranges [low, high], drawn for each robot and episode (`wind`, `gust`: for the team)."""
-
-    mass_scale: Interval = (1.0, 1.0)
-    """True over nominal mass."""
-    thrust_scale: Interval = (1.0, 1.0)
-    """True over nominal thrust."""
-    rotor_tau_scale: Interval = (1.0, 1.0)
-    """True over nominal motor time constant."""
-    delay_s: Interval = (0.0, 0.0)
-    """From decision to low-level controller."""
-    noise_scale: Interval = (1.0, 1.0)
-    """Factor on `sensing`."""
-    packet_loss: Interval = (0.0, 0.0)
-    """Probability that a message does not arrive, per receiver."""
-    wind_m_s: Interval = (0.0, 0.0)
-    """Size of the steady horizontal wind."""
-    gust_m_s: Interval = (0.0, 0.0)
-    """Standard deviation of the gusts."""
-
-    def __post_init__(self) -> None:
-        """Check the intervals."""
-        for f in fields(self):
-            low, high = getattr(self, f.name)
-            if low > high or low < 0:
-                raise ValueError(f"{f.name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
-        if self.packet_loss[1] > 1:
-            raise ValueError(f"packet_loss = {list(self.packet_loss)} must end at 1 or below.")
-        for name in ("mass_scale", "thrust_scale", "rotor_tau_scale"):
-            if getattr(self, name)[0] <= 0:
-                raise ValueError(f"{name} must be larger than 0.")
+    load_position_noise_m: NonNegative = 0.0
+    load_attitude_noise_rad: NonNegative = 0.0
+    """About each axis of the load."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +126,16 @@ class Scenario:
     """Robots in the team."""
     time_limit_s: Positive
     rates: RateConfig
-    start: StartConfig
-    goal: GoalConfig
     success: SuccessConfig
     arena: ArenaConfig
     radio: RadioConfig
     sensing: SensingConfig
+    start: StartConfig = StartConfig(ring_radius_m=1.0, min_spacing_m=0.6, height_m=1.2)
+    goal: GoalConfig = GoalConfig("far_side")
+    load: LoadConfig | None = None
+    """What the team carries; none for teams that carry nothing. It says itself where it starts and goes."""
+    cables: CableConfig | None = None
+    """On what they carry it."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -179,7 +154,9 @@ class Scenario:
                 )
         if any(low >= high for low, high in zip(self.arena.low_m, self.arena.high_m, strict=True)):
             raise ValueError("arena.low_m must be below arena.high_m on every axis.")
-        known = {f.name for f in fields(RandomizeConfig)}
+        if (self.load is None) != (self.cables is None):
+            raise ValueError("load and cables belong together: write both sections, or none.")
+        known = set(self.randomized)
         for variation, values in self.held_out.items():
             for name in values:
                 if name not in known:
@@ -187,6 +164,20 @@ class Scenario:
                         f"held_out.{variation}.{name} is not a randomized parameter; "
                         f"allowed: {', '.join(sorted(known))}."
                     )
+
+    @property
+    def randomized(self) -> tuple[str, ...]:
+        """Names of the parameters that can be randomized and perturbed here."""
+        names = (f.name for f in fields(RandomizeConfig))
+        return tuple(n for n in names if self.load is not None or n not in LOAD_NAMES)
+
+    @cached_property
+    def command_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest command, [A] each: acceleration and yaw rate; under a load, roll and pitch rates."""
+        limits, carrier = self.vehicle_config.limits, self.vehicle_config.carrier
+        rates = (carrier.body_rate_rad_s,) * 2 if self.load and carrier else (limits.yaw_rate_rad_s,)
+        low, high = (*limits.accel_min_m_s2, *(-r for r in rates)), (*limits.accel_max_m_s2, *rates)
+        return np.array(low, np.float32), np.array(high, np.float32)
 
     @cached_property
     def vehicle_config(self) -> Vehicle:
@@ -229,8 +220,25 @@ def load_scenario(name: str) -> Scenario:
     data, file = _read(name)
     data.setdefault("name", Path(name).stem)
     scenario = build(Scenario, data, file)
-    load_vehicle(scenario.vehicle)
+    check_scenario(scenario, file)
     return scenario
+
+
+def check_scenario(scenario: Scenario, file: str) -> None:
+    """Check the scenario against its vehicle.
+
+    Raises:
+        UserError: no such vehicle, or one that cannot carry the load.
+    """
+    vehicle = load_vehicle(scenario.vehicle)
+    if scenario.load is None or scenario.cables is None:
+        return
+    if vehicle.carrier is None:
+        raise UserError(f"{file}: vehicle = {scenario.vehicle!r} has no section carrier; name one that carries loads.")
+    try:
+        check_load(scenario.load, scenario.cables, vehicle, scenario.count, scenario.physics_dt_s)
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def scenario_names() -> list[str]:

@@ -6,9 +6,11 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import namespace
+from robomarl.sim.load.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.sim.quadrotor import Body, Physics, Vec3
-from robomarl.sim.scenario import Interval, Scenario
-from robomarl.sim.world import Air, Hidden, Measured, World, mates_of, queue_length
+from robomarl.sim.randomize import between
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.world import Air, Hidden, Measured, World, mates_of, positions, queue_length, velocities
 from robomarl.types import GRAVITY_M_S2, Array
 
 ROBOT_DRAWS = 16
@@ -16,12 +18,20 @@ TEAM_DRAWS = 5
 
 
 def num_cells(scenario: Scenario) -> int:
-    """Number of places that random goals are drawn from; 0 where goals are not random."""
+    """Further draws per team: a load's, or one for each place of random goals; 0 where there is neither."""
+    if scenario.load:
+        return LOAD_DRAWS
     return len(_cells(scenario)) if scenario.goal.kind == "random" else 0
 
 
 def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
-    """The state at the start of an episode.
+    """The state at the start of an episode; see `start_ring` for the arguments."""
+    start = start_carrying if scenario.load else start_ring
+    return start(scenario, robot, team, cells)
+
+
+def start_ring(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+    """The start of a team that carries nothing: on a ring.
 
     Args:
         scenario: fixed numbers and ranges.
@@ -45,9 +55,25 @@ def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> 
     hidden = _draw_hidden(scenario, robot[..., 10:16], team[..., 2:5], zero)
     hover = zero + vehicle.body.mass_kg * GRAVITY_M_S2 / 4
     body = Body(_parts(pos), (xp.cos(half_yaw), zero, zero, xp.sin(half_yaw)), _parts(vel), (zero,) * 3, (hover,) * 4)
+    return still_world(scenario, body, hidden, goal, team)
+
+
+def start_carrying(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+    """The start of a team that carries a load: above it, or as harsh as the scenario asks for."""
+    load, goal = start_load(scenario, cells, robot)
+    body, control, load = place_vehicles(scenario, load, robot)
+    hidden = _draw_hidden(scenario, robot[..., 10:16], team[..., 2:5], body.pos[0] * 0)
+    world = still_world(scenario, body, hidden, goal, team)
+    return world._replace(control=control, load=load)
+
+
+def still_world(scenario: Scenario, body: Body, hidden: Hidden, goal: Array, team: Array) -> World:
+    """A world in which nothing has been commanded, heard or reached yet; `goal` is [..., N, 3]."""
+    xp, zero = namespace(goal), body.pos[0] * 0
+    pos, vel = positions(body), velocities(body)
     measured = Measured(pos, vel)
     mates = mates_of(scenario.count)
-    nothing = xp.stack([zero] * 4, -1)
+    nothing = xp.stack([zero] * len(scenario.command_limits[0]), -1)
     return World(
         body=body,
         queue=(nothing,) * queue_length(scenario),
@@ -65,29 +91,25 @@ def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> 
 
 def _draw_hidden(scenario: Scenario, robot: Array, team: Array, zero: Array) -> Hidden:
     xp, ranges, vehicle = namespace(robot), scenario.randomize, scenario.vehicle_config
-    delay_s = _between(ranges.delay_s, robot[..., 3])
-    size, direction = _between(ranges.wind_m_s, team[..., 0]), 2 * math.pi * team[..., 1]
+    delay_s = between(ranges.delay_s, robot[..., 3])
+    size, direction = between(ranges.wind_m_s, team[..., 0]), 2 * math.pi * team[..., 1]
     physics = Physics(
-        mass_kg=vehicle.body.mass_kg * _between(ranges.mass_scale, robot[..., 0]),
-        thrust_scale=_between(ranges.thrust_scale, robot[..., 1]),
-        rotor_tau_s=vehicle.rotors.time_constant_s * _between(ranges.rotor_tau_scale, robot[..., 2]),
+        mass_kg=vehicle.body.mass_kg * between(ranges.mass_scale, robot[..., 0]),
+        thrust_scale=between(ranges.thrust_scale, robot[..., 1]),
+        rotor_tau_s=vehicle.rotors.time_constant_s * between(ranges.rotor_tau_scale, robot[..., 2]),
     )
     return Hidden(
         physics=physics,
         delay_substeps=xp.round(delay_s / scenario.physics_dt_s).astype(np.int32),
-        noise_scale=_between(ranges.noise_scale, robot[..., 4]),
-        packet_loss=_between(ranges.packet_loss, robot[..., 5]),
+        noise_scale=between(ranges.noise_scale, robot[..., 4]),
+        packet_loss=between(ranges.packet_loss, robot[..., 5]),
         wind_m_s=(
             zero + (size * xp.cos(direction))[..., None],
             zero + (size * xp.sin(direction))[..., None],
             zero,
         ),
-        gust_m_s=zero + _between(ranges.gust_m_s, team[..., 2])[..., None],
+        gust_m_s=zero + between(ranges.gust_m_s, team[..., 2])[..., None],
     )
-
-
-def _between(interval: Interval, draw: Array) -> Array:
-    return interval[0] + (interval[1] - interval[0]) * draw
 
 
 def _parts(vector: Array) -> Vec3:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.geometry import namespace
+from robomarl.sim.load.follow import LOAD_STEP_DRAWS, follow_load
 from robomarl.sim.quadrotor import Body, Physics, Vec3
 from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
@@ -62,7 +63,7 @@ class World(NamedTuple):
     body: Body
     """[..., N] each component."""
     queue: tuple[Array, ...]
-    """Commands by age, newest first, [..., N, 4] each: what the delay still holds back."""
+    """Commands by age, newest first, [..., N, A] each: what the delay still holds back."""
     hidden: Hidden
     gust_m_s: Vec3
     """[..., N] each: gust on top of the steady wind, world."""
@@ -79,10 +80,17 @@ class World(NamedTuple):
     """[..., N] least distance to any other robot since the last decision, in continuous time."""
     step: Array
     """[...] int: decisions since the start."""
+    control: tuple = ()
+    """Memory of the low-level controllers, [..., N] each component; empty for those without."""
+    load: tuple = ()
+    """What the team carries, a `robomarl.sim.load.state.Load`; empty where it carries nothing."""
 
 
-Integrate = Callable[[World, Vec3], Body]
-"""(world with the new command queued, wind [m/s]) -> bodies one decision later."""
+Integrate = Callable[[World, Vec3], World]
+"""(world with the new command queued, wind [m/s]) -> the same with everything that moves one decision later."""
+Part = Callable[[Scenario, World, World, Array], World]
+"""(scenario, world before, world after, all draws of the decision) -> world after, an optional part brought up to
+date."""
 
 
 def mates_of(count: int) -> np.ndarray:
@@ -106,18 +114,23 @@ def queue_length(scenario: Scenario) -> int:
 
 
 def num_step_draws(scenario: Scenario) -> int:
-    """Uniform draws per robot and decision: 6 for noise, 3 for gusts, one for each team-mate."""
-    return 9 + scenario.count - 1
+    """Uniform draws per robot and decision: 6 for noise, 3 for gusts, one for each team-mate, and the load's."""
+    return 9 + scenario.count - 1 + (LOAD_STEP_DRAWS if scenario.load else 0)
 
 
-def command_in_force(world: World, substep: Array, substeps: int) -> tuple[Array, Array, Array, Array]:
+def parts_of(scenario: Scenario) -> tuple[Part, ...]:
+    """The optional parts that this scenario's world has."""
+    return (follow_load,) if scenario.load else ()
+
+
+def command_in_force(world: World, substep: Array, substeps: int) -> tuple[Array, ...]:
     """Components of the command that the low-level controller holds in a sub-step, [..., N] each.
 
     `substep` counts from the latest decision; a robot whose delay is d sub-steps acts on the newest command
     from sub-step d on, before that on the one before, and so on.
     """
     xp = namespace(world.hidden.delay_substeps)
-    parts = [tuple(c[..., i] for i in range(4)) for c in world.queue]
+    parts = [tuple(c[..., i] for i in range(c.shape[-1])) for c in world.queue]
     held = parts[-1]
     for age in range(len(parts) - 2, -1, -1):
         arrived = world.hidden.delay_substeps <= substep + age * substeps
@@ -131,33 +144,34 @@ def advance(scenario: Scenario, world: World, command: Array, draws: Array, inte
     Args:
         scenario: fixed numbers.
         world: the state before.
-        command: [..., N, 4] acceleration (world, m/s^2) and yaw rate (rad/s); clipped to the vehicle's limits.
+        command: [..., N, A] acceleration (world, m/s^2) and yaw rate (rad/s), under a load roll and pitch rate;
+            clipped to the vehicle's limits.
         draws: [..., N, D] uniform in [0, 1), D = `num_step_draws`.
         integrate: the engine.
 
     Returns:
         The state one period later; `arrived_s` and `closest_m` are kept up here, rewards are the task's.
     """
-    limits = scenario.vehicle_config.limits
-    xp = namespace(command, draws)
-    low = xp.asarray((*limits.accel_min_m_s2, -limits.yaw_rate_rad_s), dtype=command.dtype)
-    high = xp.asarray((*limits.accel_max_m_s2, limits.yaw_rate_rad_s), dtype=command.dtype)
+    before, xp = world, namespace(command, draws)
+    low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
     world = world._replace(queue=(xp.clip(command, low, high), *world.queue[:-1]))
     gust = blow(scenario, world, draws[..., 6:9])
     wind = tuple(w + g for w, g in zip(world.hidden.wind_m_s, gust, strict=True))
-    body = integrate(world, wind)
-    measured = measure(scenario, body, world.hidden.noise_scale, draws[..., :6])
+    world = integrate(world, wind)
+    measured = measure(scenario, world.body, world.hidden.noise_scale, draws[..., :6])
     on_air = (measured, *world.sent)
     world = world._replace(
-        closest_m=closest_approach(world.body, body),
-        body=body,
+        closest_m=closest_approach(before.body, world.body),
         gust_m_s=gust,
         measured=measured,
         sent=on_air[: len(world.sent)],
-        air=receive(scenario, world, on_air[-1], draws[..., 9:]),
+        air=receive(scenario, world, on_air[-1], draws[..., 9 : 8 + scenario.count]),
         step=world.step + 1,
     )
-    return world._replace(arrived_s=arrival(scenario, world))
+    world = world._replace(arrived_s=arrival(scenario, world))
+    for part in parts_of(scenario):
+        world = part(scenario, before, world, draws)
+    return world
 
 
 def blow(scenario: Scenario, world: World, draws: Array) -> Vec3:

@@ -18,7 +18,7 @@ from robomarl.flight import FlightLog
 from robomarl.policies.pilot import Pilot
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.guard import safety_params
-from robomarl.sim.scenario import RandomizeConfig, Scenario
+from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.team import TeamSim, make_team
 from robomarl.sim.world import World, positions, velocities
@@ -218,12 +218,12 @@ def perturbed(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> Scena
 
     Args:
         scenario: the scenario.
-        changes: `NAME=VALUE` each, NAME a field of `RandomizeConfig`.
+        changes: `NAME=VALUE` each, NAME one of `scenario.randomized`.
 
     Raises:
         UserError: not of that form, an unknown name, or a value out of range.
     """
-    names = [f.name for f in dataclasses.fields(RandomizeConfig)]
+    names = scenario.randomized
     pinned = {}
     for change in changes:
         name, _, text = change.partition("=")

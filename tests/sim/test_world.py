@@ -23,9 +23,9 @@ from robomarl.sim.world import (
 )
 
 
-def frozen(world: World, wind: Any) -> Body:
+def frozen(world: World, wind: Any) -> World:
     """An engine in which nobody moves."""
-    return world.body
+    return world
 
 
 def randomized(name: str, **ranges: tuple[float, float]) -> Scenario:

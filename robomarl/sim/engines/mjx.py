@@ -26,7 +26,7 @@ def make_mjx(scenario: Scenario) -> Integrate:
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
     model, blank = put_model(scenario)
 
-    def run(world: World, wind: Vec3) -> Body:
+    def run(world: World, wind: Vec3) -> World:
         physics = world.hidden.physics
         memory = rotor_memory(physics.rotor_tau_s, dt_s)
         own_model = model.replace(body_mass=model.body_mass.at[1:].set(physics.mass_kg))
@@ -43,7 +43,7 @@ def make_mjx(scenario: Scenario) -> Integrate:
             return mjx.step(own_model, data.replace(ctrl=thrust.ravel(), xfrc_applied=force)), rotors
 
         data, rotors = jax.lax.fori_loop(0, substeps, substep, (_write(blank, world.body), world.body.rotors))
-        return _read(data, rotors)
+        return world._replace(body=_read(data, rotors))
 
     return run
 

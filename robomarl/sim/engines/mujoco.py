@@ -67,8 +67,8 @@ class MujocoBodies:
             model.body_mass[bodies] = masses
             mujoco.mj_setConst(model, scratch)
 
-    def __call__(self, world: World, wind: Vec3) -> Body:
-        """Bodies one decision later; see `robomarl.sim.world.Integrate`."""
+    def __call__(self, world: World, wind: Vec3) -> World:
+        """The world one decision later; see `robomarl.sim.world.Integrate`."""
         scenario, physics = self._scenario, world.hidden.physics
         vehicle, rotors = scenario.vehicle_config, world.body.rotors
         memory = rotor_memory(physics.rotor_tau_s, scenario.physics_dt_s)
@@ -86,7 +86,7 @@ class MujocoBodies:
             self._substep()
         dtype = world.goal_m.dtype
         final = self._read(rotors)
-        return Body(*(tuple(c.astype(dtype) for c in part) for part in final))
+        return world._replace(body=Body(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
     def _substep(self) -> None:
         self._pool.rollout(

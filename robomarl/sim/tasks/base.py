@@ -44,7 +44,7 @@ def task_of(scenario: Scenario) -> Task:
     Raises:
         UserError: no task of that name, here or in an installed package.
     """
-    from robomarl.sim.tasks import swap  # noqa: F401  (registers itself)
+    from robomarl.sim.tasks import lift, swap  # noqa: F401  (they register themselves)
 
     if scenario.task not in TASKS:
         for point in entry_points(group="robomarl.tasks", name=scenario.task):

@@ -1,0 +1,1 @@
+"""Low-level control that runs on a companion computer too: array-generic, numpy only."""

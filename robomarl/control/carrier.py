@@ -1,0 +1,152 @@
+"""Low-level controller of a vehicle that carries: acceleration and body rates in, rotor thrusts out, array-generic.
+
+After Zeng et al. (CoRL 2025, arXiv 2508.01522) and the controllers that they build on:
+
+1. External force. What pulls at the vehicle is what its rotors do not explain: e = a - g - R z T / m, from the
+   measured acceleration and rotor thrusts, both behind one low-pass filter.
+2. Thrust vector c = a_wanted - g - e. Its direction is the wanted body z axis, heading 0.
+3. Tilt before heading (Brescianini and D'Andrea, 2018): angular acceleration from tilt error, heading error and
+   body-rate error, the commanded roll and pitch rates as feed-forward.
+4. Torque: incremental dynamic inversion on roll and pitch (Tal and Karaman, 2020): the filtered torque plus the
+   inertia times what the filtered angular acceleration lacks. Plain dynamic inversion on yaw.
+5. Rotor thrusts, each within its limits.
+
+One function for JAX, for batches in numpy and for one vehicle. Collective thrust is the part of c along the
+body's z axis (in the paper its length): a vehicle that is still turning does not push the wrong way.
+"""
+
+import math
+from typing import NamedTuple
+
+from robomarl.control.mixer import mix, wrench
+from robomarl.control.vectors import Vec3, Vec4, cross, dot, multiply, to_body, up_axis
+from robomarl.geometry import namespace
+from robomarl.hardware_configs.carrier import CarrierConfig
+from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.types import GRAVITY_M_S2, Array
+
+Vec2 = tuple[Array, Array]
+
+
+class Control(NamedTuple):
+    """The controller's memory. Made by `rest_control`."""
+
+    vel: Vec3
+    """[m/s] world, at the last call."""
+    rates: Vec3
+    """[rad/s] body rates behind their filter."""
+    torque_spin: Vec2
+    """[rad/s^2] roll and pitch acceleration that the rotors' torque makes, behind the same filter."""
+    twist: Vec2
+    """[rad/s^2] roll and pitch acceleration that the torque does not explain, behind the inversion's filter."""
+    external: Vec3
+    """[m/s^2] world: external force over mass, behind its filter."""
+
+
+class Reading(NamedTuple):
+    """What the vehicle measures."""
+
+    quat: Vec4
+    """wxyz, body to world."""
+    vel: Vec3
+    """[m/s] world."""
+    omega: Vec3
+    """[rad/s] body."""
+    rotors: Vec4
+    """[N] thrust of each rotor, from its speed."""
+
+
+def rest_control(reading: Reading, external: Vec3) -> Control:
+    """The memory before the first call: the vehicle has been in this state all along.
+
+    Args:
+        reading: the first measurement.
+        external: [m/s^2] world, external force over mass (gravity is none).
+    """
+    zero = reading.omega[0] * 0
+    return Control(reading.vel, reading.omega, (zero, zero), (zero, zero), external)
+
+
+def control_rotors(
+    vehicle: Vehicle, control: Control, reading: Reading, command: tuple[Array, ...], dt_s: float
+) -> tuple[Control, Vec4]:
+    """One call of the controller.
+
+    Args:
+        vehicle: its file; `carrier` has the gains.
+        control: memory.
+        reading: the vehicle's measurements now.
+        command: acceleration x, y, z [m/s^2, world] and body rates roll, pitch [rad/s].
+        dt_s: time since the last call.
+
+    Returns:
+        The next memory, and the wanted thrust of each rotor [N].
+    """
+    gains = _gains(vehicle)
+    thrust, torque = wrench(vehicle, reading.rotors, 1.0)
+    control = _estimate(vehicle, control, reading, (thrust / vehicle.body.mass_kg, torque), dt_s)
+    wanted = _wanted_force(vehicle, control, command[:3])
+    spin = _wanted_spin(gains, reading.quat, wanted, control, command[3:5])
+    inertia = vehicle.body.inertia_kg_m2
+    inverted = (inertia[0] * (spin[0] - control.twist[0]), inertia[1] * (spin[1] - control.twist[1]))
+    gyro = cross(reading.omega, tuple(j * o for j, o in zip(inertia, reading.omega, strict=True)))
+    xp = namespace(thrust)
+    collective = vehicle.body.mass_kg * xp.maximum(dot(wanted, up_axis(reading.quat)), 0.0)
+    return control, mix(vehicle, collective, (*inverted, inertia[2] * spin[2] + gyro[2]))
+
+
+def _gains(vehicle: Vehicle) -> CarrierConfig:
+    if vehicle.carrier is None:
+        raise ValueError(f"vehicle {vehicle.name!r} has no section `carrier`: it has no gains to carry a load with.")
+    return vehicle.carrier
+
+
+def _share(cutoff_hz: float, dt_s: float) -> float:
+    """Share of the new value in a first-order low-pass filter."""
+    return 1 - math.exp(-2 * math.pi * cutoff_hz * dt_s)
+
+
+def _estimate(vehicle: Vehicle, control: Control, reading: Reading, made: tuple[Array, Vec3], dt_s: float) -> Control:
+    """The memory with this reading counted in; `made` is the rotors' thrust over mass and their torque."""
+    gains, inertia = _gains(vehicle), vehicle.body.inertia_kg_m2
+    cutoffs = (gains.force_filter_hz, gains.rate_filter_hz, gains.inversion_filter_hz)
+    slow, fast, middle = (_share(hz, dt_s) for hz in cutoffs)
+    external, rates, torque_spin, twist = [], [], [], []
+    push = tuple(made[0] * u for u in up_axis(reading.quat))
+    for v, before, g, p, e in zip(reading.vel, control.vel, _LIFT, push, control.external, strict=True):
+        external.append(e + slow * ((v - before) / dt_s + g - p - e))
+    for omega, before in zip(reading.omega, control.rates, strict=True):
+        rates.append(before + fast * (omega - before))
+    # Angular acceleration and torque go through the same filters, so that both lag alike.
+    for i in range(2):
+        torque_spin.append(control.torque_spin[i] + fast * (made[1][i] / inertia[i] - control.torque_spin[i]))
+        unexplained = (rates[i] - control.rates[i]) / dt_s - torque_spin[i]
+        twist.append(control.twist[i] + middle * (unexplained - control.twist[i]))
+    return Control(reading.vel, tuple(rates), tuple(torque_spin), tuple(twist), tuple(external))
+
+
+def _wanted_force(vehicle: Vehicle, control: Control, accel: tuple[Array, ...]) -> Vec3:
+    """Thrust over mass [m/s^2], world, that gives the acceleration against gravity and the external force."""
+    xp = namespace(*control.external)
+    x, y, z = (a + g - e for a, g, e in zip(accel, _LIFT, control.external, strict=True))
+    return (x, y, xp.maximum(z, vehicle.control.min_lift_m_s2))
+
+
+def _wanted_spin(gains: CarrierConfig, quat: Vec4, wanted: Vec3, control: Control, rates: tuple[Array, ...]) -> Vec3:
+    """Angular acceleration [rad/s^2] from tilt, heading and rate errors."""
+    xp = namespace(*quat)
+    x, y, z = to_body(quat, wanted)
+    size = xp.sqrt(x * x + y * y + z * z + 1e-9)
+    x, y, z = x / size, y / size, z / size
+    # The rotation that takes body z to the wanted direction has the axis (-y, x, 0) and the cosine z.
+    half = xp.sqrt(xp.maximum(0.5 * (1 + z), 1e-4))
+    tilted = multiply(quat, (half, -0.5 * y / half, 0.5 * x / half, 0.0 * x))
+    heading = 2 * tilted[3] * xp.sign(tilted[0]) / xp.sqrt(tilted[0] ** 2 + tilted[3] ** 2 + 1e-9)
+    return (
+        gains.tilt_per_s2 * (-y / half) + gains.rate_per_s * (rates[0] - control.rates[0]),
+        gains.tilt_per_s2 * (x / half) + gains.rate_per_s * (rates[1] - control.rates[1]),
+        -gains.yaw_per_s2 * heading - gains.yaw_rate_per_s * control.rates[2],
+    )
+
+
+_LIFT = (0.0, 0.0, GRAVITY_M_S2)

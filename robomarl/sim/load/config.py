@@ -1,0 +1,152 @@
+"""The sections `load` and `cables` of a scenario file, and the checks that need both and the vehicle."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from robomarl.config import Fraction, NonNegative, Positive
+from robomarl.hardware_configs.vehicle import Vector3, Vehicle
+from robomarl.types import GRAVITY_M_S2
+
+LIFT_MARGIN = 1.3
+"""The team must be able to make this many times the thrust that it hovers with: what is left steers."""
+STABLE_STEP = 0.5
+"""Largest product of a cable's natural frequency and the physics step."""
+
+
+@dataclass(frozen=True)
+class PoseRange:
+    """Where the load starts or is sent, drawn uniformly."""
+
+    low_m: Vector3
+    """Lowest place of the load frame's origin, world frame ..."""
+    high_m: Vector3
+    """... and highest."""
+    tilt_rad: NonNegative = 0.0
+    """Roll and pitch within plus and minus this."""
+    yaw_rad: NonNegative = 0.0
+    """Heading within plus and minus this."""
+
+    def __post_init__(self) -> None:
+        """Check the box."""
+        if any(low > high for low, high in zip(self.low_m, self.high_m, strict=True)):
+            raise ValueError(f"low_m = {list(self.low_m)} must not be above high_m = {list(self.high_m)}.")
+
+
+@dataclass(frozen=True)
+class LoadConfig:
+    """The load: a rigid body. Its frame has x forward, y left, z up; it is level when it hangs in peace."""
+
+    mass_kg: Positive
+    inertia_kg_m2: tuple[Positive, Positive, Positive]
+    """About the centre of mass and the axes of the load frame."""
+    com_m: Vector3
+    """Centre of mass in the load frame."""
+    box_low_m: Vector3
+    """Box that stands for the load in every collision test, load frame: lowest corner ..."""
+    box_high_m: Vector3
+    """... and highest."""
+    start: PoseRange
+    goal: PoseRange
+    drag_n_s_m: NonNegative = 0.0
+    """Drag force over airspeed."""
+    spin_drag_n_m_s: NonNegative = 0.0
+    """Drag torque over angular velocity."""
+    downwash_share: Fraction = 0.0
+    """Share of a vehicle's thrust that its wash puts on a load straight below it ..."""
+    downwash_radius_m: Positive = 0.3
+    """... falling with the distance d between thrust line and centre of mass as exp(-(d / this)^2)."""
+
+
+@dataclass(frozen=True)
+class CableConfig:
+    """One massless cable for each vehicle; it pulls and goes slack."""
+
+    length_m: Positive
+    stiffness_n_m: Positive
+    """Of the `fast` engine's spring; working tension over 1 % of the length at least."""
+    damping_n_s_m: NonNegative
+    """Of the `fast` engine's damper, while taut."""
+    load_points_m: tuple[Vector3, ...]
+    """Where each vehicle's cable is tied to the load, load frame, in the order of the vehicles."""
+    vehicle_point_m: Vector3 = (0.0, 0.0, 0.0)
+    """Where it is tied to the vehicle, body frame."""
+    spread_rad: NonNegative = 0.4
+    """Cables lean outwards by this angle when an episode starts."""
+    start_slack: Fraction = 0.0
+    """Vehicles start nearer to their point by up to this share of the cable."""
+    start_speed_m_s: NonNegative = 0.0
+    """Their start velocity, each axis."""
+    start_tilt_rad: NonNegative = 0.0
+    """Angle of their start attitude from level, up to this, in any direction."""
+    max_twist_rad: Positive = 2 * math.pi
+    """The bundle of cables must not be wound up further than this."""
+
+
+def check_load(load: LoadConfig, cables: CableConfig, vehicle: Vehicle, count: int, dt_s: float) -> None:
+    """Check what the sections say together.
+
+    Raises:
+        ValueError: the load is too heavy for the team, points of attachment coincide or are too few, a cable is
+            shorter than the vehicles' keep-out or too elastic, or the physics steps are too long for it.
+    """
+    if len(cables.load_points_m) != count:
+        raise ValueError(f"cables.load_points_m has {len(cables.load_points_m)} points for count = {count} vehicles.")
+    _check_points(cables)
+    _check_weight(load, vehicle, count)
+    keep_out = vehicle.safety.separation_m
+    if cables.length_m < keep_out:
+        raise ValueError(
+            f"cables.length_m = {cables.length_m:g} is shorter than the vehicles' keep-out of {keep_out:g} m "
+            f"(safety.separation_m of {vehicle.name}); make it longer."
+        )
+    _check_stiffness(load, cables, vehicle, count, dt_s)
+
+
+def _check_points(cables: CableConfig) -> None:
+    for (i, a), (j, b) in itertools.combinations(enumerate(cables.load_points_m), 2):
+        gap = math.dist(a, b)
+        if gap < 0.01:
+            raise ValueError(
+                f"cables.load_points_m[{i}] and [{j}] coincide ({gap * 100:.2g} cm apart); "
+                "put them at least 1 cm apart."
+            )
+
+
+def _check_weight(load: LoadConfig, vehicle: Vehicle, count: int) -> None:
+    thrust = 4 * vehicle.rotors.max_thrust_n * count
+    weight = (vehicle.body.mass_kg * count + load.mass_kg) * GRAVITY_M_S2
+    if thrust < LIFT_MARGIN * weight:
+        most = thrust / LIFT_MARGIN / GRAVITY_M_S2 - vehicle.body.mass_kg * count
+        raise ValueError(
+            f"load.mass_kg = {load.mass_kg:g} is too heavy: {count} {vehicle.name} make {thrust:.4g} N, hovering takes "
+            f"{weight:.4g} N and must leave {LIFT_MARGIN - 1:.0%}; the load may weigh {max(most, 0.0):.3g} kg."
+        )
+
+
+def _check_stiffness(load: LoadConfig, cables: CableConfig, vehicle: Vehicle, count: int, dt_s: float) -> None:
+    tension = load.mass_kg * GRAVITY_M_S2 / count
+    stretch = tension / cables.stiffness_n_m / cables.length_m
+    if stretch > 0.01:
+        raise ValueError(
+            f"cables.stiffness_n_m = {cables.stiffness_n_m:g} lets the cables stretch by {stretch:.1%} at their "
+            f"working tension of {tension:.3g} N; 1 % is the most, so make it {tension / cables.length_m * 100:.4g}."
+        )
+    step = math.sqrt(cables.stiffness_n_m / least_mass(load, cables, vehicle)) * dt_s
+    if step > STABLE_STEP:
+        raise ValueError(
+            f"cables.stiffness_n_m = {cables.stiffness_n_m:g} is too stiff for rates.physics_hz = {1 / dt_s:g}: "
+            f"frequency times step is {step:.2f}, at most {STABLE_STEP:g}; raise physics_hz or lower the stiffness."
+        )
+
+
+def least_mass(load: LoadConfig, cables: CableConfig, vehicle: Vehicle) -> float:
+    """Least mass [kg] that a cable feels between vehicle and load, over all directions and points (a bound)."""
+    inverse = 1 / vehicle.body.mass_kg + 1 / load.mass_kg
+    turn = 0.0
+    for point in cables.load_points_m:
+        x, y, z = (p - c for p, c in zip(point, load.com_m, strict=True))
+        jx, jy, jz = load.inertia_kg_m2
+        turn = max(turn, (y * y + z * z) / jx + (x * x + z * z) / jy + (x * x + y * y) / jz)
+    arm = math.hypot(*cables.vehicle_point_m)
+    return 1 / (inverse + turn + arm**2 / min(vehicle.body.inertia_kg_m2))

@@ -1,0 +1,67 @@
+"""What a decision does to the load beyond its motion: noise, crossings, winding, arrival. Array-generic."""
+
+from typing import Any
+
+from robomarl.geometry import join, namespace, norm, quat_multiply, rotation_angle
+from robomarl.sim.load.cables import azimuth, crossed, segments, turned
+from robomarl.sim.load.state import Load, attitude, origin
+from robomarl.sim.scenario import Scenario
+from robomarl.types import Array
+
+LOAD_STEP_DRAWS = 6
+"""Uniform draws per robot and decision for the noise on the load's pose."""
+
+
+def follow_load(scenario: Scenario, before: Any, after: Any, draws: Array) -> Any:
+    """The part of `World` that a load adds; see `robomarl.sim.world.Part`."""
+    load: Load = after.load
+    old: Load = before.load
+    pos, quat = measure_load(scenario, load, after.hidden.noise_scale, draws[..., -LOAD_STEP_DRAWS:])
+    direction = azimuth(after.body, load.rigid)
+    load = load._replace(
+        measured_pos_m=pos,
+        measured_quat=quat,
+        crossed=crossed(segments(before.body, old.rigid, old.cargo), segments(after.body, load.rigid, load.cargo)),
+        azimuth_rad=direction,
+        winding_rad=load.winding_rad + turned(load.azimuth_rad, direction),
+    )
+    return after._replace(load=load, arrived_s=load_arrival(scenario, after))
+
+
+def measure_load(scenario: Scenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
+    """What each robot believes of the load's pose: the truth and a bounded uniform error, [..., N, 6] draws."""
+    xp = namespace(draws)
+    error = (2 * draws - 1) * scale[..., None]
+    true_pos, true_quat = origin(load.rigid, load.cargo.com_m), attitude(load.rigid)
+    pos = true_pos[..., None, :] + scenario.sensing.load_position_noise_m * error[..., :3]
+    half = scenario.sensing.load_attitude_noise_rad / 2 * error[..., 3:]
+    small = xp.concatenate([xp.sqrt(1 - (half * half).sum(-1, keepdims=True)), half], -1)
+    whole = xp.broadcast_to(true_quat[..., None, :], small.shape)
+    return pos, quat_multiply(whole, small)
+
+
+def pose_errors(world: Any) -> tuple[Array, Array]:
+    """[...] distance [m] and angle [rad] between the load and its goal, true values."""
+    load: Load = world.load
+    place = origin(load.rigid, load.cargo.com_m)
+    return norm(place - world.goal_m[..., 0, :]), rotation_angle(load.goal_quat[..., 0, :], attitude(load.rigid))
+
+
+def load_arrival(scenario: Scenario, world: Any) -> Array:
+    """[..., N] how long the load has been at its goal, one more period counted in; the same for all robots."""
+    xp = namespace(world.goal_m)
+    distance, angle = pose_errors(world)
+    there = (distance < scenario.success.position_m) & (angle < scenario.success.attitude_rad)
+    return xp.where(there[..., None], world.arrived_s + scenario.period_s, 0.0).astype(world.arrived_s.dtype)
+
+
+def goal_attitude(roll: Array, pitch: Array, yaw: Array) -> Array:
+    """[..., 4] attitude of a heading, then a pitch, then a roll (intrinsic z, y, x)."""
+    xp = namespace(roll)
+    zero = roll * 0
+    parts = [
+        join([xp.cos(yaw / 2), zero, zero, xp.sin(yaw / 2)]),
+        join([xp.cos(pitch / 2), zero, xp.sin(pitch / 2), zero]),
+        join([xp.cos(roll / 2), xp.sin(roll / 2), zero, zero]),
+    ]
+    return quat_multiply(quat_multiply(parts[0], parts[1]), parts[2])
