@@ -20,9 +20,39 @@ ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.r
 Carry = tuple[jax.Array, ...]
 
 
+CHUNK = 128
+"""Rows that one block of a kernel's gradient sums over."""
+
+
+@jax.custom_vjp
+def product(x: jax.Array, kernel: jax.Array) -> jax.Array:
+    """[..., I] times [I, O]. Its gradient is written for a CPU, where it was most of the time of a gradient step.
+
+    The gradient of the kernel is a sum over all rows of a minibatch; as one matrix product XLA ran it at a
+    fifth of the speed of the forward pass, in blocks of `CHUNK` rows, which stay in the cache, nearly twice as fast.
+    """
+    return x @ kernel
+
+
+def _product_forward(x: jax.Array, kernel: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    return x @ kernel, (x, kernel)
+
+
+def _product_backward(kept: tuple[jax.Array, jax.Array], error: jax.Array) -> tuple[jax.Array, jax.Array]:
+    x, kernel = kept
+    rows, errors = x.reshape(-1, x.shape[-1]), error.reshape(-1, error.shape[-1])
+    chunk = CHUNK if rows.shape[0] % CHUNK == 0 and jax.default_backend() == "cpu" else rows.shape[0]
+    blocks = (a.reshape(-1, chunk, a.shape[-1]) for a in (rows, errors))
+    return error @ kernel.T, jnp.einsum("cmi,cmo->cio", *blocks).sum(0)
+
+
+product.defvjp(_product_forward, _product_backward)
+
+
 def dense(size: int, scale: float = 1.4) -> nn.Dense:
     """A dense layer with an orthogonal kernel."""
-    return nn.Dense(size, kernel_init=nn.initializers.orthogonal(scale))
+    kernel_init = nn.initializers.orthogonal(scale)
+    return nn.Dense(size, kernel_init=kernel_init, dot_general=lambda x, kernel, *_, **__: product(x, kernel))
 
 
 class MLP(nn.Module):
