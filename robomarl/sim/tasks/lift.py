@@ -7,8 +7,8 @@ import itertools
 
 import numpy as np
 
-from robomarl.control.vectors import cross, dot, to_body, up_axis
-from robomarl.geometry import namespace
+from robomarl.control.vectors import cross, dot, to_body, to_world, up_axis
+from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
 from robomarl.sim.load.follow import pose_errors
 from robomarl.sim.load.state import Load, attitude, flying, origin, spread
 from robomarl.sim.scenario import Scenario
@@ -18,7 +18,10 @@ from robomarl.spec import ActionField, ActionSpec, ObservationField, Observation
 from robomarl.types import Array
 
 HISTORY = 3
+CRUISE_M_S, CRUISE_RAD_S = 0.8, 0.7
+"""Fastest that the load shall move and turn on its way to the goal, in the potential."""
 WEIGHTS = {
+    "progress": 2.0,
     "position": 1.5,
     "attitude": 1.5,
     "precise": 1.0,
@@ -53,6 +56,7 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
     change, now = after.queue[0] - before.queue[0], after.queue[0]
     busiest = xp.stack(after.body.rotors, -1).max((-1, -2)) / scenario.vehicle_config.rotors.max_thrust_n
     shared = {
+        "progress": (potential(after) - potential(before)) / scenario.period_s,
         "position": xp.exp(-1.5 * distance),
         "attitude": xp.exp(-1.5 * angle),
         "precise": xp.exp(-10 * distance) * xp.exp(-5 * angle),
@@ -64,6 +68,35 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
         "failed": failed(scenario, after) / scenario.period_s,
     }
     return {name: value[..., None] * one for name, value in shared.items()}
+
+
+def potential(world: World) -> Array:
+    """[...] how well the load is under way, 0 at rest at the goal; its change is the progress term.
+
+    Distance [m] and angle [rad] to the goal, and a share of the error of velocity and angular velocity: towards the
+    goal, slower near it. As the change of a potential it does not change which policy is best (Ng, Harada and
+    Russell, 1999), but the right pull at a cable pays at once instead of seconds later.
+    """
+    xp, load = namespace(world.goal_m), carried(world)
+    rigid = load.rigid
+    way = world.goal_m[..., 0, :] - origin(rigid, load.cargo.com_m)
+    turn = rotation_vector(load.goal_quat[..., 0, :], attitude(rigid))
+    vel, omega = xp.stack(rigid.vel, -1), xp.stack(to_world(rigid.quat, rigid.omega), -1)
+    value = 0.0
+    for left, rate, fastest in ((way, vel, CRUISE_M_S), (turn, omega, CRUISE_RAD_S)):
+        size = norm(left)
+        wanted = left * xp.minimum(fastest / (size + 1e-6), 1.5)[..., None]
+        value = value - size - 0.4 * xp.sqrt(((rate - wanted) ** 2).sum(-1) + 1e-9)
+    return value
+
+
+def rotation_vector(goal: Array, now: Array) -> Array:
+    """[..., 3] axis times angle of the rotation from one attitude to another, in the world [rad]."""
+    xp = namespace(goal)
+    relative = quat_multiply(goal, quat_conjugate(now))
+    sine, sign = norm(relative[..., 1:]) + 1e-9, xp.where(relative[..., :1] < 0, -1.0, 1.0)
+    angle = 2 * xp.arctan2(sine, xp.abs(relative[..., 0]))
+    return relative[..., 1:] * sign * (angle / sine)[..., None]
 
 
 def wash_distance(world: World) -> Array:
