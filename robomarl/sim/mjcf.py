@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.sim.mjcf_load import add_load
 from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
@@ -43,6 +44,8 @@ def build_spec(scenario: Scenario, looks: bool = False) -> mujoco.MjSpec:
     for i in range(scenario.count):
         _add_robot(spec, scenario.vehicle_config, i)
     _add_contact_sensors(spec, scenario.count)
+    if scenario.load and scenario.cables:
+        add_load(spec, scenario.load, scenario.cables)
     if looks:
         _add_surroundings(spec, floor, scenario)
         for i in range(scenario.count):

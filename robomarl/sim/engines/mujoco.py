@@ -40,20 +40,27 @@ class MujocoBodies:
         """
         self._scenario = scenario
         self._model = build_model(scenario)
+        self._num_bodies = scenario.count + (1 if scenario.load else 0)
         self._models = [self._model] * num_envs
         threads = threads or min(os.cpu_count() or 1, 8, num_envs)
         self._pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
         self._workers = [mujoco.MjData(self._model) for _ in range(threads)]
-        count, model = scenario.count, self._model
-        assert mujoco.mj_stateSize(model, _STATE) == 1 + 13 * count, "the model holds more than free bodies"
-        self._state = np.zeros((num_envs, 1 + 13 * count))
-        self._next = np.zeros((num_envs, 1, 1 + 13 * count))
+        count, model, size = scenario.count, self._model, 1 + 13 * self._num_bodies
+        assert mujoco.mj_stateSize(model, _STATE) == size, "the model holds more than free bodies"
+        self._state = np.zeros((num_envs, size))
+        self._next = np.zeros((num_envs, 1, size))
         self._input = np.zeros((num_envs, 1, mujoco.mj_stateSize(model, _INPUT)))
         self._sensed = np.zeros((num_envs, 1, model.nsensordata))
         self._thrust = self._input[:, 0, : 4 * count].reshape(num_envs, count, 4)
-        force = self._input[:, 0, 4 * count :].reshape(num_envs, 1 + count, 6)
-        self._force = force[:, 1:, :3]
+        self._outside = self._input[:, 0, 4 * count :].reshape(num_envs, 1 + self._num_bodies, 6)
+        self._force = self._outside[:, 1 : 1 + count, :3]
+        self._pairs = count * (count - 1) // 2
         self.contact = np.zeros(num_envs, bool)
+
+    def prepare(self, world: World) -> None:
+        """Take over what randomization drew for the episodes that begin."""
+        self.contact[:] = False
+        self.set_masses(np.asarray(world.hidden.physics.mass_kg))
 
     def set_masses(self, mass_kg: np.ndarray) -> None:
         """Give every vehicle its own mass, [E, N]; the models are rebuilt where that is needed."""
@@ -62,10 +69,13 @@ class MujocoBodies:
             self._models = [self._model] * len(mass_kg)
             return
         scratch = self._workers[0]
-        self._models = [copy.copy(self._model) for _ in mass_kg]
+        self._models = self._copies()
         for model, masses in zip(self._models, mass_kg, strict=True):
             model.body_mass[bodies] = masses
             mujoco.mj_setConst(model, scratch)
+
+    def _copies(self) -> list[mujoco.MjModel]:
+        return [copy.copy(self._model) for _ in range(len(self._state))]
 
     def __call__(self, world: World, wind: Vec3) -> World:
         """The world one decision later; see `robomarl.sim.world.Integrate`."""
@@ -101,24 +111,33 @@ class MujocoBodies:
             sensordata=self._sensed,
         )
         self._state[:] = self._next[:, 0]
-        self.contact |= (self._sensed[:, 0] > 0).any(-1)
+        self.contact |= (self._sensed[:, 0, : self._pairs] > 0).any(-1)
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Views into the state: [E, N, 7] position and attitude, [E, N, 6] velocity and body rates."""
-        num, count = len(self._state), self._scenario.count
-        place = self._state[:, 1 : 1 + 7 * count].reshape(num, count, 7)
-        motion = self._state[:, 1 + 7 * count :].reshape(num, count, 6)
-        return place, motion
+        num, count, bodies = len(self._state), self._scenario.count, self._num_bodies
+        place = self._state[:, 1 : 1 + 7 * bodies].reshape(num, bodies, 7)
+        motion = self._state[:, 1 + 7 * bodies :].reshape(num, bodies, 6)
+        return place[:, :count], motion[:, :count]
 
     def _write(self, body: Body) -> None:
-        count = self._scenario.count
-        self._state[:, 1 : 1 + 7 * count] = np.stack([*body.pos, *body.quat], -1).reshape(len(self._state), -1)
-        self._state[:, 1 + 7 * count :] = np.stack([*body.vel, *body.omega], -1).reshape(len(self._state), -1)
+        place, motion = self._parts()
+        place[:] = np.stack([*body.pos, *body.quat], -1)
+        motion[:] = np.stack([*body.vel, *body.omega], -1)
 
     def _read(self, rotors: tuple) -> Body:
         place, motion = self._parts()
         p, m = np.moveaxis(place, -1, 0).copy(), np.moveaxis(motion, -1, 0).copy()
         return Body((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)
+
+
+def make_bodies(scenario: Scenario, num_envs: int, threads: int | None = None) -> MujocoBodies:
+    """What moves in this scenario: vehicles, or vehicles and a load."""
+    if scenario.load is None:
+        return MujocoBodies(scenario, num_envs, threads)
+    from robomarl.sim.engines.mujoco_load import MujocoCarriers
+
+    return MujocoCarriers(scenario, num_envs, threads)
 
 
 class MujocoTeam(TeamSim):
@@ -127,7 +146,7 @@ class MujocoTeam(TeamSim):
     def __init__(self, scenario: Scenario, num_envs: int, seed: int, threads: int | None = None) -> None:
         """Compile the model; see `TeamSim` and `MujocoBodies`."""
         super().__init__(scenario, num_envs, seed)
-        self.bodies = MujocoBodies(scenario, num_envs, threads)
+        self.bodies = make_bodies(scenario, num_envs, threads)
 
     @property
     def contact(self) -> np.ndarray:
@@ -135,8 +154,7 @@ class MujocoTeam(TeamSim):
         return self.bodies.contact
 
     def _started(self, world: World) -> None:
-        self.bodies.contact[:] = False
-        self.bodies.set_masses(np.asarray(world.hidden.physics.mass_kg))
+        self.bodies.prepare(world)
 
     def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
         return advance(self.scenario, world, command, draws, self.bodies)
