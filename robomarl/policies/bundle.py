@@ -2,6 +2,7 @@
 
     policy.onnx   observation in, physical action out; normalizer, squash and action scale inside
     bundle.json   the `Contract`, the hash and size of every other file, and a seal over its own content
+    policy_filtered.onnx   the same with the safety filter behind it, where there is one
     golden.npz    sequences of views, observations, actions and filtered commands from training
     README.md     the card
 
@@ -22,6 +23,8 @@ from robomarl.paths import bundles_dir
 from robomarl.policies.contract import SCHEMA_VERSION, Contract, FileEntry, sha256_of
 
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
+FILTERED_FILE = "policy_filtered.onnx"
+"""Policy and safety filter in one graph; older bundles have none."""
 REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
 SIDECARS = ("eval.json", "signature.json")
 MAX_BYTES = 256 * 2**20

@@ -10,7 +10,8 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.policies import golden
-from robomarl.policies.bundle import Bundle, load_bundle
+from robomarl.policies.bundle import FILTERED_FILE, Bundle, load_bundle
+from robomarl.policies.filtered import check_filtered
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, open_policy, read_golden
 from robomarl.safety.filter import SafetyFilter
@@ -54,7 +55,7 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
         checks = replay(bundle, policy, sequences)
     except UserError as error:
         return Verdict(bundle.id, False, (f"{bundle.folder}: {error}",))
-    parity = max(d.difference for d in checks if d.stage != "command")
+    parity = max(d.difference for d in checks if not d.stage.endswith("command"))
     problems = (*(f"{bundle.folder}: {d}." for d in checks if not d.ok), *stray_sidecars(bundle))
     if problems or not timed:
         return Verdict(bundle.id, not problems, problems, parity)
@@ -62,12 +63,13 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
 
 
 def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden) -> list[golden.Deviation]:
-    """Worst element of every stage: observation, action, command.
+    """Worst element of every stage: observation, action, command; of the filtered graph too, where there is one.
 
     Raises:
         UserError: the sequences do not fit the bundle.
     """
-    return [*golden.check_policy(policy, sequences), golden.check_filter(bundle.contract, sequences)]
+    found = [*golden.check_policy(policy, sequences), golden.check_filter(bundle.contract, sequences)]
+    return found + (check_filtered(bundle, sequences) if FILTERED_FILE in bundle.files else [])
 
 
 def stray_sidecars(bundle: Bundle) -> list[str]:

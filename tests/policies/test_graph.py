@@ -1,5 +1,7 @@
 """JAX and ONNX give the same numbers, at any batch size."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -63,6 +65,9 @@ CASES = {
     "slices": (lambda x: (jax.lax.slice_in_dim(x, 1, 5, 2, axis=1) ** 2 - jnp.mean(x, -1, keepdims=True),), (5,)),
     "constant": (lambda x: (jnp.broadcast_to(jnp.arange(3.0), (x.shape[0], 3)),), (5,)),
     "indices": (lambda x: (x[:, 1:3] * x[:, -1:] + x[:, 0][:, None],), (5,)),
+    "index arrays": (lambda x: (x[:, np.array([3, 0, 0])] + x[:, np.array([1, 2, 4])],), (5,)),
+    "all, any": (lambda x: (jnp.where((x > -3).all(-1) & ~(x > 3).any(-1) & (x[:, 0] != 1), 1.0, x[:, 1]),), (5,)),
+    "top_k": (lambda x: (jnp.concatenate([v.astype(jnp.float32) for v in jax.lax.top_k(x, 3)], -1),), (5,)),
     "clip": (lambda x: (jnp.clip(x, -1.0, 1.0) * jnp.where(x > 0, x, 0.5),), (5,)),
 }
 
@@ -77,6 +82,17 @@ def test_recurrent_cells_have_their_memory_as_input():
     cell = nn.GRUCell(7)
     params = cell.init(jax.random.key(0), jnp.zeros((1, 7)), jnp.zeros((1, 4)))
     assert differences(lambda h, x: (cell.apply(params, h, x)[0],), {"h": (7,), "x": (4,)}) < 2e-6  # type: ignore[index]
+
+
+def test_inputs_and_outputs_have_their_types():
+    graph = to_onnx(
+        lambda x, m: (jnp.where(m, x, 0.0), m & (x > 0)), {"x": (3,), "m": (3,)}, ["y", "ok"], {"m": "bool"}
+    )
+    session = onnxruntime.InferenceSession(graph)
+    x, mask = np.array([[1, -2, 3]], np.float32), np.array([[True, True, False]])
+    y, ok = (np.asarray(array) for array in session.run(None, {"x": x, "m": mask}))
+    assert y.tolist() == [[1, -2, 0]]
+    assert ok.tolist() == [[True, False, False]]
 
 
 def test_a_changed_weight_is_noticed():

@@ -14,6 +14,7 @@ from robomarl.policies import golden
 from robomarl.policies.bundle import (
     CARD_FILE,
     CONTRACT_FILE,
+    FILTERED_FILE,
     GOLDEN_FILE,
     POLICY_FILE,
     Bundle,
@@ -22,8 +23,10 @@ from robomarl.policies.bundle import (
     seal,
 )
 from robomarl.policies.card import card
+from robomarl.policies.export.filtered import Shapes, filtered_graph
 from robomarl.policies.export.graph import to_onnx
 from robomarl.policies.export.record import Trained, carry_shapes, contract_of, record
+from robomarl.policies.filtered import check_filtered
 from robomarl.policies.runtime import Policy
 
 __all__ = ["export_bundle", "policy_graph"]
@@ -69,9 +72,11 @@ def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> 
     recorded = record(run)
     plain = contract_of(run, name, team_size)
     command = golden.filtered(plain, recorded.views, recorded.action)
+    shapes = Shapes(plain.observation.spec.size, plain.team_size[1] - 1, tuple(carry_shapes(run)))
     sequences = golden.Golden(recorded.views, recorded.obs, recorded.action, command)
     files = {
         POLICY_FILE: policy_graph(run, plain.observation.spec.size),
+        FILTERED_FILE: filtered_graph(run.policy_fn, shapes, plain.safety),
         GOLDEN_FILE: golden.to_bytes(sequences),
         CARD_FILE: card(plain).encode(),
         WEIGHTS_FILE: _npz(run.weights),
@@ -110,7 +115,8 @@ def check_parity(bundle: Bundle) -> None:
     for name, values in (("observation", sequences.obs), ("action", sequences.action)):
         if not np.isfinite(values).all():
             raise UserError(f"The run's {name} is not finite in its own environment; nothing was written, train anew.")
-    off = [d for d in golden.check_policy(Policy(bundle), sequences) if not d.ok]
+    found = [*golden.check_policy(Policy(bundle), sequences), *check_filtered(bundle, sequences)]
+    off = [deviation for deviation in found if not deviation.ok]
     if off:
         raise UserError(f"ONNX and JAX differ: {off[0]}; nothing was written.")
 

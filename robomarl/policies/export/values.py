@@ -1,0 +1,61 @@
+"""The ONNX graph under construction, and the values in it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+DTYPES = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "bool": TensorProto.BOOL}
+
+
+class Constant:
+    """A value that is known now."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+
+
+class Graph:
+    """The graph under construction. Values are names of tensors, or `Constant`s."""
+
+    def __init__(self, batch_from: str) -> None:
+        """Start empty; the batch size is read from the first axis of the input `batch_from`."""
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+        self.whole: set[str] = set()
+        """Names of tensors that are known to have the shape that JAX says they have."""
+        self._batch_from = batch_from
+        self._batch: str | None = None
+
+    def emit(self, op: str, inputs: Sequence[Any], outputs: int = 1, **attributes: Any) -> list[str]:
+        """Add a node; returns the names of its outputs."""
+        names = [f"{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, [self.name(i) for i in inputs], names, **attributes))
+        return names
+
+    def name(self, value: Any) -> str:
+        """Name of a value; constants become initializers."""
+        if not isinstance(value, Constant):
+            return value
+        name = f"constant_{len(self.initializers)}"
+        array = value.value.astype(np.float32) if value.value.dtype == np.float64 else value.value
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        return name
+
+    def ints(self, values: Sequence[int]) -> str:
+        """An int64 tensor."""
+        return self.name(Constant(np.array(values, np.int64)))
+
+    def expand(self, value: Any, shape: Sequence[Any]) -> str:
+        """A value at its full shape, where it was left to be broadcast."""
+        if not isinstance(value, Constant) and value in self.whole:
+            return value
+        if all(isinstance(d, int) for d in shape):
+            return self.emit("Expand", [value, Constant(np.array(shape, np.int64))])[0]
+        if self._batch is None:
+            whole = self.emit("Shape", [self._batch_from])[0]
+            self._batch = self.emit("Slice", [whole, self.ints([0]), self.ints([1])])[0]
+        parts = [self.ints([d]) if isinstance(d, int) else self._batch for d in shape]
+        return self.emit("Expand", [value, self.emit("Concat", parts, axis=0)[0]])[0]

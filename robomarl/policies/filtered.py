@@ -1,0 +1,118 @@
+"""`FilteredPolicy`: the graph that holds policy and safety filter, for users without the rest of robomarl.
+
+    policy_filtered.onnx   obs, view, memory in; command, ok, reason, action, memory out
+
+Inputs and outputs are named: `obs`; what the filter reads of the view, with dots (`own.pos_m`, `heard.age_s`);
+`carry.0`, ... of the network and `safety.commands`, ... of the filter, which come back as `next.0`, ... and
+`next.safety.commands`, .... The command is the filter's, and finite and within the limits in any case; `ok` says
+that the filter found an acceleration that holds all its rows: where it is False, the command is the brake.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.policies.bundle import FILTERED_FILE, Bundle
+from robomarl.policies.golden import COMMAND_TOLERANCE, TOLERANCE, Deviation, Golden, at, worst
+from robomarl.policies.runtime import open_session
+from robomarl.safety.filter import initial_carry
+from robomarl.view import LocalView
+
+State = dict[str, np.ndarray]
+"""Memory of network and filter, by the graph's input names."""
+
+
+class FilteredPolicy:
+    """The filtered graph of a bundle, in onnxruntime.
+
+    Args:
+        bundle: one that has the graph.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        """Open the graph.
+
+        Raises:
+            UserError: the bundle has none, or it is broken or not of this contract.
+        """
+        if FILTERED_FILE not in bundle.files:
+            raise UserError(f"{bundle.folder}: has no {FILTERED_FILE}; export the run anew.")
+        self.contract = bundle.contract
+        self._session = open_session(bundle.files[FILTERED_FILE])
+        self._inputs = {node.name: node for node in self._session.get_inputs()}
+        self._outputs = [node.name for node in self._session.get_outputs()]
+        self._view = [name for name in self._inputs if name.startswith(("own.", "heard."))]
+        known = {"obs", *self._view, *self.init()}
+        if set(self._inputs) != known:
+            names = sorted(known ^ set(self._inputs))
+            raise UserError(f"{FILTERED_FILE}: its inputs are not those of bundle.json ({names}); export anew.")
+
+    def init(self, batch: tuple[int, ...] = ()) -> State:
+        """The memory before the first decision."""
+        safety = initial_carry(self.contract.safety, batch, np, "float32")
+        carries = {f"carry.{c.name}": np.zeros((*batch, *c.shape), np.float32) for c in self.contract.policy_carries}
+        return carries | dict(leaves(safety, "safety"))
+
+    def __call__(self, state: State, obs: np.ndarray, view: LocalView) -> tuple[State, State]:
+        """One decision of every robot.
+
+        Args:
+            state: what the decision before returned, or `init`.
+            obs: [B, O] float32.
+            view: [B, ...]; mates beyond those that the graph has room for must not be there.
+
+        Returns:
+            The next state, and `command` [B, 4], `ok` [B], `reason` [B], `action` [B, 4].
+        """
+        known = dict(leaves(view, ""))
+        feed = {"obs": np.asarray(obs, np.float32)} | {name: self._fit(name, known[name]) for name in self._view}
+        found = dict(zip(self._outputs, self._session.run(None, feed | state), strict=True))
+        nexts = {name: found.pop(f"next.{name.removeprefix('carry.')}") for name in state}
+        return nexts, found
+
+    def _fit(self, name: str, value: np.ndarray) -> np.ndarray:
+        """An input in the graph's type, with blank mates where the view has fewer than the graph."""
+        node = self._inputs[name]
+        value = np.asarray(value, bool if node.type == "tensor(bool)" else np.float32)
+        short = [(0, int(want) - have) if i else (0, 0) for i, (want, have) in enumerate(_sizes(node.shape, value))]
+        return np.pad(value, short) if any(pair[1] for pair in short) else value
+
+
+def _sizes(shape: list[Any], value: np.ndarray) -> list[tuple[Any, int]]:
+    return list(zip(shape, value.shape, strict=True))
+
+
+def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
+    """Worst action and worst command of the filtered graph on the sequences, against the golden values.
+
+    Where the recorded filter fell back and the graph says `ok`, or the other way round, the commands differ.
+    """
+    policy = FilteredPolicy(bundle)
+    sequences, steps, robots = golden.obs.shape[:3]
+    state, actions, commands = policy.init((sequences * robots,)), [], []
+    for t in range(steps):
+        views = flat(at(golden.views, t))
+        state, found = policy(state, golden.obs[:, t].reshape(sequences * robots, -1), views)
+        actions.append(found["action"].reshape(sequences, robots, -1))
+        commands.append(found["command"].reshape(sequences, robots, -1))
+    names = [field.name for field in bundle.contract.action.fields]
+    return [
+        worst("filtered action", np.stack(actions, 1), golden.action, names, TOLERANCE),
+        worst("filtered command", np.stack(commands, 1), golden.command, names, COMMAND_TOLERANCE),
+    ]
+
+
+def flat(view: Any) -> Any:
+    """A view [S, N, ...] as [S * N, ...]."""
+    if hasattr(view, "_fields"):
+        return type(view)(*(flat(part) for part in view))
+    return np.asarray(view).reshape(-1, *np.shape(view)[2:])
+
+
+def leaves(tree: Any, prefix: str) -> list[tuple[str, Any]]:
+    """(dotted name, array) of every array of nested NamedTuples."""
+    if not hasattr(tree, "_fields"):
+        return [(prefix, tree)]
+    dot = "." if prefix else ""
+    return [pair for f in tree._fields for pair in leaves(getattr(tree, f), f"{prefix}{dot}{f}")]
