@@ -85,9 +85,10 @@ def test_recurrent_cells_have_their_memory_as_input():
 
 
 def test_inputs_and_outputs_have_their_types():
-    graph = to_onnx(
-        lambda x, m: (jnp.where(m, x, 0.0), m & (x > 0)), {"x": (3,), "m": (3,)}, ["y", "ok"], {"m": "bool"}
-    )
+    def function(x, m) -> Any:
+        return jnp.where(m, x, 0.0), m & (x > 0)
+
+    graph = to_onnx(function, {"x": (3,), "m": (3,)}, ["y", "ok"], {"m": "bool"})
     session = onnxruntime.InferenceSession(graph)
     x, mask = np.array([[1, -2, 3]], np.float32), np.array([[True, True, False]])
     y, ok = (np.asarray(array) for array in session.run(None, {"x": x, "m": mask}))
