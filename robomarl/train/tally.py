@@ -41,7 +41,9 @@ class Episodes(NamedTuple):
     unsolved: np.ndarray
     """Decisions of robots for which the filter found no command that holds all rows."""
     error_m: np.ndarray
-    """Sum of the robots' mean distances to their goals over the settled part."""
+    """Sum of the task's distance to the goal over the settled part."""
+    error_rad: np.ndarray
+    """Sum of the task's angle to the goal over the settled part; NaN where it asks for none."""
     error_count: np.ndarray
     """Decisions in that sum."""
 
@@ -75,7 +77,7 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
     failed = on & np.asarray(task.failed(scenario, world))
     arrived = on & ~failed & np.asarray(task.succeeded(scenario, world)) & (so_far.arrived_step < 0)
     settled = on & (steps > scenario.max_steps - SETTLED_S * scenario.rates.policy_hz)
-    error = norm(positions(world.body) - world.goal_m).mean(-1)
+    error_m, error_rad = (np.asarray(e) for e in task.errors(world))
     touching = world.closest_m < 2 * scenario.vehicle_config.body.radius_m
     return so_far._replace(
         running=on & ~failed & (steps < scenario.max_steps),
@@ -89,7 +91,8 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
         violations=so_far.violations + on * too_close(scenario, world).sum(-1),
         active=so_far.active + on * step.result.active.sum(-1),
         unsolved=so_far.unsolved + on * (~step.result.solved).sum(-1),
-        error_m=so_far.error_m + np.where(settled, error, 0.0),
+        error_m=so_far.error_m + np.where(settled, error_m, 0.0),
+        error_rad=so_far.error_rad + np.where(settled, error_rad, 0.0),
         error_count=so_far.error_count + settled,
     )
 
@@ -130,7 +133,7 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "left_arena_episodes": int((done.failed & (pairs == 0)).sum()),
         "min_distance_m": closest if math.isfinite(closest) else None,
         "position_error_m": _mean((done.error_m / np.maximum(done.error_count, 1))[timed_out]),
-        "attitude_error_rad": None,
+        "attitude_error_rad": _mean((done.error_rad / np.maximum(done.error_count, 1))[timed_out]),
         "separation_violations": int(done.violations.sum()),
         "separation_violation_episodes": int((done.violations > 0).sum()),
         "arrival_time_s": _mean(arrival_s),
@@ -169,4 +172,5 @@ def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 40
 
 
 def _mean(values: np.ndarray) -> float | None:
-    return float(values.mean()) if len(values) else None
+    """Mean; none where there are no values, or where the task has none."""
+    return float(values.mean()) if len(values) and np.isfinite(values).all() else None

@@ -1,17 +1,25 @@
 """What a task is, and the registry of tasks. Tasks from outside come through the `robomarl.tasks` entry points."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 from robomarl.config import UserError
+from robomarl.geometry import norm
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.world import World
+from robomarl.sim.world import World, positions
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 
 Terms = dict[str, Array]
 """Reward terms by name, [..., N] each, before their weights."""
+
+
+def robot_errors(world: World) -> tuple[Array, Array]:
+    """Mean distance of the robots to their goals; their attitude is their own affair."""
+    distance = norm(positions(world.body) - world.goal_m).mean(-1)
+    return distance, distance * math.nan
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,9 @@ class Task:
     """[...] bool: the team has done what was asked, now."""
     privileged: Callable[[Scenario, World], Array]
     """[..., N, P] what the critic sees of the truth, for every robot."""
+    errors: Callable[[World], tuple[Array, Array]] = robot_errors
+    """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
+    asks for none."""
 
 
 TASKS: dict[str, Task] = {}

@@ -189,4 +189,4 @@ def privileged(scenario: Scenario, world: World) -> Array:
     return xp.concatenate([whole, index + whole[..., :1] * 0], -1)
 
 
-TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)
+TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors)
