@@ -1,15 +1,18 @@
 """The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import barriers, motion
-from robomarl.safety.barriers import Mate
+from robomarl.safety import barriers, look_ahead, motion
+from robomarl.safety.barriers import Body, Row
 from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
 from robomarl.safety.constants import Constants
+from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Motion, Predicted, Vec3
 from robomarl.safety.qp import Projection
+from robomarl.safety.strangers import strangers_in
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -33,10 +36,14 @@ class Checked(NamedTuple):
     """Inputs after the checks; what is not usable has been replaced by numbers that do no harm."""
 
     own: Motion
-    mates: Mate
+    mates: Body
     """Components [..., K]."""
     heard: Array
     """[..., K] bool."""
+    strangers: Body | None
+    """Components [..., S]."""
+    seen: Array | None
+    """[..., S] bool."""
     nominal: Array
     """[..., 4]"""
     has_vel: Array
@@ -46,7 +53,12 @@ class Checked(NamedTuple):
 
 
 def filter_batch(
-    c: Constants, library: Library, carry: FilterCarry, view: LocalView, nominal: Array
+    c: Constants,
+    library: Library,
+    carry: FilterCarry,
+    view: LocalView,
+    nominal: Array,
+    gain_per_s: Array | None = None,
 ) -> tuple[FilterCarry, FilterResult]:
     """One decision of every robot; see `SafetyFilter`."""
     xp = library.xp
@@ -55,6 +67,11 @@ def filter_batch(
     queue = [split(carry.commands[..., i, :]) for i in range(carry.commands.shape[-2])]
     acting = queue[len(queue) - len(c.queue.speed_s) :]
     own = motion.predict(c, checked.own, acting, drift, xp)
+    if gain_per_s is not None:
+        known = xp.isfinite(gain_per_s)
+        gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.error_m * 0.0
+        own = own._replace(keep=1 - gain * c.step_s)
+        checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     rows, (low, high), margin = limits_of(c, own, checked, xp)
     rows = [(x, y, z, bound - _dot((x, y, z), drift)) for x, y, z, bound in rows]
     low, high = ([b - d for b, d in zip(bounds, drift, strict=False)] for bounds in (low, high))
@@ -87,54 +104,126 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
     has_vel, has_nominal = _sane(own.vel_m_s, xp), _sane(nominal, xp)
     mate_ok = _sane(heard.pos_m, xp) & _sane(heard.vel_m_s, xp) & (xp.abs(heard.age_s) < LARGE)
     own_ok = _sane(own.pos_m, xp) & has_vel & (xp.abs(own.age_s) < LARGE)
-    finite = own_ok & has_nominal & (mate_ok | ~heard.mask).all(-1)
     use = heard.mask & mate_ok
     pos = xp.where(_sane(own.pos_m, xp)[..., None], own.pos_m, 0.0)
+    state = Motion(split(pos), split(xp.where(has_vel[..., None], own.vel_m_s, 0.0)))
+    if c.planar:
+        own_ok, state = _in_plane(c, view, own_ok, state, xp)
+        nominal = nominal * xp.asarray((1.0, 1.0, 0.0, 1.0), nominal.dtype)
+    finite = own_ok & has_nominal & (mate_ok | ~heard.mask).all(-1)
     # A stamp from the future is as doubtful as one from the past.
     age = xp.where(use, xp.abs(heard.age_s), 0.0)
     own_age = xp.where(own_ok, xp.abs(own.age_s), 0.0)
-    stale = (age > c.max_age_s).any(-1) | (own_age > c.max_own_age_s)
-    reason = xp.where(stale, int(Reason.STALE), int(Reason.OK))
+    stale = (age > c.mates.max_age_s).any(-1) | (own_age > c.max_own_age_s)
+    lead = (c.horizon_s - own_age)[..., None]
+    strangers, seen, (others_ok, others_stale) = _strangers(c, view, (pos, lead), xp)
+    reason = xp.where(stale | others_stale, int(Reason.STALE), int(Reason.OK))
     reason = xp.where(heard.mask.sum(-1) < c.min_mates, int(Reason.MISSING), reason)
     return Checked(
-        own=Motion(split(pos), split(xp.where(has_vel[..., None], own.vel_m_s, 0.0))),
-        mates=_mates(c, view, (use, pos), xp.maximum(age + (c.horizon_s - own_age)[..., None], 0.0), xp),
+        own=state,
+        mates=_mates(c, view, (use, pos), xp.maximum(age + lead, 0.0), xp),
         heard=use,
+        strangers=strangers,
+        seen=seen,
         nominal=xp.where(has_nominal[..., None], nominal, 0.0),
         has_vel=has_vel,
-        reason=xp.where(finite, reason, int(Reason.NON_FINITE)),
+        reason=xp.where(finite & others_ok, reason, int(Reason.NON_FINITE)),
     )
 
 
-def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Mate:
+def _in_plane(c: Constants, view: LocalView, ok: Array, state: Motion, xp: ModuleType) -> tuple[Array, Motion]:
+    """The state without its vertical motion; of a differential drive, that of its look-ahead point."""
+    vx, vy, vz = state.vel
+    state = state._replace(vel=(vx, vy, vz * 0.0))
+    if not c.look_ahead_m:
+        return ok, state
+    turned = _sane(view.own.quat_wxyz, xp) & _sane(view.own.omega_rad_s, xp)
+    use = (ok & turned)[..., None]
+    quat, omega = (xp.where(use, a, 0.0) for a in (view.own.quat_wxyz, view.own.omega_rad_s))
+    parts = tuple(quat[..., i] for i in range(4))
+    point = look_ahead.point_of(state, parts, omega[..., 2], c.look_ahead_m, xp)
+    pick = [
+        tuple(xp.where(use[..., 0], a, b) for a, b in zip(*pair, strict=True))
+        for pair in zip(point, state, strict=True)
+    ]
+    return ok & turned, Motion(*pick)
+
+
+def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Body:
     """The mates that may be used, the others far away. `known`: which those are, and the own position."""
     shown, far = known[0][..., None], (known[1] + FAR_M)[..., None, :]
     heard = view.heard
     state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))
     if c.mode != "qp":
-        return Mate(state, since_s * 0.0, since_s * 0.0)
+        return Body(state, since_s * 0.0, since_s * 0.0)
     plan = Motion(split(xp.where(shown, heard.plan.pos_m, far)), split(xp.where(shown, heard.plan.vel_m_s, 0.0)))
     return barriers.mate_of(c, state, plan, since_s, xp)
+
+
+def _strangers(
+    c: Constants, view: LocalView, own: tuple[Array, Array], xp: ModuleType
+) -> tuple[Body | None, Array | None, tuple[Array, Array]]:
+    """Those who were seen, which rows hold them, and whether all are usable, and any too old.
+
+    `own`: the own position, and what to add to an age for the time of the decision's effect.
+    """
+    found, no = strangers_in(c, view), own[1][..., 0] > math.inf
+    if found is None or c.strangers is None:
+        return None, None, (~no, no)
+    ok = _sane(found.pos_m, xp) & _sane(found.vel_m_s, xp) & (xp.abs(found.age_s) < LARGE)
+    seen = found.mask & ok
+    age = xp.where(seen, xp.abs(found.age_s), 0.0)
+    shown, far = seen[..., None], (own[0] + FAR_M)[..., None, :]
+    state = Motion(split(xp.where(shown, found.pos_m, far)), split(xp.where(shown, found.vel_m_s, 0.0)))
+    wait = xp.maximum(age + own[1], 0.0) if c.mode == "qp" else age * 0.0
+    stale = (age > c.strangers.max_age_s).any(-1)
+    return Body(state, wait, wait), seen, ((ok | ~found.mask).all(-1), stale)
 
 
 def limits_of(
     c: Constants, own: Predicted, checked: Checked, xp: ModuleType
 ) -> tuple[list[HalfSpace], tuple[list[Array], list[Array]], Array]:
-    """All half-spaces but the input box, not clipped yet: rows, the arena's bounds; and the smallest gap to a mate."""
+    """All half-spaces but the input box, not clipped yet: rows, the arena's bounds; and the smallest gap."""
+    gap = own.error_m * 0.0 + xp.inf
     if c.mode == "off":
-        return [], ([], []), own.error_m * 0.0 + xp.inf
+        return [], ([], []), gap
     along = Predicted(
-        Motion(*(tuple(x[..., None] for x in v) for v in own.motion)), own.error_m[..., None], own.error_m_s[..., None]
+        Motion(*(tuple(x[..., None] for x in v) for v in own.motion)),
+        own.error_m[..., None],
+        own.error_m_s[..., None],
+        None if own.keep is None else own.keep[..., None],
     )
-    if c.mode == "textbook":
-        row = barriers.pair_textbook(c, along.motion, checked.mates.motion, xp)
-    else:
-        row = barriers.pair(c, along, checked.mates, xp)
     limit = barriers.speed_limit(c, own, xp)
     rows: list[HalfSpace] = [(*limit.normal, limit.bound)]
-    rows += [tuple(x[..., k] for x in (*row.normal, row.bound)) for k in range(checked.heard.shape[-1])]
-    gap = xp.where(checked.heard, row.gap_m, xp.inf).min(-1, initial=xp.inf)
+    for kind, body, tail, there in _bodies(c, checked, xp):
+        row = _row(c, kind, along, body, xp, tail)
+        rows += [tuple(x[..., k] for x in (*row.normal, row.bound)) for k in range(row.bound.shape[-1])]
+        inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
+        gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
     return rows, barriers.arena_bounds(c, own, xp), gap
+
+
+def _bodies(c: Constants, checked: Checked, xp: ModuleType) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
+    """Everything to keep clear of: its kind, its state, our tail where that is meant, and which entries count."""
+    yield c.mates, checked.mates, None, checked.heard
+    if c.tail_mates:
+        yield c.tail_mates, checked.mates._replace(shape=Shape(line=c.tail_m)), c.tail_m, checked.heard
+    if c.strangers and checked.strangers:
+        yield c.strangers, checked.strangers, None, checked.seen
+        if c.tail_strangers:
+            yield c.tail_strangers, checked.strangers, c.tail_m, checked.seen
+    for solid in c.solids:
+        place = tuple((checked.own.pos[0] * 0.0 + x)[..., None] for x in solid.place_m)
+        body = Body(Motion(place, tuple(x * 0.0 for x in place)), place[0] * 0.0, place[0] * 0.0, solid.shape)
+        yield solid.kind, body, None, None
+        if solid.tail_kind:
+            yield solid.tail_kind, body, c.tail_m, None
+
+
+def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, tail: Vec3 | None) -> Row:
+    if c.mode == "textbook":
+        return barriers.pair_textbook(c, kind, own.motion, body, xp, tail)
+    return barriers.pair(c, kind, own, body, xp, tail)
 
 
 def _box(c: Constants, own: Motion, low: list[Array], high: list[Array], xp: ModuleType) -> list[HalfSpace]:

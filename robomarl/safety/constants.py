@@ -8,6 +8,7 @@ import math
 from typing import Literal, NamedTuple
 
 from robomarl.hardware_configs.vehicle import Vector3
+from robomarl.safety.kinds import Kind, Solid, kinds_of, reach_of
 from robomarl.safety.params import SafetyParams
 
 Mode = Literal["qp", "textbook", "off"]
@@ -16,6 +17,8 @@ DELAY_SPREAD = 0.5
 """Shortest over longest delay: what is between sensor and effect takes at least this share of `delay_s`."""
 BOUND_SPAN = 2.0
 """Right-hand sides are clipped at this many times the longest vector of the input box: such a row cannot bind."""
+LARGE_M = 1e6
+"""As far away as anything can be."""
 TEXTBOOK_STEP_S = 1e-3
 """Look-ahead of the rows in textbook mode: they become the derivatives of the continuous formulas."""
 
@@ -39,9 +42,18 @@ class Constants(NamedTuple):
     """Numbers of one filter."""
 
     mode: Mode
-    squash: float
-    """1 / downwash_ratio: factor on z that turns the separation ellipsoid into a sphere."""
-    separation_m: float
+    mates: Kind
+    tail_mates: Kind | None
+    """What the mates' tails are to our tail."""
+    strangers: Kind | None
+    tail_strangers: Kind | None
+    solids: tuple[Solid, ...]
+    tail_m: Vector3 | None
+    """Our tail, from the centre."""
+    planar: bool
+    look_ahead_m: float
+    blind_m_s: float
+    """Bound of a look-ahead point's speed against its robot's centre, where a message has no plan."""
     brake_m_s2: float
     gain_per_s: float
     step_s: float
@@ -56,16 +68,11 @@ class Constants(NamedTuple):
     """Bound of the own predicted position's error, and of the arc within one step."""
     own_error_m_s: float
     """Bound of the own predicted velocity's error."""
-    mate_error_m: float
-    """Bound of a mate's position error at the stamp of its message, and of its arc within one step."""
-    velocity_error_m_s: float
-    """Bound of an estimated velocity's error."""
     plan_reach_m: float
     plan_reach_m_s: float
     """How far a plan can be from the state it came with, extrapolated."""
-    reach_m_s2: Vector3
-    """Largest acceleration of a mate along each axis."""
     speed_m_s: float
+    """Largest own speed."""
     accel_error_m_s2: float
     drift_m_s2: float
     """Bound of the estimate of the slow part of the acceleration error; 0 switches it off."""
@@ -75,7 +82,6 @@ class Constants(NamedTuple):
     """Right-hand side of a row that cannot bind."""
     clear_m_s: float
     """Allowed speed beyond the own one from which on a wall cannot bind; see `far_from_wall`."""
-    max_age_s: float
     max_own_age_s: float
     min_mates: int
     arena: tuple[Vector3, Vector3] | None
@@ -98,13 +104,14 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
         ("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2"), 0.0
     )
     plain = dataclasses.replace(params, safety=dataclasses.replace(params.safety, **exact))
-    return _robust(plain)._replace(
+    c = _robust(plain)
+    return c._replace(
         mode=mode,
+        mates=c.mates._replace(max_age_s=math.inf, error_m=0.0),
+        strangers=c.strangers and c.strangers._replace(max_age_s=math.inf),
         step_s=TEXTBOOK_STEP_S,
         keep=1 - params.safety.gain_per_s * TEXTBOOK_STEP_S,
         own_error_m=0.0,
-        mate_error_m=0.0,
-        max_age_s=math.inf,
         max_own_age_s=math.inf,
         min_mates=0,
         arena=None if mode == "off" else _corners(params),
@@ -113,14 +120,16 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
 
 def _robust(params: SafetyParams) -> Constants:
     s, box, period = params.safety, params.limits, params.period_s
-    reach = _reach(params)
+    reach = reach_of(params)
     most = math.hypot(*reach) + s.accel_bias_m_s2 * math.sqrt(3)
     delay, lag, horizon = s.delay_s, s.accel_error_m_s2, s.delay_s * (1 + DELAY_SPREAD) / 2
     lead, arc = horizon + period, most * period**2 / 2  # a plan's reference; what acceleration bends in a period
     return Constants(
         mode="qp",
-        squash=1 / s.downwash_ratio,
-        separation_m=s.separation_m,
+        **kinds_of(params, arc)._asdict(),
+        planar=params.planar,
+        look_ahead_m=params.look_ahead_m,
+        blind_m_s=box.speed_m_s,
         brake_m_s2=s.brake_m_s2,
         gain_per_s=s.gain_per_s,
         step_s=period,
@@ -129,33 +138,25 @@ def _robust(params: SafetyParams) -> Constants:
         horizon_s=horizon,
         own_error_m=s.position_error_m + s.velocity_error_m_s * delay + lag * delay**2 / 2 + arc,
         own_error_m_s=s.velocity_error_m_s + lag * delay,
-        mate_error_m=s.position_error_m + arc,
-        velocity_error_m_s=s.velocity_error_m_s,
-        plan_reach_m=most * lead**2 / 2 + 1e-3,
-        plan_reach_m_s=most * lead + 1e-3,
-        reach_m_s2=reach,
+        plan_reach_m=most * lead**2 / 2 + 1e-3 + params.look_ahead_m * (1 + box.yaw_rate_rad_s * lead),
+        plan_reach_m_s=most * lead + 1e-3 + params.look_ahead_m * box.yaw_rate_rad_s,
         speed_m_s=box.speed_m_s,
         accel_error_m_s2=lag,
         drift_m_s2=s.accel_bias_m_s2,
         demand_m_s2=s.brake_m_s2 + lag,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
         clear_m_s=_clear(most + lag + s.brake_m_s2, params),
-        max_age_s=s.max_age_s,
         max_own_age_s=max(delay, period),
         min_mates=params.min_mates,
         arena=_corners(params),
         low=box.accel_min_m_s2,
         high=box.accel_max_m_s2,
-        yaw_rate_rad_s=box.yaw_rate_rad_s,
+        # The heading of a differential drive follows from the acceleration of its look-ahead point.
+        yaw_rate_rad_s=0.0 if params.look_ahead_m else box.yaw_rate_rad_s,
         brake_gain_per_s=1 / (delay + period),
         period_s=period,
         queue=_queue(delay, period, params.queue_length),
     )
-
-
-def _reach(params: SafetyParams) -> Vector3:
-    low, high = params.limits.accel_min_m_s2, params.limits.accel_max_m_s2
-    return (max(-low[0], high[0]), max(-low[1], high[1]), max(-low[2], high[2]))
 
 
 def _clear(accel_m_s2: float, params: SafetyParams) -> float:
@@ -164,7 +165,13 @@ def _clear(accel_m_s2: float, params: SafetyParams) -> float:
 
 
 def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
-    return (params.arena.low_m, params.arena.high_m) if params.arena else None
+    """The arena for the commanded point, a look-ahead within the walls; in the plane it has no floor or ceiling."""
+    if params.arena is None:
+        return None
+    (ax, ay, az), (bx, by, bz), ahead = params.arena.low_m, params.arena.high_m, params.look_ahead_m
+    if params.planar:
+        az, bz = -LARGE_M, LARGE_M
+    return (ax + ahead, ay + ahead, az), (bx - ahead, by - ahead, bz)
 
 
 def _queue(delay_s: float, period_s: float, count: int) -> Queue:

@@ -42,16 +42,22 @@ class SafetyFilter:
         """The memory before the first decision, for robots with these leading axes."""
         return initial_carry(self.params, batch)
 
-    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array) -> tuple[FilterCarry, FilterResult]:
+    def __call__(
+        self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision.
 
         Args:
             carry: the memory that the last decision returned, or `init`.
-            view: what the robot knows. Read are position, velocity and age of the own estimate, and mask, position,
-                velocity, age and plan (but for its stop point) of the team-mates. Leading axes [...] are robots
-                that decide at the same time.
+            view: what the robot knows. Read are position, velocity and age of the own estimate (of a differential
+                drive attitude and yaw rate as well), mask, position, velocity, age and plan (but for its stop
+                point) of the team-mates, and `sensed.strangers_*`. Leading axes [...] are robots that decide at
+                the same time.
             nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
-                filtered; the yaw rate is clipped.
+                filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration, and a
+                differential drive, whose acceleration is that of its look-ahead point, no yaw rate.
+            gain_per_s: [...] class-K gain that the policy asks for, at most the owner's `gain_per_s`: a smaller one
+                keeps farther from every limit. Not finite, it is a fault of the policy. None: the owner's.
 
         Returns:
             The next memory, and what to send, in double precision. The command is always finite and within the
@@ -59,8 +65,9 @@ class SafetyFilter:
         """
         nominal = np.asarray(nominal)
         if nominal.ndim == 1:
-            return filter_one(self._constants, carry, view, nominal)
-        return filter_batch(self._constants, _NUMPY, carry, _as_double(view), np.asarray(nominal, float))
+            return filter_one(self._constants, carry, view, nominal, gain_per_s)
+        gain = None if gain_per_s is None else np.asarray(gain_per_s, float)
+        return filter_batch(self._constants, _NUMPY, carry, _as_double(view), np.asarray(nominal, float), gain)
 
 
 _NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))

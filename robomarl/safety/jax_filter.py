@@ -35,9 +35,11 @@ class JaxFilter:
         """The memory before the first decision, for robots with these leading axes."""
         return initial_carry(self.params, batch, jnp, "float32")
 
-    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array) -> tuple[FilterCarry, FilterResult]:
+    def __call__(
+        self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision; see `SafetyFilter.__call__`."""
-        return filter_batch(self._constants, _JAX, carry, view, nominal)
+        return filter_batch(self._constants, _JAX, carry, view, nominal, gain_per_s)
 
 
 def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:

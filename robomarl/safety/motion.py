@@ -53,6 +53,8 @@ class Predicted(NamedTuple):
     motion: Motion
     error_m: Array
     error_m_s: Array
+    keep: Array | None = None
+    """Share of h that must be left after one step, where the policy sets it; None: as in `Constants`."""
 
 
 def predict(c: Constants, own: Motion, commands: list[Vec3], drift: Vec3, xp: Library) -> Predicted:

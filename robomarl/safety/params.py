@@ -9,9 +9,18 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from robomarl.config import Positive
-from robomarl.hardware_configs.vehicle import LimitConfig, SafetyConfig, Vector3, Vehicle
+from robomarl.config import NonNegative, Positive, UserError
+from robomarl.hardware_configs.vehicle import (
+    AnyVehicle,
+    DifferentialDrive,
+    LimitConfig,
+    Quadrotor,
+    SafetyConfig,
+    Vector3,
+)
+from robomarl.safety.bodies import Obstacle, Strangers, Tail
 
 SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s")
 """Keys of `SafetyConfig` of which the smaller value is the careful one; of all others it is the larger."""
@@ -41,11 +50,31 @@ class SafetyParams:
     arena: Arena | None = None
     min_mates: int = 0
     """Fewer team-mates heard than this: brake (`Reason.MISSING`)."""
+    planar: bool = False
+    """The vehicle drives: it is commanded in the plane, and nothing is above or below anything else."""
+    look_ahead_m: NonNegative = 0.0
+    """A differential drive's commanded point in front of its axle; 0 for vehicles that move in every direction."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What never moves."""
+    strangers: Strangers | None = None
+    """What to assume of everybody who does not run this filter; needed where the view senses any."""
+    tail: Tail | None = None
+    """A part of the vehicle that is a line, such as a cable."""
 
     def __post_init__(self) -> None:
-        """Check that the fallback is possible and that the gains fit the period."""
+        """Check that the fallback is possible, that the gains fit the period, and that nothing needed is unset."""
+        if self.obstacles and self.safety.clearance_m is None:
+            raise ValueError("safety.clearance_m is unset; obstacles need it, so measure it and add it.")
+        if self.planar and any((self.limits.accel_min_m_s2[2], self.limits.accel_max_m_s2[2])):
+            raise ValueError("limits: a vehicle in the plane must have accel_min_m_s2[2] = accel_max_m_s2[2] = 0.")
+        evaded = self.strangers if self.strangers and self.strangers.answer == "evade" else None
+        if evaded and evaded.accel_m_s2 >= self.safety.brake_m_s2:
+            raise ValueError(
+                f"strangers.accel_m_s2 = {evaded.accel_m_s2:g} must be below safety.brake_m_s2 = "
+                f"{self.safety.brake_m_s2:g} to evade them; set strangers.answer = 'stop'."
+            )
         need = self.safety.brake_m_s2 + self.safety.accel_error_m_s2
-        room = brake_room(self.limits)
+        room = brake_room(self.limits, self.planar)
         if need > room + 1e-9:
             raise ValueError(
                 f"limits: the acceleration box reaches {room:g} m/s^2 on its worst axis; "
@@ -70,36 +99,73 @@ class SafetyParams:
         """
         if abs(self.period_s - other.period_s) > 1e-9:
             raise ValueError(f"period_s differs: {self.period_s:g} here, {other.period_s:g} there.")
+        for key in ("planar", "look_ahead_m"):
+            if getattr(self, key) != getattr(other, key):
+                raise ValueError(f"{key} differs: {getattr(self, key)} here, {getattr(other, key)} there.")
         limits = LimitConfig(
             accel_min_m_s2=_each(max, self.limits.accel_min_m_s2, other.limits.accel_min_m_s2),
             accel_max_m_s2=_each(min, self.limits.accel_max_m_s2, other.limits.accel_max_m_s2),
             speed_m_s=min(self.limits.speed_m_s, other.limits.speed_m_s),
             yaw_rate_rad_s=min(self.limits.yaw_rate_rad_s, other.limits.yaw_rate_rad_s),
         )
-        safety = _stricter(self.safety, other.safety, brake_room(limits))
-        arena, mates = _intersect(self.arena, other.arena), max(self.min_mates, other.min_mates)
-        return SafetyParams(safety, limits, self.period_s, arena, mates)
+        return dataclasses.replace(
+            self,
+            safety=_stricter(self.safety, other.safety, brake_room(limits, self.planar)),
+            limits=limits,
+            arena=_intersect(self.arena, other.arena),
+            min_mates=max(self.min_mates, other.min_mates),
+            obstacles=self.obstacles + tuple(o for o in other.obstacles if o not in self.obstacles),
+            strangers=_both(self.strangers, other.strangers),
+            tail=_both(self.tail, other.tail),
+        )
 
 
-def from_vehicle(vehicle: Vehicle, period_s: float, arena: Arena | None = None, min_mates: int = 0) -> SafetyParams:
-    """Parameters of a vehicle at a decision period [s], inside an optional arena."""
-    return SafetyParams(vehicle.safety, vehicle.limits, period_s, arena, min_mates)
+def from_vehicle(vehicle: AnyVehicle, period_s: float, arena: Arena | None = None, min_mates: int = 0) -> SafetyParams:
+    """Parameters of a vehicle at a decision period [s], inside an optional arena.
+
+    Raises:
+        UserError: the vehicle's figures do not fit each other or the period.
+    """
+    look_ahead_m = vehicle.drive.look_ahead_m if isinstance(vehicle, DifferentialDrive) else 0.0
+    planar = not isinstance(vehicle, Quadrotor)
+    try:
+        return SafetyParams(vehicle.safety, vehicle.limits, period_s, arena, min_mates, planar, look_ahead_m)
+    except ValueError as error:
+        raise UserError(f"{vehicle.name}.yaml: {error}") from None
 
 
-def brake_room(limits: LimitConfig) -> float:
-    """Largest acceleration [m/s^2] that the input box holds in every direction."""
-    return min(min(-low, high) for low, high in zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True))
+def brake_room(limits: LimitConfig, planar: bool = False) -> float:
+    """Largest acceleration [m/s^2] that the input box holds in every direction that the vehicle can move in."""
+    sides = list(zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True))
+    return min(min(-low, high) for low, high in sides[: 2 if planar else 3])
 
 
 def _stricter(a: SafetyConfig, b: SafetyConfig, room_m_s2: float) -> SafetyConfig:
-    picked = {}
-    for field in dataclasses.fields(SafetyConfig):
-        pick = min if field.name in SMALLER_IS_STRICTER else max
-        picked[field.name] = pick(getattr(a, field.name), getattr(b, field.name))
+    picked = _pick_each(a, b)
     picked["brake_m_s2"] = min(picked["brake_m_s2"], room_m_s2 - picked["accel_error_m_s2"])
     if picked["brake_m_s2"] <= 0:
         raise ValueError(f"limits: an acceleration box of {room_m_s2:g} m/s^2 leaves nothing to brake with.")
     return SafetyConfig(**picked)
+
+
+Surroundings = TypeVar("Surroundings", Strangers, Tail)
+
+
+def _both(a: Surroundings | None, b: Surroundings | None) -> Surroundings | None:
+    if a is None or b is None:
+        return a or b
+    return type(a)(**_pick_each(a, b))
+
+
+def _pick_each(a: Any, b: Any) -> dict[str, Any]:
+    """The careful value of each field; what has no order must be equal."""
+    picked = {}
+    for field in dataclasses.fields(a):
+        values = [v for v in (getattr(a, field.name), getattr(b, field.name)) if v is not None]
+        if values and not isinstance(values[0], (int, float)) and values[0] != values[-1]:
+            raise ValueError(f"{type(a).__name__.lower()}.{field.name} differs: {values[0]} here, {values[-1]} there.")
+        picked[field.name] = (min if field.name in SMALLER_IS_STRICTER else max)(values, default=None)
+    return picked
 
 
 def _each(pick: Callable[[float, float], float], a: Vector3, b: Vector3) -> Vector3:

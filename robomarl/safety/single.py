@@ -1,15 +1,18 @@
 """The filter for one robot, on Python floats: the same formulas as `batch`, in a fifth of numpy's time."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.safety import barriers, motion, qp
-from robomarl.safety.barriers import Mate
+from robomarl.safety import barriers, look_ahead, motion, qp
+from robomarl.safety.barriers import Body, Row
 from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
 from robomarl.safety.constants import Constants
+from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Floats, Motion, Predicted, Vec3
+from robomarl.safety.strangers import strangers_in
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -23,10 +26,24 @@ class Inputs(NamedTuple):
 
     own: Motion
     has_vel: bool
-    mates: list[Mate]
+    mates: list[Body]
     """The mates that may be used."""
+    strangers: list[Body]
+    """The others that may be used."""
     nominal: Numbers
     reason: Reason
+
+
+class Company(NamedTuple):
+    """Bodies that were heard or seen."""
+
+    bodies: list[Body]
+    """Those that may be used."""
+    count: int
+    fresh: bool
+    """None is too old."""
+    finite: bool
+    """Of none a number is unusable."""
 
 
 class Limits(NamedTuple):
@@ -43,7 +60,7 @@ class Limits(NamedTuple):
 
 
 def filter_one(
-    c: Constants, carry: FilterCarry, view: LocalView, nominal: np.ndarray
+    c: Constants, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: float | None = None
 ) -> tuple[FilterCarry, FilterResult]:
     """One decision of one robot; see `SafetyFilter`."""
     given = read(c, view, nominal)
@@ -51,6 +68,11 @@ def filter_one(
     queue = carry.commands.tolist()
     acting = queue[len(queue) - len(c.queue.speed_s) :]
     own = motion.predict(c, given.own, acting, drift, Floats)
+    if gain_per_s is not None:
+        gain = float(gain_per_s)
+        if not math.isfinite(gain):
+            given, gain = given._replace(reason=Reason.NON_FINITE), 0.0
+        own = own._replace(keep=1 - min(max(gain, 0.0), c.gain_per_s) * c.step_s)
     limits = limits_of(c, own, given, drift)
     accel, reason = given.nominal, given.reason
     if reason is Reason.OK:
@@ -61,7 +83,7 @@ def filter_one(
     x, y, z = u = _in_box(c, accel)
     yaw = min(max(given.nominal[3], -c.yaw_rate_rad_s), c.yaw_rate_rad_s) if good else 0.0
     command = np.array((x, y, z, yaw))
-    active = given.reason is Reason.NON_FINITE or _differs((x, y, z, yaw), given.nominal)
+    active = _differs((x, y, z, yaw), nominal.tolist())
     slack = _slack(c, limits, u, good)
     result = FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
     after = motion.advance(c, own.motion, (x + drift[0], y + drift[1], z + drift[2]))
@@ -80,40 +102,80 @@ def filter_one(
 
 def read(c: Constants, view: LocalView, nominal: np.ndarray) -> Inputs:
     """Test everything that the filter reads, and nothing else."""
-    own, heard = view.own, view.heard
+    own = view.own
     pos, vel, asked = own.pos_m.tolist(), own.vel_m_s.tolist(), nominal.tolist()
     own_age = abs(float(own.age_s))
     has_pos, has_vel, has_nominal = _sane(pos), _sane(vel), _sane(asked) and abs(asked[3]) < LARGE
     own_ok = has_pos and has_vel and own_age < LARGE
-    finite = own_ok and has_nominal
-    stale = own_ok and own_age > c.max_own_age_s
+    state = Motion(pos if has_pos else _ZERO, vel if has_vel else _ZERO)
+    if c.planar:
+        own_ok, state = _in_plane(c, view, own_ok, state)
+        asked = [*asked[:2], 0.0, asked[3]] if has_nominal else asked
     since = c.horizon_s - own_age if own_ok else c.horizon_s
-    mates, count = [], 0
+    mates, others = _mates(c, view, since), _strangers(c, view, since)
+    stale = not (mates.fresh and others.fresh) or (own_ok and own_age > c.max_own_age_s)
+    reason = Reason.MISSING if mates.count < c.min_mates else Reason.STALE if stale else Reason.OK
+    return Inputs(
+        own=state,
+        has_vel=has_vel,
+        mates=mates.bodies,
+        strangers=others.bodies,
+        nominal=asked if has_nominal else [0.0] * 4,
+        reason=reason if own_ok and has_nominal and mates.finite and others.finite else Reason.NON_FINITE,
+    )
+
+
+def _in_plane(c: Constants, view: LocalView, ok: bool, state: Motion) -> tuple[bool, Motion]:
+    """The state without its vertical motion; of a differential drive, that of its look-ahead point."""
+    (px, py, pz), (vx, vy, _) = state
+    state = Motion((px, py, pz), (vx, vy, 0.0))
+    if not (c.look_ahead_m and ok):
+        return ok, state
+    quat, omega = view.own.quat_wxyz.tolist(), view.own.omega_rad_s.tolist()
+    if not (_sane(quat) and abs(quat[3]) < LARGE and _sane(omega)):
+        return False, state
+    return True, look_ahead.point_of(state, quat, omega[2], c.look_ahead_m, Floats)
+
+
+def _mates(c: Constants, view: LocalView, since: float) -> Company:
+    """The mates that were heard."""
+    heard, bodies, count, fresh, finite = view.heard, [], 0, True, True
     states = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
     plans = zip(heard.plan.pos_m.tolist(), heard.plan.vel_m_s.tolist(), strict=True)
-    for (there, mate_pos, mate_vel, age), plan in zip(states, plans, strict=True):
+    for (there, pos, vel, age), plan in zip(states, plans, strict=True):
         if not there:
             continue
         count += 1
         # A stamp from the future is as doubtful as one from the past.
         age = abs(age)
-        if not (age < LARGE and _sane(mate_pos) and _sane(mate_vel)):
+        if not (age < LARGE and _sane(pos) and _sane(vel)):
             finite = False
             continue
-        stale = stale or age > c.max_age_s
-        state = Motion(mate_pos, mate_vel)
+        fresh = fresh and age <= c.mates.max_age_s
+        state = Motion(pos, vel)
         if c.mode == "qp":
-            mates.append(barriers.mate_of(c, state, Motion(*plan), max(age + since, 0.0), Floats))
+            bodies.append(barriers.mate_of(c, state, Motion(*plan), max(age + since, 0.0), Floats))
         else:
-            mates.append(Mate(state, 0.0, 0.0))
-    reason = Reason.MISSING if count < c.min_mates else Reason.STALE if stale else Reason.OK
-    return Inputs(
-        own=Motion(pos if has_pos else _ZERO, vel if has_vel else _ZERO),
-        has_vel=has_vel,
-        mates=mates,
-        nominal=asked if has_nominal else [0.0] * 4,
-        reason=reason if finite else Reason.NON_FINITE,
-    )
+            bodies.append(Body(state, 0.0, 0.0))
+    return Company(bodies, count, fresh, finite)
+
+
+def _strangers(c: Constants, view: LocalView, since: float) -> Company:
+    """Those who were seen and do not run the filter."""
+    found, bodies, fresh, finite = strangers_in(c, view), [], True, True
+    if found is None or c.strangers is None:
+        return Company([], 0, True, True)
+    for there, pos, vel, age in zip(*(a.tolist() for a in found), strict=True):
+        if not there:
+            continue
+        age = abs(age)
+        if not (age < LARGE and _sane(pos) and _sane(vel)):
+            finite = False
+            continue
+        fresh = fresh and age <= c.strangers.max_age_s
+        wait = max(age + since, 0.0) if c.mode == "qp" else 0.0
+        bodies.append(Body(Motion(pos, vel), wait, wait))
+    return Company(bodies, len(bodies), fresh, finite)
 
 
 def limits_of(c: Constants, own: Predicted, given: Inputs, drift: Vec3) -> Limits:
@@ -121,11 +183,8 @@ def limits_of(c: Constants, own: Predicted, given: Inputs, drift: Vec3) -> Limit
     if c.mode == "off":
         return Limits([], [], [], [], math.inf)
     gap, found = math.inf, [barriers.speed_limit(c, own, Floats)]
-    for mate in given.mates:
-        if c.mode == "textbook":
-            row = barriers.pair_textbook(c, own.motion, mate.motion, Floats)
-        else:
-            row = barriers.pair(c, own, mate, Floats)
+    for kind, body, tail in _bodies(c, given):
+        row = _row(c, kind, own, body, tail)
         gap = min(gap, row.gap_m)
         found.append(row)
     dx, dy, dz = drift
@@ -136,6 +195,30 @@ def limits_of(c: Constants, own: Predicted, given: Inputs, drift: Vec3) -> Limit
             normals.append(n)
             bounds.append(bound)
     return Limits(normals, bounds, *_arena(c, own, drift), gap)
+
+
+def _bodies(c: Constants, given: Inputs) -> Iterator[tuple[Kind, Body, Vec3 | None]]:
+    """Everything to keep clear of: its kind, its state, and our tail where that is meant."""
+    for mate in given.mates:
+        yield c.mates, mate, None
+        if c.tail_mates:
+            yield c.tail_mates, mate._replace(shape=Shape(line=c.tail_m)), c.tail_m
+    if c.strangers:
+        for body in given.strangers:
+            yield c.strangers, body, None
+            if c.tail_strangers:
+                yield c.tail_strangers, body, c.tail_m
+    for solid in c.solids:
+        body = Body(Motion(solid.place_m, _ZERO), 0.0, 0.0, solid.shape)
+        yield solid.kind, body, None
+        if solid.tail_kind:
+            yield solid.tail_kind, body, c.tail_m
+
+
+def _row(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | None) -> Row:
+    if c.mode == "textbook":
+        return barriers.pair_textbook(c, kind, own.motion, body, Floats, tail)
+    return barriers.pair(c, kind, own, body, Floats, tail)
 
 
 def _arena(c: Constants, own: Predicted, drift: Vec3) -> tuple[Numbers, Numbers]:

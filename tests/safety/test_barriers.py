@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robomarl.safety import barriers
-from robomarl.safety.barriers import Mate
+from robomarl.safety.barriers import Body, Row
 from robomarl.safety.constants import Constants, constants_of
 from robomarl.safety.filter import SafetyParams
 from robomarl.safety.motion import Floats, Motion, Predicted
@@ -22,14 +22,19 @@ def certain(pos, vel) -> Predicted:
     return Predicted(Motion(tuple(pos), tuple(vel)), 0.0, 0.0)
 
 
-def fresh(pos, vel) -> Mate:
-    return Mate(Motion(tuple(pos), tuple(vel)), 0.0, 0.0)
+def fresh(pos, vel) -> Body:
+    return Body(Motion(tuple(pos), tuple(vel)), 0.0, 0.0)
 
 
 def bare(params: SafetyParams, period_s: float = 0.02) -> Constants:
     """Without any margin, the arc of a period included."""
     c = constants_of(dataclasses.replace(params, period_s=period_s))
-    return c._replace(own_error_m=0.0, mate_error_m=0.0)
+    return c._replace(own_error_m=0.0, mates=c.mates._replace(error_m=0.0))
+
+
+def pair(c: Constants, own: Predicted, body: Body, xp) -> Row:
+    """The row between team-mates."""
+    return barriers.pair(c, c.mates, own, body, xp)
 
 
 KNEE_M_S = 1.6 / 8
@@ -38,7 +43,7 @@ KNEE_M_S = 1.6 / 8
 
 def test_head_on_by_hand(exact: SafetyParams):
     # 2.2 m apart, 1 m/s each: 2 m of clearance, of which the mate needs 1 / (2 * 1.6) to brake.
-    row = barriers.pair(bare(exact), certain((0, 0, 1), (1, 0, 0)), fresh((2.2, 0, 1), (-1, 0, 0)), Floats)
+    row = pair(bare(exact), certain((0, 0, 1), (1, 0, 0)), fresh((2.2, 0, 1), (-1, 0, 0)), Floats)
     allowed = np.sqrt(2 * 1.6 * (2.0 - 1 / 3.2) - KNEE_M_S**2)
     assert row.value == pytest.approx(allowed - 1)
     assert row.gap_m == pytest.approx(2.0)
@@ -52,18 +57,18 @@ def test_two_that_brake_from_the_boundary_stop_at_the_safety_distance(exact: Saf
     c = bare(exact)
     for fast, slow in ((1.0, 1.0), (1.4, 0.0), (1.2, 0.5)):
         apart = 0.2 + (fast**2 + slow**2 + KNEE_M_S**2) / 3.2
-        row = barriers.pair(c, certain((0, 0, 1), (fast, 0, 0)), fresh((apart, 0, 1), (-slow, 0, 0)), Floats)
+        row = pair(c, certain((0, 0, 1), (fast, 0, 0)), fresh((apart, 0, 1), (-slow, 0, 0)), Floats)
         assert row.value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_above_each_other_the_distance_is_longer_by_the_downwash_ratio(exact: SafetyParams):
     c = bare(exact)
-    row = barriers.pair(c, certain((0, 0, 1), (0, 0, 0)), fresh((0, 0, 1.4), (0, 0, 0)), Floats)
+    row = pair(c, certain((0, 0, 1), (0, 0, 0)), fresh((0, 0, 1.4), (0, 0, 0)), Floats)
     assert row.gap_m == pytest.approx(0.0, abs=1e-9)
     assert row.normal == pytest.approx((0, 0, 1), abs=1e-6)
     # From 0.4 + x apart, braking at 1.6 needs v^2 / 3.2 = x of it; there the line meets the root at half the speed.
     apart = 0.4 + (0.8**2 + (2 * KNEE_M_S / 2) ** 2) / 3.2
-    row = barriers.pair(c, certain((0, 0, 1), (0, 0, 0.8)), fresh((0, 0, 1 + apart), (0, 0, 0)), Floats)
+    row = pair(c, certain((0, 0, 1), (0, 0, 0.8)), fresh((0, 0, 1 + apart), (0, 0, 0)), Floats)
     assert row.value == pytest.approx(0.0, abs=1e-9)
 
 
@@ -80,10 +85,10 @@ def test_on_the_row_the_barrier_decays_as_the_gain_says(offset, vel, aside):
     if np.linalg.norm(offset * [1, 1, 0.5]) < 0.3:
         return
     mate = fresh((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    row = barriers.pair(c, certain(offset, vel), mate, Floats)
+    row = pair(c, certain(offset, vel), mate, Floats)
     normal = np.array(row.normal)
     accel = row.bound * normal + np.cross(normal, aside)
-    after = barriers.pair(c, certain(*stepped(c, offset, vel, accel)), mate, Floats)
+    after = pair(c, certain(*stepped(c, offset, vel, accel)), mate, Floats)
     rate = (after.value - row.value) / c.step_s
     assert rate == pytest.approx(-c.gain_per_s * row.value, abs=2e-2)
 
@@ -96,15 +101,15 @@ def test_over_a_whole_period_no_more_is_lost(offset, vel, mate_vel):
     if np.linalg.norm(offset * [1, 1, 0.5]) < 0.35:
         return
     origin = np.zeros(3)
-    mine = barriers.pair(c, certain(offset, vel), fresh(origin, mate_vel), Floats)
-    other = barriers.pair(c, certain(origin, mate_vel), fresh(offset, vel), Floats)
+    mine = pair(c, certain(offset, vel), fresh(origin, mate_vel), Floats)
+    other = pair(c, certain(origin, mate_vel), fresh(offset, vel), Floats)
     if min(mine.value, other.value) < 0:
         return
     one = stepped(c, offset, vel, np.array(mine.normal) * min(mine.bound, 3.0))
     two = stepped(c, origin, mate_vel, np.array(other.normal) * min(other.bound, 3.0))
-    after = barriers.pair(c, certain(*one), fresh(*two), Floats)
+    after = pair(c, certain(*one), fresh(*two), Floats)
     allowed = (1 - 2 * c.gain_per_s * c.step_s) * mine.value
-    # 5 mm: the arc within a period, which `own_error_m` and `mate_error_m` cover outside this test.
+    # 5 mm: the arc within a period, which the errors of both cover outside this test.
     arc = 2 * 3 * np.sqrt(3) * c.step_s**2 / 2
     assert after.value >= allowed - c.slope_per_s * arc - 0.06
 
@@ -112,18 +117,18 @@ def test_over_a_whole_period_no_more_is_lost(offset, vel, mate_vel):
 @given(vector, vector, vector, vector, st.floats(0, 0.5))
 def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age):
     c = constants_of(PARAMS)
-    own, mate = Predicted(Motion(pos, vel), 0.03, 0.1), Mate(Motion(mate_pos, mate_vel), age - 0.02, age)
+    own, mate = Predicted(Motion(pos, vel), 0.03, 0.1), Body(Motion(mate_pos, mate_vel), age - 0.02, age)
     arrays = [tuple(np.array([x]) for x in v) for v in (pos, vel, mate_pos, mate_vel)]
     ages = np.array([age])
     array_own = Predicted(Motion(*arrays[:2]), np.array([0.03]), np.array([0.1]))
     for row, rows in (
         (
-            barriers.pair(c, own, mate, Floats),
-            barriers.pair(c, array_own, Mate(Motion(*arrays[2:]), ages - 0.02, ages), np),
+            pair(c, own, mate, Floats),
+            pair(c, array_own, Body(Motion(*arrays[2:]), ages - 0.02, ages), np),
         ),
         (
-            barriers.pair_textbook(c, own.motion, mate.motion, Floats),
-            barriers.pair_textbook(c, array_own.motion, Motion(*arrays[2:]), np),
+            barriers.pair_textbook(c, c.mates, own.motion, mate, Floats),
+            barriers.pair_textbook(c, c.mates, array_own.motion, Body(Motion(*arrays[2:]), ages, ages), np),
         ),
         (barriers.speed_limit(c, own, Floats), barriers.speed_limit(c, array_own, np)),
     ):
@@ -135,7 +140,7 @@ def test_older_messages_only_take_room_away(pos, vel, mate_pos, mate_vel):
     c = constants_of(PARAMS)
     still = (0.0, 0.0, 0.0)  # a mate at rest is in the same place for every age
     own = Predicted(Motion(pos, vel), 0.03, 0.1)
-    values = [barriers.pair(c, own, Mate(Motion(mate_pos, still), t, t), Floats).value for t in (0, 0.1, 0.3, 0.5)]
+    values = [pair(c, own, Body(Motion(mate_pos, still), t, t), Floats).value for t in (0, 0.1, 0.3, 0.5)]
     assert all(a >= b - 1e-12 for a, b in zip(values, values[1:], strict=False))
 
 
@@ -154,7 +159,7 @@ def test_following_the_allowed_speed_never_takes_more_than_the_brake(params: Saf
 def test_textbook_row_by_hand(exact: SafetyParams):
     c = constants_of(exact, "textbook")
     row = barriers.pair_textbook(
-        c, Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), Motion((2.2, 0.0, 1.0), (-1.0, 0.5, 0.0)), Floats
+        c, c.mates, Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), fresh((2.2, 0.0, 1.0), (-1.0, 0.5, 0.0)), Floats
     )
     root = np.sqrt(2 * 3.2 * 2.0)
     assert row.value == pytest.approx(root - 2)
@@ -178,7 +183,7 @@ def test_far_from_a_wall_it_cannot_bind(gap, speed, error):
     c = constants_of(PARAMS)
     own = Predicted(Motion((0, 0, 0), (0, 0, 0)), 0.05, error)
     if barriers.far_from_wall(c, own, gap, speed):
-        assert barriers.wall(c, own, gap, speed, Floats)[0] >= max(c.reach_m_s2) + c.drift_m_s2
+        assert barriers.wall(c, own, gap, speed, Floats)[0] >= max(c.mates.reach_m_s2) + c.drift_m_s2
 
 
 def test_a_plan_is_used_only_if_it_is_one(params: SafetyParams):
@@ -204,5 +209,5 @@ def test_right_hand_sides_are_clipped_to_what_is_useful(params: SafetyParams):
     c = constants_of(params)
     assert barriers.clip(c, -50.0, Floats) == -(1.6 + 0.3)
     assert barriers.clip(c, 1.0, Floats) == 1.0
-    corner = np.linalg.norm(c.reach_m_s2)
+    corner = np.linalg.norm(c.mates.reach_m_s2)
     assert barriers.clip(c, np.inf, Floats) >= corner

@@ -69,5 +69,5 @@ def test_the_queue_holds_what_the_longest_delay_leaves_open(params: SafetyParams
 
 def test_textbook_has_no_margins(params: SafetyParams):
     c = constants_of(params, "textbook")
-    assert (c.own_error_m, c.mate_error_m, c.own_error_m_s, c.accel_error_m_s2, c.drift_m_s2) == (0,) * 5
+    assert (c.own_error_m, c.mates.error_m, c.own_error_m_s, c.accel_error_m_s2, c.drift_m_s2) == (0,) * 5
     assert (c.horizon_s, len(c.queue.speed_s)) == (0, 0)
