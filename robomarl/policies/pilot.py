@@ -5,16 +5,32 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from robomarl.safety.filter import SafetyFilter
-from robomarl.spec import ActionSpec, Memory, ObservationSpec
+from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
 
 
-class AnyPolicy(Protocol):
-    """What `Pilot` needs of a policy: a bundle's `Policy`, or a run's `RunPolicy`."""
+class Observer(Protocol):
+    """What makes an observation of a view: an `ObservationSpec`, or what a controller reads of a whole team."""
 
-    observation: ObservationSpec
+    def init(self, view: LocalView) -> Memory:
+        """Memory before the first decision."""
+        ...
+
+    def observe(self, memory: Memory, view: LocalView) -> tuple[Memory, Any]:
+        """(memory, view) -> (memory, observation [..., O])."""
+        ...
+
+
+class AnyPolicy(Protocol):
+    """What `Pilot` needs of a policy: a bundle's `Policy`, a run's `RunPolicy`, or a baseline."""
+
     action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """Carry before the first decision."""

@@ -1,4 +1,4 @@
-"""Policies by name: a bundle, a run folder, or the scripted `baseline`; all with one interface."""
+"""Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
 
 from pathlib import Path
 from typing import Any, Protocol
@@ -7,9 +7,11 @@ import numpy as np
 
 from robomarl.config import UserError, build
 from robomarl.paths import bundles_dir
+from robomarl.policies.pilot import Observer
 from robomarl.sim.baselines.goto import GotoPolicy
+from robomarl.sim.baselines.load_pose import LoadPosePolicy
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.spec import ActionSpec
 
 BASELINE = "baseline"
 
@@ -21,8 +23,12 @@ class Policy(Protocol):
     scenario_name: str
     """The scenario that it was trained for."""
     vehicle_name: str
-    observation: ObservationSpec
     action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
 
     def init(self, batch: tuple[int, ...] = ()) -> Any:
         """Carry before the first decision, for leading axes `batch`."""
@@ -47,7 +53,7 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scen
         if scenario is None:
             raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
         chosen = load_scenario(scenario)
-        return GotoPolicy(chosen), chosen
+        return (LoadPosePolicy if chosen.load else GotoPolicy)(chosen), chosen
     policy = _load(name)
     return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
 
