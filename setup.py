@@ -1,5 +1,6 @@
 """What ROS 2 needs: colcon runs this file, and only here are data files. The rest is in pyproject.toml."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def share(folder: str) -> list[tuple[str, list[str]]]:
 
 def kernel() -> dict[str, list[str]]:
     """What tells setuptools of the C kernel. colcon reads all arguments as literals: this is one."""
-    return {"cffi_modules": [f"{KERNEL}:builder"]} if find_spec("cffi") and Path(KERNEL).is_file() else {}
+    wanted = "ROBOMARL_PURE" not in os.environ  # `robomarl fleet setup` sends one wheel to robots of any processor
+    return {"cffi_modules": [f"{KERNEL}:builder"]} if wanted and find_spec("cffi") and Path(KERNEL).is_file() else {}
 
 
 setup(

@@ -136,7 +136,7 @@ def flash(bundle: str, options: DemoOptions, journal: Journal) -> None:
     """Put the bundle on all robots, or on none."""
     from robomarl.config import UserError
     from robomarl.fleet.flash import flash as flash_all
-    from robomarl.fleet.transport import connect_all
+    from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.policies.bundle import load_bundle
 

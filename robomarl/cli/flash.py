@@ -12,18 +12,21 @@ class Args:
     """Options of `robomarl flash`."""
 
     bundle: Annotated[str, tyro.conf.Positional]
-    """Name of a bundle in policies/, or its folder."""
+    """Name of a bundle in policies/, its folder, or a ZIP file of it."""
     fleet: Annotated[str, tyro.conf.Positional]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
-    """Folder that the robots' relative folders are below; by default the working directory."""
+    """Folder that relative folders of robots on this machine are below; by default the working directory."""
+    dry_run: bool = False
+    """Connect, look at everything that can be looked at, and change nothing."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Flash, and say what each robot has now."""
     from robomarl.cli.fleet import report
-    from robomarl.fleet.flash import check_fit, flash
-    from robomarl.fleet.transport import connect_all
+    from robomarl.cli.progress import robot_lines
+    from robomarl.fleet.flash import STEPS, check_fit, flash
+    from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.policies.bundle import load_bundle
 
@@ -31,7 +34,13 @@ def run(args: Args) -> dict[str, Any]:
     remarks = check_fit(bundle, fleet)
     for remark in remarks:
         print(f"note: {remark}")
-    figures = report(flash(bundle, connect_all(fleet, args.root)))
-    if not figures["ok"]:
-        print("Nothing was switched.")
-    return {"id": bundle.id, "remarks": remarks, **figures}
+    with robot_lines([robot.name for robot in fleet.robots], STEPS) as watch:
+        reports = flash(bundle, connect_all(fleet, args.root), watch, args.dry_run, fleet.max_clock_error_s)
+    figures = report(reports)
+    if args.dry_run:
+        figures["ok"] = all(r.ok for r in reports)
+        print("Dry run: nothing was sent or switched.")
+    elif not figures["ok"]:
+        kept = all(r.current != bundle.id for r in reports)
+        print("Nothing was switched." if kept else "Look at the robots with `robomarl fleet status` before you fly.")
+    return {"id": bundle.id, "remarks": remarks, "dry_run": args.dry_run, **figures}

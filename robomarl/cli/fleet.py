@@ -1,4 +1,4 @@
-"""Look after the robots of a fleet: status, rollback, verify, prune."""
+"""Look after the robots of a fleet: status, rollback, verify, prune, log, setup."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,33 +12,94 @@ import tyro
 class Args:
     """Options of `robomarl fleet`."""
 
-    action: Annotated[Literal["status", "rollback", "verify", "prune"], tyro.conf.Positional]
+    action: Annotated[
+        Literal["status", "rollback", "verify", "prune", "log", "setup"],
+        tyro.conf.Positional,
+    ]
     """status: what each robot has. rollback: all go back to the bundle before. verify: each robot checks what it
-    has. prune: remove all but the current and the previous bundle."""
+    has. prune: remove all but the current and the previous bundle. log: the robots' journals. setup: put robomarl
+    itself on the robots."""
     fleet: Annotated[str, tyro.conf.Positional]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
-    """Folder that the robots' relative folders are below; by default the working directory."""
+    """Folder that relative folders of robots on this machine are below; by default the working directory."""
+    dry_run: bool = False
+    """rollback, setup: look at everything that can be looked at, and change nothing."""
+    wheels: Path | None = None
+    """setup: folder of wheels to install from, for robots without a way to a package index."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Do it on every robot, and say what each has now."""
-    from robomarl.fleet import flash
-    from robomarl.fleet.transport import connect_all
+    from robomarl.cli.progress import robot_lines
+    from robomarl.fleet import flash, look
+    from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
 
-    actions = {"status": flash.status, "rollback": flash.rollback, "verify": flash.verify, "prune": flash.prune}
-    return report(actions[args.action](connect_all(load_fleet(args.fleet), args.root)))
+    fleet = load_fleet(args.fleet)
+    names = [robot.name for robot in fleet.robots]
+    if args.action == "setup":
+        return set_up(args, fleet)
+    robots = connect_all(fleet, args.root)
+    if args.action == "rollback":
+        with robot_lines(names, flash.STEPS) as watch:
+            return report(flash.rollback(robots, watch, args.dry_run))
+    if args.action == "log":
+        return {**report(found := look.log(robots)), **journals(found)}
+    return report({"status": look.status, "verify": look.verify, "prune": look.prune}[args.action](robots))
+
+
+def set_up(args: Args, fleet: Any) -> dict[str, Any]:
+    """Put robomarl on every robot that is not a folder of this machine."""
+    from robomarl.cli.progress import robot_lines
+    from robomarl.fleet import setup
+
+    with robot_lines([robot.name for robot in fleet.robots], setup.STEPS) as watch:
+        found = setup.set_up(fleet, args.wheels, watch, args.dry_run)
+    for r in found:
+        print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {r.reason}")
+    return {"ok": all(r.ok for r in found), "robots": [asdict(r) for r in found]}
 
 
 def report(reports: Sequence[Any]) -> dict[str, Any]:
-    """Print one line for each `robomarl.fleet.flash.Report`; the figures. A team with two bundles in it is not ok."""
+    """Print one line for each `robomarl.fleet.report.Report`; the figures. A team with two bundles is not ok."""
     width = max(len(r.name) for r in reports)
     for r in reports:
         now, before = (i[:12] if i else "nothing" for i in (r.current, r.previous))
         line = f"{r.name:<{width}}  {'ok    ' if r.ok else 'FAILED'}  current {now}  previous {before}"
-        print(f"{line}  {r.reason}".rstrip())
-    mixed = len({r.current for r in reports}) > 1
+        print(f"{line}  {facts_of(r)}{r.reason}".rstrip())
+    mixed = len({r.current for r in reports if r.ok or r.current}) > 1
     if mixed:
         print("The robots have different bundles: they must not fly as a team; flash one bundle to all.")
     return {"ok": all(r.ok for r in reports) and not mixed, "mixed": mixed, "robots": [asdict(r) for r in reports]}
+
+
+def facts_of(r: Any) -> str:
+    """What status adds to a robot's line: host, age of what is current, last check, who holds it."""
+    if "holder" not in r.facts:
+        return ""
+    age, checked = r.facts["age_s"], r.facts["verified"]
+    words = [
+        f"at {r.facts['host']}",
+        f"for {duration(age)}" if age is not None else "never flashed",
+        f"verified {checked[:16].replace('T', ' ')} UTC" if checked else "not verified",
+        r.facts["holder"] or "idle",
+    ]
+    return "  ".join(words) + "  "
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: the largest unit that fits."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def journals(reports: Sequence[Any]) -> dict[str, Any]:
+    """Print the robots' journals; the figures."""
+    for r in reports:
+        for e in r.facts.get("entries", ()):
+            change = f"{(e['before'] or 'nothing')[:12]} -> {(e['after'] or 'nothing')[:12]}"
+            print(f"{r.name}  {e['time'][:19]}  {e['who']}  {e['action']}  {change}  {e['result']}")
+    return {"journals": {r.name: list(r.facts.get("entries", ())) for r in reports}}

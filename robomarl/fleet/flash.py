@@ -1,38 +1,31 @@
 """A bundle goes to all robots of a fleet, or to none: all stage and check it, then all switch.
 
-Every function takes the robots by name and returns one `Report` for each. If a robot fails before the switch,
-no robot has switched; if one fails to switch, the others are switched back.
+Every function takes the robots by name, works on all of them at once and returns one `Report` for each. If a robot
+fails before the switch, no robot has switched; if one fails to switch, the others go back.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
 
 from robomarl.config import UserError, to_dict
+from robomarl.fleet.preflight import Need, problems
+from robomarl.fleet.report import Report, Robots, each
 from robomarl.fleet.store import State
-from robomarl.fleet.transport import Transport
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
 
-Robots = Mapping[str, Transport]
-
-
-@dataclass(frozen=True)
-class Report:
-    """What happened to one robot."""
-
-    name: str
-    ok: bool = True
-    previous: str | None = None
-    """Id that rollback would go to, afterwards."""
-    current: str | None = None
-    """Id that is current, afterwards."""
-    seconds: float = 0.0
-    reason: str = ""
-    """Why it is not ok, or what was special."""
-    bundles: tuple[str, ...] = field(default=(), compare=False)
-    """Ids that are on the robot, or that prune removed."""
+Watch = Callable[[str, str], None]
+"""Is told a robot's name and the step that it begins."""
+STEPS = ("connect", "preflight", "stage", "verify", "switch", "done")
+"""What a robot goes through; `failed` ends it early."""
+PING_S = 3.0
+"""How often robots that wait for others are told that we are still there."""
+SLOWEST_SHARE = 0.5
+"""Share of the period that half of a robot's decisions may take at most."""
 
 
 def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
@@ -58,67 +51,6 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
     return [f"{fleet.vehicle}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
 
 
-def flash(bundle: Bundle, robots: Robots) -> list[Report]:
-    """Put the bundle on every robot and make it current on all of them, or on none."""
-
-    def stage(robot: Transport) -> None:
-        robot.add(bundle)
-        wrong = robot.check(bundle.id)
-        if wrong:
-            raise UserError(wrong)
-
-    def target(before: State) -> State:
-        return before if before.current == bundle.id else State(bundle.id, before.current)
-
-    return _two_phases(robots, stage, target)
-
-
-def rollback(robots: Robots) -> list[Report]:
-    """Go back to the previous bundle on every robot, or on none; twice is where one was.
-
-    Raises:
-        UserError: the robots would then fly different bundles.
-    """
-    goals = {name: robot.state().previous for name, robot in robots.items()}
-    if len(set(goals.values())) > 1:
-        names = ", ".join(f"{name} to {_short(goal)}" for name, goal in goals.items())
-        raise UserError(f"Rollback would mix bundles ({names}); nothing was switched, flash one bundle to all.")
-
-    def stage(robot: Transport) -> None:
-        before = robot.state().previous
-        wrong = robot.check(before) if before else "has no previous bundle; flash one."
-        if wrong:
-            raise UserError(wrong)
-
-    return _two_phases(robots, stage, lambda before: State(before.previous, before.current))
-
-
-def status(robots: Robots) -> list[Report]:
-    """What every robot has."""
-    return [_each(name, robot, lambda r: (r.state(), "", r.ids())) for name, robot in robots.items()]
-
-
-def verify(robots: Robots) -> list[Report]:
-    """Check the current bundle on every robot."""
-
-    def look(robot: Transport) -> tuple[State, str, list[str]]:
-        state = robot.state()
-        return state, robot.check(state.current) if state.current else "has no bundle; flash one.", robot.ids()
-
-    return [_each(name, robot, look) for name, robot in robots.items()]
-
-
-def prune(robots: Robots) -> list[Report]:
-    """Remove what is neither current nor previous from every robot."""
-
-    def look(robot: Transport) -> tuple[State, str, list[str]]:
-        with robot.lock():
-            gone = robot.prune()
-        return robot.state(), "", gone
-
-    return [_each(name, robot, look) for name, robot in robots.items()]
-
-
 def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, object, object]]:
     """(dotted key, theirs, ours) of every number that two parsed vehicle files don't share; sources don't count."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
@@ -127,71 +59,172 @@ def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, ob
     return [] if theirs == ours else [(key, theirs, ours)]
 
 
-def _two_phases(robots: Robots, stage: Callable[[Transport], None], target: Callable[[State], State]) -> list[Report]:
-    """Lock all, stage all, switch all; after any failure every robot is as it was."""
-    before: dict[str, State] = {}
-    reports = {name: Report(name) for name in robots}
-    with ExitStack() as locks:
+@dataclass(frozen=True)
+class Plan:
+    """One change of a team, as `change` carries it out."""
 
-        def prepare(name: str) -> None:
-            locks.enter_context(robots[name].lock())
-            before[name] = robots[name].state()
-            stage(robots[name])
-
-        failed = _phase(robots, reports, prepare)
-        if not failed:
-            switched: list[str] = []
-
-            def change(name: str) -> None:
-                if target(before[name]) != before[name]:
-                    switched.append(name)
-                    robots[name].switch(target(before[name]))
-
-            failed = _phase(robots, reports, change, stop=True)
-            if failed:
-                _phase(switched, reports, lambda name: robots[name].switch(before[name]))
-        return [_closing(reports[name], robots[name], before.get(name), failed) for name in robots]
+    action: str
+    """flash or rollback, for the journals."""
+    bundle_id: str
+    """What is to be current."""
+    need: Need
+    bundle: Bundle | None = None
+    """To be staged first; none if the robots have it."""
+    period_s: float = 0.0
+    """Of the bundle's decisions; 0 does not look at the latency."""
+    dry_run: bool = False
+    """Stop after preflight."""
 
 
-def _phase(
-    names: Robots | list[str], reports: dict[str, Report], act: Callable[[str], None], stop: bool = False
-) -> str:
-    """Act on every robot, noting time and failure; returns the first that failed, or nothing."""
-    failed = ""
-    for name in names:
+def flash(
+    bundle: Bundle,
+    robots: Robots,
+    watch: Watch = lambda name, step: None,
+    dry_run: bool = False,
+    max_clock_error_s: float = 1.0,
+) -> list[Report]:
+    """Put the bundle on every robot and make it current on all of them, or on none."""
+    contract = bundle.contract
+    size = sum(map(len, bundle.files.values()))
+    need = Need(contract.vehicle.name, size, max_clock_error_s)
+    return Change(Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run), robots, watch).run()
+
+
+def rollback(robots: Robots, watch: Watch = lambda name, step: None, dry_run: bool = False) -> list[Report]:
+    """Go back to the previous bundle on every robot, or on none; twice is where one was.
+
+    Raises:
+        UserError: the robots would then fly different bundles.
+    """
+    reports = each(robots, lambda robot: {})
+    if any(not report.ok for report in reports):
+        return [replace(r, ok=False, reason=r.reason or "not switched, another robot is away.") for r in reports]
+    goals = {report.name: report.previous for report in reports}
+    if len(set(goals.values())) > 1:
+        names = ", ".join(f"{name} to {short(goal)}" for name, goal in goals.items())
+        raise UserError(f"Rollback would mix bundles ({names}); nothing was switched, flash one bundle to all.")
+    if reports[0].previous is None:
+        return [replace(report, ok=False, reason="has no previous bundle; flash one.") for report in reports]
+    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), dry_run=dry_run)
+    return Change(plan, robots, watch).run()
+
+
+class Change:
+    """One change of a team, from the first question to the last answer."""
+
+    def __init__(self, plan: Plan, robots: Robots, watch: Watch) -> None:
+        """Nothing is asked yet."""
+        self.plan = plan
+        self.robots = robots
+        self.watch = watch
+        self.before: dict[str, State] = {}
+        self.reports = {name: Report(name) for name in robots}
+
+    def run(self) -> list[Report]:
+        """Prepare all; if all are ready, switch all; if one can't, all go back. Robots are let go of at the end."""
+        with ThreadPoolExecutor(len(self.robots)) as pool:
+            try:
+                failed = self._all(pool, self._prepare)
+                if not failed and not self.plan.dry_run:
+                    failed = self._all(pool, self._switch)
+                    self._all(pool, (lambda name: self._undo(name, failed)) if failed else self._confirm)
+                self._all(pool, lambda name: self._finish(name, failed))
+            finally:
+                list(pool.map(lambda robot: robot.close(), self.robots.values()))
+        return [self.reports[name] for name in self.robots]
+
+    def _all(self, pool: ThreadPoolExecutor, act: Callable[[str], None]) -> str:
+        """Act on all robots at once; the first that failed, or nothing. Those that are done are kept company."""
+        jobs = {pool.submit(self._timed, act, name): name for name in self.robots}
+        waiting = set(jobs)
+        while waiting:
+            done, waiting = wait(waiting, PING_S)
+            for name in (jobs[job] for job in jobs if job not in waiting and waiting):
+                with suppress(UserError):
+                    self.robots[name].call("ping") if name in self.before else None
+        return next((jobs[job] for job in jobs if not job.result()), "")
+
+    def _timed(self, act: Callable[[str], None], name: str) -> bool:
         start = time.perf_counter()
         try:
             act(name)
+            good = True
         except UserError as error:
-            failed = failed or name
-            reports[name] = replace(reports[name], ok=False, reason=str(error))
-        reports[name] = replace(reports[name], seconds=reports[name].seconds + time.perf_counter() - start)
-        if failed and stop:
-            break
-    return failed
+            good = False
+            self.watch(name, "failed")
+            self._update(name, ok=False, reason=self.reports[name].reason or str(error))
+        self._update(name, seconds=self.reports[name].seconds + time.perf_counter() - start)
+        return good
 
+    def _prepare(self, name: str) -> None:
+        robot, plan = self.robots[name], self.plan
+        self.watch(name, "connect")
+        facts = robot.hello()
+        self.watch(name, "preflight")
+        # A robot that does not say what it is, is what the fleet file says.
+        said = {**facts, "vehicle": facts["vehicle"] or robot.vehicle}
+        need = plan.need if plan.need.vehicle else replace(plan.need, vehicle=said["vehicle"])
+        if wrong := problems(said, need):
+            raise UserError(f"{name}: {' '.join(wrong)}")
+        if not plan.dry_run:
+            robot.lock()
+        self.before[name] = robot.state()
+        if plan.dry_run:
+            return
+        if plan.bundle is not None:
+            self.watch(name, "stage")
+            robot.add(plan.bundle)
+        self.watch(name, "verify")
+        self._check(name)
 
-def _closing(report: Report, robot: Transport, before: State | None, failed: str) -> Report:
-    """The report with the state that the robot is left in."""
-    try:
+    def _check(self, name: str) -> None:
+        verdict = self.robots[name].check(self.plan.bundle_id, timed=self.plan.period_s > 0)
+        if not verdict["ok"]:
+            raise UserError(f"{name}: {' '.join(verdict['problems'])}")
+        p50, p99 = verdict["step_p50_us"], verdict["step_p99_us"]
+        self._update(name, latency_p50_us=p50, latency_p99_us=p99)
+        if self.plan.period_s and p50 > SLOWEST_SHARE * self.plan.period_s * 1e6:
+            raise UserError(
+                f"{name}: half of its decisions take over {p50 / 1e3:.1f} ms, the period is "
+                f"{self.plan.period_s * 1e3:.0f} ms; this robot is too slow for the bundle."
+            )
+
+    def _switch(self, name: str) -> None:
+        self.watch(name, "switch")
+        before = self.before[name]
+        if before.current != self.plan.bundle_id:
+            self.robots[name].switch(self.plan.action, State(self.plan.bundle_id, before.current))
+
+    def _undo(self, name: str, failed: str) -> None:
+        self.robots[name].undo(f"{failed} could not switch")
+
+    def _confirm(self, name: str) -> None:
+        self.robots[name].confirm()
+        self.watch(name, "done")
+
+    def _finish(self, name: str, failed: str) -> None:
+        """The state that the robot is left in; asked over a new connection if the old one broke."""
+        if name not in self.before:
+            self._update(name, ok=False)
+            return
+        robot, report = self.robots[name], self.reports[name]
+        if not report.ok:
+            robot.close()
+            robot.hello()
         state = robot.state()
-    except UserError as error:
-        return replace(report, ok=False, reason=report.reason or str(error))
-    reason = "was current already." if state == before else ""
-    if failed:
-        reason = report.reason or f"not switched, because {failed} failed."
-    return replace(report, ok=not failed, current=state.current, previous=state.previous, reason=reason)
+        reason = report.reason
+        if not failed and not reason and not self.plan.dry_run and state == self.before[name]:
+            reason = "was current already."
+        if failed:
+            reason = reason or f"not switched, because {failed} failed."
+            if not self.plan.dry_run:
+                robot.note(self.plan.action, self.plan.bundle_id, reason)
+        self._update(name, ok=not failed and report.ok, current=state.current, previous=state.previous, reason=reason)
+
+    def _update(self, name: str, **changes: Any) -> None:
+        self.reports[name] = replace(self.reports[name], **changes)
 
 
-def _each(name: str, robot: Transport, look: Callable[[Transport], tuple[State, str, list[str]]]) -> Report:
-    start = time.perf_counter()
-    try:
-        state, wrong, ids = look(robot)
-    except UserError as error:
-        return Report(name, False, seconds=time.perf_counter() - start, reason=str(error))
-    seconds = time.perf_counter() - start
-    return Report(name, not wrong, state.previous, state.current, seconds, wrong, tuple(ids))
-
-
-def _short(bundle_id: str | None) -> str:
+def short(bundle_id: str | None) -> str:
+    """An id as people read it."""
     return bundle_id[:12] if bundle_id else "nothing"

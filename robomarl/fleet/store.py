@@ -1,9 +1,12 @@
 """`Store`: the bundles of one robot, on the robot. What is current changes by one rename.
 
-    bundles/ID/   sealed bundles, each under its id
-    current       {"id": ..., "previous": ...}: one file, so that both change together
-    lock          held by whoever changes something; the system drops it when its holder dies
-    staging/      bundles on their way in; what is left there is of a transfer that was cut off
+    bundles/ID/     sealed bundles, each under its id; what is here was whole when it came
+    current         {"id": ..., "previous": ...}: one file, so that both change together
+    lock            held by whoever changes something, or flies; the system drops it when its holder dies
+    staging/        bundles on their way in; what is left there is of a transfer that was cut off
+    trusted/*.pub   keys; if there are any, only bundles that one of them signed are taken
+    journal.jsonl   who changed what, when, and how it ended
+    robot.json      what the robot is, written by `robomarl fleet setup`
 
 A power cut or kill at any time leaves `current` naming a whole bundle, the old one or the new.
 """
@@ -14,16 +17,22 @@ import os
 import platform
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from robomarl.config import UserError
-from robomarl.policies.bundle import Bundle, load_bundle
-from robomarl.policies.verify import verify_bundle
+from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
+from robomarl.fleet.journal import Journal
+from robomarl.fleet.keys import check_signature, read_keys
+from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
+from robomarl.policies.verify import Verdict, verify_loaded
 
 _ID = re.compile(r"[0-9a-f]{64}")
+_FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}")
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,7 @@ class Store:
     def __init__(self, root: Path) -> None:
         """Name the folder; nothing is made before `lock`."""
         self.root = root
+        self.journal = Journal(root)
 
     def state(self) -> State:
         """What is current now.
@@ -62,6 +72,13 @@ class Store:
                 raise UserError(f"{file}: {name!r} is no bundle id; remove the file and flash the robot again.")
         return state
 
+    def since_s(self) -> float | None:
+        """When `current` was last changed, in seconds since 1970; none where nothing is current."""
+        try:
+            return (self.root / "current").stat().st_mtime
+        except OSError:
+            return None
+
     def ids(self) -> list[str]:
         """Bundles that are here, sound or not."""
         return sorted(p.name for p in (self.root / "bundles").glob("*") if _ID.fullmatch(p.name))
@@ -74,14 +91,12 @@ class Store:
         """Read a bundle that is here.
 
         Raises:
-            UserError: it is not here, not whole, or not the one that its folder's name says.
+            UserError: it is not here, not whole, not the one that its folder's name says, or not signed by
+                whom this robot trusts.
         """
         if bundle_id not in self.ids():
             raise UserError(f"{self.root}: bundle {bundle_id[:12]} is not here; flash it again.")
-        bundle = load_bundle(self.folder(bundle_id))
-        if bundle.id != bundle_id:
-            raise UserError(f"{bundle.folder}: holds bundle {bundle.id[:12]} instead; flash it again.")
-        return bundle
+        return self._checked(self.folder(bundle_id), bundle_id)
 
     def current(self) -> Bundle:
         """The bundle that the robot is to fly.
@@ -94,38 +109,35 @@ class Store:
             raise UserError(f"{self.root}: the robot has no bundle; flash one.")
         return self.load(bundle_id)
 
-    def add(self, bundle: Bundle) -> None:
-        """Put a bundle in, whole or not at all; one that is here and sound is left as it is.
+    def add(self, bundle_id: str, files: dict[str, bytes]) -> None:
+        """Put a bundle in, whole and checked or not at all; of one that is here and sound, only sidecars change.
+
+        Args:
+            bundle_id: what the files are said to be.
+            files: content by path, sidecars included.
 
         Raises:
-            UserError: the folder can't be written.
+            UserError: the files are not that bundle, or the folder can't be written.
         """
-        try:
-            self.load(bundle.id)
-            return
-        except UserError:
-            pass
-        with _written(self.root):
-            staging, target = self.root / "staging", self.folder(bundle.id)
-            shutil.rmtree(staging, ignore_errors=True)
-            for name, content in {**bundle.files, **bundle.sidecars}.items():
-                write_durably(staging / bundle.id / name, content)
-            for folder in {(staging / bundle.id / name).parent for name in bundle.files}:
-                sync_folder(folder)
-            target.parent.mkdir(exist_ok=True)
-            if target.exists():
-                target.rename(staging / "damaged")
-            (staging / bundle.id).rename(target)
-            sync_folder(target.parent)
-            shutil.rmtree(staging, ignore_errors=True)
+        for name in files:
+            if not _FILE.fullmatch(name):
+                raise UserError(f"{self.root}: {name!r} can't be a file of a bundle; nothing was written.")
+        if not _ID.fullmatch(bundle_id):
+            raise UserError(f"{self.root}: {bundle_id!r} is no bundle id; nothing was written.")
+        with written(self.root):
+            here = self._whole(bundle_id)
+            if here is None:
+                self._add_new(bundle_id, files)
+            else:
+                self._add_sidecars(here, {name: files[name] for name in SIDECARS if name in files})
 
-    def check(self, bundle_id: str) -> str:
-        """Hashes and golden sequences of a bundle, here on the robot; what is wrong, or nothing."""
+    def check(self, bundle_id: str, timed: bool = False) -> Verdict:
+        """Hashes, signature and golden sequences of a bundle, here on the robot; problems are not raised."""
         try:
-            self.load(bundle_id)
+            bundle = self.load(bundle_id)
         except UserError as error:
-            return str(error)
-        return " ".join(verify_bundle(self.folder(bundle_id), timed=False).problems)
+            return Verdict(bundle_id, False, (str(error),))
+        return verify_loaded(bundle, timed)
 
     def switch(self, state: State) -> None:
         """Make `state` what is current, durably, by one rename.
@@ -133,16 +145,13 @@ class Store:
         Raises:
             UserError: the folder can't be written.
         """
-        with _written(self.root):
-            pointer, fresh = self.root / "current", self.root / "current.new"
+        with written(self.root):
             if state.current is None:
-                pointer.unlink(missing_ok=True)
-            else:
-                content = json.dumps({"id": state.current, "previous": state.previous}) + "\n"
-                fresh.unlink(missing_ok=True)
-                write_durably(fresh, content.encode())
-                fresh.rename(pointer)
-            sync_folder(self.root)
+                (self.root / "current").unlink(missing_ok=True)
+                sync_folder(self.root)
+                return
+            content = json.dumps({"id": state.current, "previous": state.previous}) + "\n"
+            replace_durably(self.root / "current", content.encode(), self.root / "current.new")
 
     def prune(self) -> list[str]:
         """Remove all bundles but the current and the previous one; returns the ids of what went.
@@ -152,7 +161,7 @@ class Store:
         """
         state = self.state()
         gone = [i for i in self.ids() if i not in (state.current, state.previous)]
-        with _written(self.root):
+        with written(self.root):
             for bundle_id in gone:
                 shutil.rmtree(self.folder(bundle_id))
             shutil.rmtree(self.root / "staging", ignore_errors=True)
@@ -168,45 +177,79 @@ class Store:
         Raises:
             UserError: somebody else holds it, or the folder can't be written.
         """
-        with _written(self.root):
+        with written(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             file = (self.root / "lock").open("a+")
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not _locked(file):
                 file.seek(0)
                 other = file.read().strip() or "somebody"
-                raise UserError(f"{self.root}: {other} has it now; wait until that is done.") from None
+                raise UserError(f"{self.root}: {other} has it now; wait until that is done.")
             file.truncate(0)
             file.write(f"{holder} (process {os.getpid()} on {platform.node()})\n")
             file.flush()
             yield
 
+    def holder(self) -> str:
+        """Who holds the lock now; empty where nobody does."""
+        try:
+            with (self.root / "lock").open() as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except OSError:
+                    return file.read().strip() or "somebody"
+        except OSError:
+            pass
+        return ""
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a new file, and return when its content is on the disk; folders are made, and not synced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    path.chmod(0o444)
+    def _whole(self, bundle_id: str) -> Bundle | None:
+        try:
+            bundle = load_bundle(self.folder(bundle_id))
+        except UserError:
+            return None
+        return bundle if bundle.id == bundle_id else None
+
+    def _add_new(self, bundle_id: str, files: dict[str, bytes]) -> None:
+        staging, target = self.root / "staging", self.folder(bundle_id)
+        shutil.rmtree(staging, ignore_errors=True)
+        try:
+            for name, content in files.items():
+                write_durably(staging / bundle_id / name, content)
+            for folder in {(staging / bundle_id / name).parent for name in files}:
+                sync_folder(folder)
+            self._checked(staging / bundle_id, bundle_id)
+            target.parent.mkdir(exist_ok=True)
+            if target.exists():
+                target.rename(staging / "damaged")
+            (staging / bundle_id).rename(target)
+            sync_folder(target.parent)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _add_sidecars(self, bundle: Bundle, sidecars: dict[str, bytes]) -> None:
+        after = replace(bundle, sidecars=bundle.sidecars | sidecars)
+        check_signature(after, self._trusted())
+        for name, content in sidecars.items():
+            if bundle.sidecars.get(name) != content:
+                replace_durably(self.folder(bundle.id) / name, content, self.root / "sidecar.new")
+
+    def _trusted(self) -> dict[str, bytes]:
+        return read_keys(self.root / "trusted")
+
+    def _checked(self, folder: Path, bundle_id: str) -> Bundle:
+        bundle = load_bundle(folder)
+        if bundle.id != bundle_id:
+            raise UserError(f"{folder}: holds bundle {bundle.id[:12]} instead; flash it again.")
+        check_signature(bundle, self._trusted())
+        return bundle
 
 
-def sync_folder(path: Path) -> None:
-    """Return when the folder's entries are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _written(root: Path) -> Iterator[None]:
-    """Errors of the file system as one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"{root}: can't be written ({error.strerror}); mend the folder or its permissions.") from None
+def _locked(file: IO[str]) -> bool:
+    """Take the lock. `holder` has it for an instant when it looks: so look more than once."""
+    for _ in range(5):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            time.sleep(0.03)
+    return False

@@ -1,51 +1,101 @@
-"""How robots are reached. `Transport` is all that flashing needs of one; a folder on this machine is the first."""
+"""The ways to a robot: a folder on this machine, or the system's OpenSSH with the user's own keys and settings.
 
-from contextlib import AbstractContextManager
+Both lead to the same `Onboard.handle`: in this process for a folder, in the robot's interpreter over ssh.
+"""
+
+import shlex
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from robomarl.fleet.store import State, Store
-from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.policies.bundle import Bundle
+from robomarl.config import UserError
+from robomarl.fleet.link import BrokenLinkError, Link
+from robomarl.fleet.onboard import Onboard
+from robomarl.fleet.store import Store
+from robomarl.hardware_configs.fleet import RobotConfig
+
+CONNECT_S, GREET_S = 5, 20.0
+"""For the connection, and for the robot's interpreter to come up behind it [s]."""
+SSH = [
+    *("ssh", "-T", "-e", "none"),
+    *("-o", "BatchMode=yes"),  # never asks: six robots can't ask one terminal
+    *("-o", f"ConnectTimeout={CONNECT_S}"),
+    *("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),  # a robot that went away is noticed
+]
 
 
 class Transport(Protocol):
-    """A robot's store, wherever it is. Every method raises `UserError` with one sentence."""
+    """Carries requests to one robot. What it raises is a `UserError` with one sentence."""
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Hold the robot for oneself."""
+    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+        """Ask, and return the answer."""
         ...
 
-    def state(self) -> State:
-        """What is current."""
-        ...
-
-    def ids(self) -> list[str]:
-        """Bundles that are there."""
-        ...
-
-    def add(self, bundle: Bundle) -> None:
-        """Put a bundle there, whole or not at all."""
-        ...
-
-    def check(self, bundle_id: str) -> str:
-        """Hashes and golden sequences, on the robot: what is wrong, or nothing."""
-        ...
-
-    def switch(self, state: State) -> None:
-        """Change what is current, at once."""
-        ...
-
-    def prune(self) -> list[str]:
-        """Remove what is neither current nor previous."""
+    def close(self) -> None:
+        """Let go of the robot; the next `call` connects anew."""
         ...
 
 
-def connect(robot: RobotConfig, root: Path) -> Transport:
-    """The way to one robot; relative folders are below `root`."""
-    return Store(root / Path(robot.folder).expanduser())
+class FolderTransport:
+    """A robot that is a folder here: the demo, a rehearsal, a card in a reader."""
+
+    def __init__(self, root: Path) -> None:
+        """Name the folder."""
+        self.root = root
+        self._onboard = Onboard(Store(root))
+
+    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+        """Ask, and return the answer."""
+        return self._onboard.handle(op, args, payload)
+
+    def close(self) -> None:
+        """Let go of the robot."""
+        self._onboard.close()
 
 
-def connect_all(fleet: Fleet, root: Path) -> dict[str, Transport]:
-    """The way to every robot, by name, in the order of their indices."""
-    return {robot.name: connect(robot, root) for robot in sorted(fleet.robots, key=lambda r: r.index)}
+class SshTransport:
+    """A robot over ssh. One connection carries everything from the first request to `close`."""
+
+    def __init__(self, robot: RobotConfig, ssh_config: str = "") -> None:
+        """Nothing is connected before the first request."""
+        self._command = ssh_command(robot, ssh_config, remote_command(robot))
+        self._what = f"{robot.name} ({robot.host})"
+        self._link: Link | None = None
+        self._error: UserError | None = None
+
+    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+        """Ask, and return the answer. After a break every call fails, until `close`: answers must not get mixed up."""
+        if self._error is not None:
+            raise self._error
+        try:
+            if self._link is None:
+                self._link = Link(self._command, self._what)
+                self._link.greet(CONNECT_S + GREET_S)
+            return self._link.call(op, args, payload, within_s)
+        except BrokenLinkError as error:
+            self._error = error
+            raise
+
+    def close(self) -> None:
+        """Hang up: the robot lets go of its lock."""
+        if self._link is not None:
+            self._link.close()
+        self._link = self._error = None
+
+
+def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
+    """The words that run a shell command on a robot."""
+    extra = ["-F", str(Path(ssh_config).expanduser())] if ssh_config else []
+    return [*SSH, *extra, "--", robot.host, command]
+
+
+def remote_command(robot: RobotConfig) -> str:
+    """What runs on the robot, as its shell reads it."""
+    words = [robot.interpreter, "-m", "robomarl.fleet.onboard", robot.remote_folder]
+    return "exec " + " ".join(shlex.quote(word) for word in words)
+
+
+def connect(robot: RobotConfig, root: Path, ssh_config: str = "") -> Transport:
+    """The way to one robot; relative folders of robots on this machine are below `root`."""
+    if robot.host:
+        return SshTransport(robot, ssh_config)
+    return FolderTransport(root / Path(robot.folder).expanduser())

@@ -23,6 +23,22 @@ class RadioConfig:
 
     rate_hz: Positive = 50.0
     """State-and-plan messages of each robot per second."""
+    reliable: bool = False
+    """Send lost messages again; they come late then."""
+    depth: Annotated[int, Range(1, 100)] = 5
+    """Messages that may wait for a slow reader."""
+
+
+@dataclass(frozen=True)
+class FieldConfig:
+    """How a field test begins, and what becomes of a team that loses a robot."""
+
+    handover_m: Annotated[float, Range(0.0, 100.0)] = 0.0
+    """Altitude at which the policies take over; 0 if they take over wherever the robots are."""
+    climb_m_s: Annotated[float, Range(0.05, 3.0)] = 0.3
+    """Speed of the climb to it. The speed of the landing is in the vehicle file."""
+    on_robot_lost: Literal["continue", "hold", "land"] = "hold"
+    """What the others do when a robot leaves or dies in flight."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +50,13 @@ class RobotConfig:
     index: Annotated[int, Range(0)]
     """Its place in the team, from 0: what the simulator and the bundle know it by."""
     folder: str
-    """Where its bundles are kept. A relative path is below the working directory, or below `--root`."""
+    """Where its bundles are kept. A relative path is below the home folder there if the robot has a `host`, else
+    below the working directory, or below `--root`."""
+    host: str = ""
+    """Where it is, as `ssh` takes it: a name of the user's ssh settings, or user@address. Empty: on this machine."""
+    python: str = ""
+    """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in
+    `FOLDER/venv`."""
 
     def __post_init__(self) -> None:
         """Check the name."""
@@ -42,6 +64,18 @@ class RobotConfig:
             raise ValueError(f"name = {self.name!r} must be lower-case letters, digits and _, a letter first.")
         if not self.folder:
             raise ValueError("folder must not be empty; name the folder that holds the robot's bundles.")
+        if self.host.startswith("-") or any(c.isspace() for c in self.host):
+            raise ValueError(f"host = {self.host!r} must be what ssh takes as a destination: a name, or user@address.")
+
+    @property
+    def remote_folder(self) -> str:
+        """The folder as the robot's own shell finds it, which starts at home."""
+        return self.folder.removeprefix("~/")
+
+    @property
+    def interpreter(self) -> str:
+        """The Python that has robomarl on the robot."""
+        return self.python or f"{self.remote_folder}/venv/bin/python"
 
 
 @dataclass(frozen=True)
@@ -57,15 +91,21 @@ class Fleet:
     """What they fly: starts, goals and arena."""
     robots: tuple[RobotConfig, ...]
     radio: RadioConfig = RadioConfig()
+    field: FieldConfig = FieldConfig()
+    ssh_config: str = ""
+    """An ssh settings file to use instead of the user's own (`ssh -F`)."""
+    max_clock_error_s: Positive = 1.0
+    """Robots whose clock is farther from the operator's are not flashed: their messages would look stale."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
         if not self.robots:
             raise ValueError("robots must name at least one robot.")
-        for key in ("name", "folder"):
-            value, count = Counter(getattr(r, key) for r in self.robots).most_common(1)[0]
+        places = {"name": [r.name for r in self.robots], "folder": [f"{r.host}:{r.folder}" for r in self.robots]}
+        for key, values in places.items():
+            value, count = Counter(values).most_common(1)[0]
             if count > 1:
-                raise ValueError(f"robots: {count} robots have {key} = {value!r}; give each its own.")
+                raise ValueError(f"robots: {count} robots have {key} = {value.lstrip(':')!r}; give each its own.")
         by_index = {robot.index: robot for robot in reversed(self.robots)}
         for robot in self.robots:
             if by_index[robot.index] is not robot:

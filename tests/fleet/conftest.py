@@ -4,20 +4,35 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import Store
+from robomarl.fleet.transport import FolderTransport
+from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import Bundle, load_bundle
-from tests.policies.conftest import sealed_once
 from tests.policies.sealing import copy, reseal
 
 
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bundle, Bundle]:
-    """The same policy under two names: two ids."""
-    other = copy(sealed_once(), tmp_path_factory.mktemp("other"))
+    """The bundle that ships, and the same under another name: two ids."""
+    shipped, other = (copy(bundles_dir() / "swap_4", tmp_path_factory.mktemp(name)) for name in ("shipped", "other"))
+    for folder in (shipped, other):
+        (folder / "eval.json").unlink(missing_ok=True)
     reseal(other, lambda data: data.update(name="other"))
-    return load_bundle(sealed_once()), load_bundle(other)
+    return load_bundle(shipped), load_bundle(other)
+
+
+def folder_robots(root: Path, count: int = 3) -> dict[str, Robot]:
+    names = [f"robot_{i}" for i in range(count)]
+    return {name: Robot(name, FolderTransport(root / name), "crazyflie_21", name) for name in names}
 
 
 @pytest.fixture
-def robots(tmp_path: Path) -> dict[str, Store]:
+def robots(tmp_path: Path) -> dict[str, Robot]:
+    return folder_robots(tmp_path)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> dict[str, Store]:
+    """The same robots from the inside."""
     return {f"robot_{i}": Store(tmp_path / f"robot_{i}") for i in range(3)}

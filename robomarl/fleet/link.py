@@ -1,0 +1,144 @@
+"""`Link`: a process whose streams lead to a robot, with a deadline on every byte.
+
+The process is the system's `ssh`, or in tests anything that speaks like `robomarl.fleet.serve`. Streams do not
+block: a robot that stops reading or answering is an error after a time, and never a hang.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.fleet.serve import GREETING
+
+STALL_S = 15.0
+"""A robot that takes or gives no byte for so long is gone."""
+CLOSE_S = 3.0
+"""How long the process has to end by itself, once its input is closed."""
+MAX_NOISE = 2**16
+"""Bytes that a login shell may print before the greeting."""
+
+
+class BrokenLinkError(UserError):
+    """The robot is gone, or what it says can't be understood; a robot that says no is a plain `UserError`."""
+
+
+class Link:
+    """One conversation. Errors are one sentence that begins with `what`."""
+
+    def __init__(self, command: list[str], what: str) -> None:
+        """Start the process.
+
+        Raises:
+            BrokenLinkError: there is no such program.
+        """
+        self._what = what
+        self._errors = tempfile.TemporaryFile()
+        self._buffer = bytearray()
+        try:
+            # A session of its own: Ctrl-C is for us, and the robots are told in order.
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True
+            )
+        except OSError as error:
+            self._errors.close()
+            raise BrokenLinkError(f"{what}: {command[0]} can't be started ({error.strerror}); install it.") from None
+        assert self._process.stdin and self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+
+    def greet(self, within_s: float) -> None:
+        """Wait for the robot's greeting.
+
+        Raises:
+            BrokenLinkError: it does not come.
+        """
+        seen, end = 0, time.monotonic() + within_s
+        while (line := self._line(max(0.0, end - time.monotonic()))).strip() != GREETING.encode():
+            seen += len(line)
+            if seen > MAX_NOISE:
+                raise BrokenLinkError(f"{self._what}: talks, but not as robomarl does; run `robomarl fleet setup`.")
+
+    def call(self, op: str, args: dict[str, Any], payload: bytes, within_s: float) -> dict[str, Any]:
+        """Ask, and wait for the answer.
+
+        Raises:
+            UserError: the robot says no.
+            BrokenLinkError: it does not answer in time, or is gone.
+        """
+        head = json.dumps({"op": op, "args": args, "size": len(payload)}).encode() + b"\n"
+        self._send(head + payload)
+        try:
+            answer = json.loads(self._line(within_s))
+        except ValueError:
+            raise BrokenLinkError(f"{self._what}: its answer is no JSON; run `robomarl fleet setup` again.") from None
+        if not answer.get("ok", False):
+            raise UserError(f"{self._what}: {answer.get('error', 'failed')}")
+        return answer["answer"]
+
+    def close(self) -> None:
+        """Let go of the robot, and end the process."""
+        if self._process.stdin and not self._process.stdin.closed:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+        self._errors.close()
+
+    def _send(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            self._wait(self._in, select.POLLOUT, STALL_S)
+            try:
+                rest = rest[os.write(self._in, rest[: 2**16]) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise BrokenLinkError(f"{self._what}: {self._why_gone()}") from None
+
+    def _line(self, within_s: float) -> bytes:
+        end = time.monotonic() + within_s
+        while (stop := self._buffer.find(b"\n")) < 0:
+            self._wait(self._out, select.POLLIN, end - time.monotonic())
+            try:
+                read = os.read(self._out, 2**16)
+            except BlockingIOError:
+                continue
+            if not read:
+                raise BrokenLinkError(f"{self._what}: {self._why_gone()}")
+            self._buffer += read
+        line = bytes(self._buffer[: stop + 1])
+        del self._buffer[: stop + 1]
+        return line
+
+    def _wait(self, descriptor: int, event: int, within_s: float) -> None:
+        poll = select.poll()
+        poll.register(descriptor, event)
+        if within_s <= 0 or not poll.poll(within_s * 1000):
+            raise BrokenLinkError(
+                f"{self._what}: does not answer in time; look whether it is on, near and not overloaded."
+            )
+
+    def _why_gone(self) -> str:
+        """What the process said when it went."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSE_S)
+        self._errors.seek(0)
+        lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
+        said = lines[-1].strip() if lines else "the connection was closed"
+        if "No module named" in said or "No such file" in said or "not found" in said:
+            return f"robomarl is not installed there ({said}); run `robomarl fleet setup`."
+        return f"{said}; look whether it is on and near, and whether its host in the fleet file is right."

@@ -1,0 +1,236 @@
+"""What an operator may ask of a robot. This half runs on the robot, with the robot's own interpreter.
+
+`Onboard` serves one operator: it holds the robot's lock and the way back for as long as the operator is there. An
+operator who goes away between the switch and its confirmation leaves the robot as it was before.
+
+    python -m robomarl.fleet.onboard FOLDER     speaks with `robomarl.fleet.link` on its standard streams
+"""
+
+import json
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from robomarl import __version__
+from robomarl.config import UserError
+from robomarl.fleet.disk import replace_durably, sync_folder, written
+from robomarl.fleet.keys import checked_name, public_key
+from robomarl.fleet.store import State, Store
+
+PROTOCOL = 1
+"""Both halves must speak the same one."""
+
+
+class Onboard:
+    """One operator's hold on one robot."""
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is touched before the operator asks."""
+        self.store = store
+        self._who = "somebody"
+        self._lock = ExitStack()
+        self._is_locked = False
+        self._sound: set[str] = set()
+        self._before: State | None = None
+
+    def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
+        """Do what is asked; the answer is plain JSON.
+
+        Raises:
+            UserError: it can't be done, or is no request.
+        """
+        if op not in OPS:
+            raise UserError(f"{self.store.root}: no request is called {op!r}; update robomarl on the robot.")
+        try:
+            return OPS[op](self, **args, **({"payload": payload} if op == "add" else {})) or {}
+        except TypeError as error:
+            raise UserError(f"{self.store.root}: bad request {op!r} ({error}); update robomarl on the robot.") from None
+
+    def close(self) -> None:
+        """The operator is gone: go back if the switch was not confirmed, and let go of the robot."""
+        try:
+            self.undo("the operator went away before all had switched")
+        finally:
+            self._lock.close()
+            self._is_locked = False
+
+    def hello(self, who: str) -> dict[str, Any]:
+        """What the robot is, for preflight."""
+        self._who = str(who)[:200]
+        near = next(p for p in (self.store.root.absolute(), *self.store.root.absolute().parents) if p.exists())
+        return {
+            "protocol": PROTOCOL,
+            "robomarl": __version__,
+            "python": platform.python_version(),
+            "onnxruntime": _version("onnxruntime"),
+            "machine": platform.machine(),
+            "free_bytes": shutil.disk_usage(near).free,
+            "vehicle": str(self._profile().get("vehicle", "")),
+            "holder": self.store.holder(),
+            "time_s": time.time(),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """What is current, since when, when it was last checked, and who holds the robot."""
+        state = self.store.state()
+        checks = [e for e in self.store.journal.read() if e.after == state.current and e.result == "ok"]
+        return {
+            **asdict(state),
+            "ids": self.store.ids(),
+            "age_s": None if (since := self.store.since_s()) is None else max(0.0, time.time() - since),
+            "verified": checks[-1].time if checks else "",
+            "holder": self.store.holder(),
+        }
+
+    def lock(self) -> None:
+        """Hold the robot until the operator is gone."""
+        if not self._is_locked:
+            self._lock.enter_context(self.store.lock(self._who))
+            self._is_locked = True
+
+    def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
+        """Put a bundle in: names and sizes in order, their bytes behind each other."""
+        self._need_lock()
+        content, start = {}, 0
+        for name, size in files:
+            content[str(name)] = payload[start : start + int(size)]
+            start += int(size)
+        if start != len(payload) or len(content) != len(files):
+            raise UserError(f"{self.store.root}: the bundle came with other sizes than announced; flash it again.")
+        self.store.add(id, content)
+
+    def check(self, id: str, timed: bool = False) -> dict[str, Any]:  # noqa: A002
+        """Hashes, signature, golden sequences and latency, here."""
+        verdict = self.store.check(id, timed)
+        self._sound = self._sound | {id} if verdict.ok else self._sound - {id}
+        return asdict(verdict)
+
+    def switch(self, action: str, current: str, previous: str | None) -> None:
+        """Make a bundle current that was checked just now; see `confirm` and `undo`."""
+        self._need_lock()
+        before, after = self.store.state(), State(current, previous)
+        if current not in self._sound:
+            raise UserError(f"{self.store.root}: bundle {current[:12]} was not checked; nothing was switched.")
+        with written(self.store.root):
+            self._note(action, before, after, "begun")
+            self._before = before
+            self.store.switch(after)
+            self._note(action, before, after, "ok")
+
+    def confirm(self) -> None:
+        """All robots have switched: this one stays."""
+        self._before = None
+
+    def undo(self, reason: str = "another robot failed") -> None:
+        """Go back to what was before `switch`, unless it was confirmed."""
+        if self._before is not None:
+            now = self.store.state()
+            self.store.switch(self._before)
+            before, self._before = self._before, None
+            with written(self.store.root):
+                self._note("undo", now, before, f"ok: {reason}")
+
+    def note(self, action: str, after: str | None, result: str) -> None:
+        """Write into the journal what came of it, where nothing was switched."""
+        if self.store.root.is_dir():
+            with written(self.store.root):
+                self._note(action, self.store.state(), State(after), result)
+
+    def prune(self) -> dict[str, Any]:
+        """Remove what is neither current nor previous."""
+        self._need_lock()
+        gone, now = self.store.prune(), self.store.state()
+        self.note("prune", now.current, f"ok: {len(gone)} removed")
+        return {"gone": gone}
+
+    def log(self, count: int = 20) -> dict[str, Any]:
+        """The journal's last lines."""
+        return {"entries": [asdict(entry) for entry in self.store.journal.read(count)]}
+
+    def trust(self, name: str, key: str) -> dict[str, Any]:
+        """From now on take bundles that this key signed, and no unsigned ones."""
+        self._need_lock()
+        public_key(key, f"key {name}")
+        folder = self.store.root / "trusted"
+        with written(self.store.root):
+            folder.mkdir(exist_ok=True)
+            replace_durably(
+                folder / f"{checked_name(name)}.pub", f"{key.split()[0]} {name}\n".encode(), folder / ".new"
+            )
+        return self._after_keys("trust", name)
+
+    def revoke(self, name: str) -> dict[str, Any]:
+        """Take nothing from this key any more."""
+        self._need_lock()
+        file = self.store.root / "trusted" / f"{checked_name(name)}.pub"
+        if not file.is_file():
+            raise UserError(f"{file}: this robot does not trust {name!r}; `robomarl key list FLEET` says whom.")
+        with written(self.store.root):
+            file.unlink()
+            sync_folder(file.parent)
+        return self._after_keys("revoke", name)
+
+    def trusted(self) -> dict[str, Any]:
+        """Names of the keys that this robot trusts."""
+        return {"names": sorted(p.stem for p in (self.store.root / "trusted").glob("*.pub"))}
+
+    def profile(self, **about: Any) -> None:
+        """Write down what this robot is."""
+        self._need_lock()
+        with written(self.store.root):
+            text = json.dumps(about, indent=1) + "\n"
+            replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
+        self.note("setup", self.store.state().current, "ok")
+
+    def ping(self) -> None:
+        """The operator is still there."""
+
+    def _after_keys(self, action: str, name: str) -> dict[str, Any]:
+        now = self.store.state()
+        self.note(action, now.current, f"ok: {name}")
+        wrong = "; ".join(self.store.check(now.current).problems) if now.current else ""
+        return {**self.trusted(), "refused": wrong}
+
+    def _need_lock(self) -> None:
+        if not self._is_locked:
+            raise UserError(f"{self.store.root}: not locked; ask for the lock first.")
+
+    def _note(self, action: str, before: State, after: State, result: str) -> None:
+        self.store.journal.write(self._who, action, (before.current, after.current), result)
+
+    def _profile(self) -> dict[str, Any]:
+        try:
+            data = json.loads((self.store.root / "robot.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return data if isinstance(data, dict) else {}
+
+
+OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
+    name: getattr(Onboard, name)
+    for name in (
+        *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
+        *("trust", "revoke", "trusted", "profile", "ping"),
+    )
+}
+"""Requests by name."""
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+if __name__ == "__main__":
+    from robomarl.fleet.serve import serve
+
+    sys.exit(serve(Path(sys.argv[1])))

@@ -1,0 +1,107 @@
+"""`Robot`: one robot as the operator sees it, with the requests of `robomarl.fleet.onboard` as methods."""
+
+import getpass
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.fleet.onboard import PROTOCOL
+from robomarl.fleet.store import State
+from robomarl.fleet.transport import Transport, connect
+from robomarl.hardware_configs.fleet import Fleet
+from robomarl.policies.bundle import Bundle
+
+CHECK_S = 60.0
+"""Longest that a robot may take to check a bundle."""
+
+
+class Robot:
+    """One robot. Every method raises `UserError` with one sentence where the robot can't, or is gone."""
+
+    def __init__(self, name: str, transport: Transport, vehicle: str = "", place: str = "") -> None:
+        """Nothing is asked yet.
+
+        Args:
+            name: as in the fleet file.
+            transport: the way there.
+            vehicle: what the fleet file says that it is.
+            place: host or folder, for people.
+        """
+        self.name = name
+        self.vehicle = vehicle
+        self.place = place
+        self._transport = transport
+
+    def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: Any) -> dict[str, Any]:
+        """One request; see `robomarl.fleet.onboard.OPS`."""
+        return self._transport.call(op, args, payload, within_s)
+
+    def hello(self) -> dict[str, Any]:
+        """What the robot is, with `clock_error_s`: how far its clock is off at least, the way there deducted."""
+        self.call("ping")  # connects: that must not count as time on the way
+        asked = time.time()
+        facts = self.call("hello", who=operator())
+        answered = time.time()
+        if facts.get("protocol") != PROTOCOL:
+            raise UserError(
+                f"{self.name}: has robomarl {facts.get('robomarl')} with another protocol; run `robomarl fleet setup`."
+            )
+        late = max(asked - facts["time_s"], facts["time_s"] - answered, 0.0)
+        return {**facts, "clock_error_s": late}
+
+    def state(self) -> State:
+        """What is current."""
+        answer = self.call("state")
+        return State(answer["current"], answer["previous"])
+
+    def lock(self) -> None:
+        """Hold the robot until `close`."""
+        self.call("lock")
+
+    def add(self, bundle: Bundle) -> None:
+        """Put a bundle there, whole and checked or not at all."""
+        files = {**bundle.files, **bundle.sidecars}
+        sizes = [[name, len(content)] for name, content in files.items()]
+        self.call("add", b"".join(files.values()), CHECK_S, id=bundle.id, files=sizes)
+
+    def check(self, bundle_id: str, timed: bool = False) -> dict[str, Any]:
+        """A `robomarl.policies.verify.Verdict`, made on the robot, as a dict."""
+        return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed)
+
+    def switch(self, action: str, state: State) -> None:
+        """Change what is current, at once; until `confirm` the robot goes back if we go away."""
+        self.call("switch", action=action, current=state.current, previous=state.previous)
+
+    def confirm(self) -> None:
+        """Stay with what was switched to."""
+        self.call("confirm")
+
+    def undo(self, reason: str) -> None:
+        """Go back to what was before `switch`."""
+        self.call("undo", reason=reason)
+
+    def note(self, action: str, after: str | None, result: str) -> None:
+        """A line for the robot's journal."""
+        self.call("note", action=action, after=after, result=result)
+
+    def close(self) -> None:
+        """Let go of the robot."""
+        self._transport.close()
+
+
+def operator() -> str:
+    """user@host, for journals."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "somebody"
+    return f"{user}@{platform.node()}"
+
+
+def connect_all(fleet: Fleet, root: Path) -> dict[str, Robot]:
+    """Every robot by name, in the order of their indices; nothing is connected yet."""
+    robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    vehicle = fleet.vehicle_config.name
+    return {r.name: Robot(r.name, connect(r, root, fleet.ssh_config), vehicle, r.host or r.folder) for r in robots}
