@@ -50,6 +50,11 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
         bundle = load_bundle(name_or_dir)
     except UserError as error:
         return Verdict("", False, (str(error),))
+    return verify_loaded(bundle, timed)
+
+
+def verify_loaded(bundle: Bundle, timed: bool = True) -> Verdict:
+    """Check the behaviour of a bundle that has been read; see `verify_bundle`."""
     try:
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
         checks = replay(bundle, policy, sequences)
