@@ -20,8 +20,8 @@ FAR_M = 1e3
 """Where a mate that was not heard is put: its row cannot bind there."""
 
 
-HalfSpace = tuple[Array, Array, Array, Array]
-"""Unit normal x, y, z and right-hand side."""
+HalfSpaces = tuple[Vec3, Array]
+"""Components [m, ...] of the unit normals, and right-hand sides [m, ...]."""
 
 
 class Library(NamedTuple):
@@ -72,11 +72,12 @@ def filter_batch(
         gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.error_m * 0.0
         own = own._replace(keep=1 - gain * c.step_s)
         checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
-    rows, (low, high), margin = limits_of(c, own, checked, xp)
-    rows = [(x, y, z, bound - _dot((x, y, z), drift)) for x, y, z, bound in rows]
-    low, high = ([b - d for b, d in zip(bounds, drift, strict=False)] for bounds in (low, high))
-    clipped = [(*row[:3], barriers.clip(c, row[3], xp)) for row in rows] + _box(c, checked.own, low, high, xp)
-    found = library.solve(xp.stack([xp.stack(row) for row in clipped]), xp.moveaxis(checked.nominal[..., :3], -1, 0))
+    (normals, bounds), (low, high), margin = limits_of(c, own, checked, xp)
+    bounds = bounds - _dot(normals, drift)
+    low, high = ([b - d for b, d in zip(side, drift, strict=False)] for side in (low, high))
+    clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
+    rows = xp.concatenate([clipped, _box(c, checked.own, low, high, xp)])
+    found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
     reason = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
     reason = xp.where(found.solved, int(Reason.OK), reason)
     reason = xp.where(checked.reason != Reason.OK, checked.reason, reason)
@@ -84,7 +85,7 @@ def filter_batch(
     accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
     yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
     command = xp.stack([*accel, xp.where(good, yaw, 0.0)], -1)
-    slack = _slack(rows, low, high, accel, xp)
+    slack = _slack((normals, bounds), low, high, accel, xp)
     active = ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
     after = motion.advance(c, own.motion, _add(accel, drift))
@@ -182,11 +183,12 @@ def _strangers(
 
 def limits_of(
     c: Constants, own: Predicted, checked: Checked, xp: ModuleType
-) -> tuple[list[HalfSpace], tuple[list[Array], list[Array]], Array]:
+) -> tuple[HalfSpaces, tuple[list[Array], list[Array]], Array]:
     """All half-spaces but the input box, not clipped yet: rows, the arena's bounds; and the smallest gap."""
     gap = own.error_m * 0.0 + xp.inf
     if c.mode == "off":
-        return [], ([], []), gap
+        none = xp.zeros((0, *gap.shape), gap.dtype)
+        return ((none, none, none), none), ([], []), gap
     along = Predicted(
         Motion(*(tuple(x[..., None] for x in v) for v in own.motion)),
         own.error_m[..., None],
@@ -194,16 +196,17 @@ def limits_of(
         None if own.keep is None else own.keep[..., None],
     )
     limit = barriers.speed_limit(c, own, xp)
-    rows: list[HalfSpace] = [(*limit.normal, limit.bound)]
-    for kind, body, tail, there in _bodies(c, checked, xp):
+    found = [tuple(x[..., None] for x in (*limit.normal, limit.bound))]
+    for kind, body, tail, there in _bodies(c, checked):
         row = _row(c, kind, along, body, xp, tail)
-        rows += [tuple(x[..., k] for x in (*row.normal, row.bound)) for k in range(row.bound.shape[-1])]
+        found.append((*row.normal, row.bound))
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
-    return rows, barriers.arena_bounds(c, own, xp), gap
+    x, y, z, bound = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
+    return ((x, y, z), bound), barriers.arena_bounds(c, own, xp), gap
 
 
-def _bodies(c: Constants, checked: Checked, xp: ModuleType) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
+def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
     """Everything to keep clear of: its kind, its state, our tail where that is meant, and which entries count."""
     yield c.mates, checked.mates, None, checked.heard
     if c.tail_mates:
@@ -226,18 +229,18 @@ def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, t
     return barriers.pair(c, kind, own, body, xp, tail)
 
 
-def _box(c: Constants, own: Motion, low: list[Array], high: list[Array], xp: ModuleType) -> list[HalfSpace]:
-    """The input box, cut by the arena, as half-spaces."""
+def _box(c: Constants, own: Motion, low: list[Array], high: list[Array], xp: ModuleType) -> Array:
+    """The input box, cut by the arena, as half-spaces [6, 4, ...]."""
     zero = own.pos[0] * 0.0
-    rows: list[HalfSpace] = []
+    rows = []
     for i in range(3):
         least, most = zero + c.low[i], zero + c.high[i]
         if low:
             least = xp.maximum(least, xp.minimum(low[i], c.demand_m_s2))
             most = xp.minimum(most, xp.maximum(high[i], -c.demand_m_s2))
         x, y, z = (zero + float(i == j) for j in range(3))
-        rows += [(x, y, z, most), (-x, -y, -z, -least)]
-    return rows
+        rows += [xp.stack([x, y, z, most]), xp.stack([-x, -y, -z, -least])]
+    return xp.stack(rows)
 
 
 def split(vector: Array) -> Vec3:
@@ -245,10 +248,8 @@ def split(vector: Array) -> Vec3:
     return (vector[..., 0], vector[..., 1], vector[..., 2])
 
 
-def _slack(rows: list[HalfSpace], low: list[Array], high: list[Array], u: Vec3, xp: ModuleType) -> Array:
-    slack = u[0] * 0.0
-    for row in rows:
-        slack = xp.maximum(slack, _dot(row, u) - row[3])
+def _slack(rows: HalfSpaces, low: list[Array], high: list[Array], u: Vec3, xp: ModuleType) -> Array:
+    slack = xp.maximum((_dot(rows[0], u) - rows[1]).max(0, initial=-xp.inf), 0.0)
     for x, least, most in zip(u, low, high, strict=False):
         slack = xp.maximum(slack, xp.maximum(least - x, x - most))
     return slack

@@ -113,25 +113,17 @@ def test_commands_are_finite_within_the_limits_and_in_the_plane(name: str, rando
         assert (result.command[:, 2] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["quadrotor that evades"])
-def test_jax_gives_the_same_commands_and_finite_gradients(name: str, random: np.random.Generator):
+@pytest.mark.parametrize("name", ["quadrotor that evades", "differential among all"])
+def test_jax_gives_the_same_commands(name: str, random: np.random.Generator):
     params = VEHICLES[name]
     carry, views, nominal = carry_for(params, random), views_for(params, random), random.uniform(-2, 2, (NUM, 4))
     single = jax.tree.map(lambda x: np.asarray(x, np.float32) if x.dtype == float else x, (carry, views, nominal))
     double = jax.tree.map(lambda x: np.asarray(x, float) if x.dtype == np.float32 else x, single)
     _, expected = SafetyFilter(params)(*double)
-    jax_filter = make_jax_filter(params)
-
-    def loss(nominal: jax.Array, pos: jax.Array) -> tuple[jax.Array, tuple]:
-        view = single[1]._replace(own=single[1].own._replace(pos_m=pos))
-        _, result = jax_filter(single[0], view, nominal)
-        return (result.command**2).sum() + result.slack.sum(), result
-
-    grads, found = jax.jit(jax.grad(loss, (0, 1), has_aux=True))(jnp.asarray(single[2]), jnp.asarray(views.own.pos_m))
+    _, found = jax.jit(make_jax_filter(params).__call__)(*single)
     same = np.asarray(found.reason) == expected.reason
     assert same.mean() > 0.98
     np.testing.assert_allclose(np.asarray(found.command)[same], expected.command[same], atol=1e-3)
-    assert all(np.isfinite(g).all() for g in grads)
 
 
 @pytest.mark.parametrize("name", VEHICLES)
