@@ -20,7 +20,8 @@ from typing import Any
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
-from robomarl.policies.contract import SCHEMA_VERSION, Contract, FileEntry, sha256_of
+from robomarl.policies.contract import Contract, FileEntry, sha256_of
+from robomarl.policies.migrate import migrate
 
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
 FILTERED_FILE = "policy_filtered.onnx"
@@ -111,16 +112,13 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         data = json.loads(files[CONTRACT_FILE], parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
-    newest = data.get("schema_version") if isinstance(data, dict) else None
-    if isinstance(newest, int) and newest > SCHEMA_VERSION:
-        raise UserError(
-            f"{where}: schema_version {newest} is newer than {SCHEMA_VERSION}, which this robomarl reads; "
-            "update robomarl."
-        )
-    check_schema(data, where)
-    seal = data.pop("seal")
+    seal = data.pop("seal", None) if isinstance(data, dict) else None
+    if seal is None:
+        raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
     if seal != sha256_of(data):
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
+    data = migrate(data, where)
+    check_schema({**data, "seal": seal}, where)
     try:
         return build(Contract, data, where)
     except UserError as error:

@@ -1,51 +1,125 @@
-"""The card of a bundle, `README.md`: what a person wants to know before flying it."""
+"""The card of a bundle, `README.md`: what a person wants to know before flying it, made from the contract only."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from robomarl.policies.contract import Contract
 
 
 def card(contract: Contract) -> str:
-    """Markdown, made from the contract only."""
-    least, most = contract.team_size
-    team = f"{least}" if least == most else f"{least} to {most}"
-    recipe = contract.training.recipe
-    facts = [
+    """Markdown: what the policy does, in which conditions, what it must not be used for, and its numbers."""
+    parts = [
+        f"# {contract.name}",
+        what(contract),
+        _table(("", ""), facts(contract)),
+        "## Conditions\n\nWhat training had, and what the figures hold for:",
+        _table(("", "from", "to"), ranges(contract)),
+        "## Not for\n\n" + "\n".join(f"- {line}" for line in not_for(contract)),
+        "## Check and fly",
+        "    robomarl verify PATH_OF_THIS_FOLDER\n    robomarl flash PATH_OF_THIS_FOLDER FLEET",
+        "## What it sees\n\nRanges, means and deviations are those of training. World is east, north, up; body is "
+        "forward, left, up; quaternions are wxyz.",
+        _table(("element", "unit", "frame", "least", "largest", "mean", "std", "oldest [s]"), elements(contract)),
+        "## What it commands",
+        _table(("element", "unit", "frame", "least", "largest", "mean", "std"), actions(contract)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def what(contract: Contract) -> str:
+    """The first paragraph."""
+    task = contract.scenario.content.get("task", "unknown")
+    return (
+        f"A policy for one robot of a team: task `{task}`, trained in `{contract.scenario.name}` for the vehicle "
+        f"`{contract.vehicle.name}`. Every robot runs its own copy and decides by itself, {contract.rate_hz:g} times a "
+        "second. Sealed: the exact numbers are in `bundle.json`, and changing any file makes the bundle invalid."
+    )
+
+
+def facts(contract: Contract) -> list[tuple[str, str]]:
+    """The table at the top."""
+    rule, training = contract.observation.spec.neighbours, contract.training
+    memory = ", ".join(f"{c.owner} `{c.name}`" for c in contract.carries) or "none"
+    return [
         ("scenario", contract.scenario.name),
         ("vehicle", f"{contract.vehicle.name} (`{contract.vehicle.sha256[:12]}`)"),
-        ("robots in a team", team),
-        ("rate", f"{contract.rate_hz:g} Hz"),
-        ("team-mates looked at", str(contract.observation.spec.neighbours.count)),
+        ("robots in a team", team(contract)),
+        ("roles", ", ".join(contract.roles) or "all alike"),
+        ("rate", f"{contract.rate_hz:g} Hz; physics in training {contract.sim_hz:g} Hz"),
+        (
+            "team-mates looked at",
+            f"the {rule.count} nearest within {rule.range_m:g} m, heard within {rule.max_age_s:g} s",
+        ),
+        ("radio in training", f"{contract.radio.rate_hz:g} Hz, {contract.radio.latency_s * 1e3:g} ms late"),
+        ("memory", f"{memory}; starts anew on {', '.join(resets(contract))}"),
         ("safety distance", f"{contract.safety.safety.separation_m:g} m"),
         ("top speed", f"{contract.safety.limits.speed_m_s:g} m/s"),
-        ("trained by", f"{recipe.get('algorithm', 'unknown')}, seed {contract.training.seed}"),
-        ("commit", f"`{contract.training.commit[:19]}`"),
+        ("trained by", f"{training.recipe.get('algorithm', 'unknown')}, seed {training.seed}"),
+        ("commit", f"`{training.commit[:19]}`"),
     ]
-    seen = [
+
+
+def ranges(contract: Contract) -> list[tuple[str, str, str]]:
+    """Ranges of training: the world's and the vehicle's parameters, and the arena."""
+    pairs = [(name, value) for name, value in contract.randomization.items() if _is_pair(value)]
+    rows = [(f"`{name}`", f"{low:g}", f"{high:g}") for name, (low, high) in pairs]
+    if (arena := contract.safety.arena) is not None:
+        rows += [
+            (f"arena, {axis} [m]", f"{low:g}", f"{high:g}")
+            for axis, low, high in zip("xyz", arena.low_m, arena.high_m, strict=True)
+        ]
+    return rows
+
+
+def not_for(contract: Contract) -> list[str]:
+    """What the contract gives no reason to trust it with."""
+    where = "outside the arena above, or " if contract.safety.arena is not None else ""
+    return [
+        "use without the safety filter: the policy alone was not shown to keep its distance",
+        f"another vehicle than `{contract.vehicle.name}`, or another team than {team(contract)} robots",
+        f"flight {where}beyond the conditions above",
+        f"another rate than {contract.rate_hz:g} Hz, or inputs older than the last column below",
+        "places where people or animals are: it sees its team-mates and nothing else",
+    ]
+
+
+def team(contract: Contract) -> str:
+    """Size of the team."""
+    least, most = contract.team_size
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def resets(contract: Contract) -> list[str]:
+    """What makes a memory start anew, over all memories."""
+    return sorted({event for carry in contract.carries for event in carry.reset_on}) or ["nothing"]
+
+
+def elements(contract: Contract) -> list[tuple[str, ...]]:
+    """One row for each element of the observation."""
+    return [
         (
-            f"`{e.name}`",
-            e.unit,
-            e.frame,
-            f"{e.low:.3g}",
-            f"{e.high:.3g}",
+            *(f"`{e.name}`", e.unit, e.frame),
+            *(f"{value:.3g}" for value in (e.low, e.high, e.mean, e.std)),
             "" if e.max_age_s is None else f"{e.max_age_s:g}",
         )
         for e in contract.observation.elements
     ]
-    acts = [(f"`{f.name}`", f.unit, f.frame, f"{f.low:g}", f"{f.high:g}") for f in contract.action.fields]
-    parts = [
-        f"# {contract.name}",
-        f"A policy for one robot of a team, trained in `{contract.scenario.name}`. Sealed: the exact numbers "
-        "are in `bundle.json`, and changing any file makes the bundle invalid.",
-        _table(("", ""), facts),
-        "## Check and fly",
-        "    robomarl verify PATH_OF_THIS_FOLDER\n    robomarl flash PATH_OF_THIS_FOLDER FLEET",
-        "## What it sees\n\nRanges are those of training.",
-        _table(("element", "unit", "frame", "least", "largest", "oldest [s]"), seen),
-        "## What it commands",
-        _table(("element", "unit", "frame", "least", "largest"), acts),
+
+
+def actions(contract: Contract) -> list[tuple[str, ...]]:
+    """One row for each element of the action."""
+    seen: list[Any] = [*contract.actions_seen] or [None] * contract.action.size
+    return [
+        (
+            *(f"`{f.name}`", f.unit, f.frame, f"{f.low:g}", f"{f.high:g}"),
+            *(("", "") if s is None else (f"{s.mean:.3g}", f"{s.std:.3g}")),
+        )
+        for f, s in zip(contract.action.fields, seen, strict=True)
     ]
-    return "\n\n".join(parts) + "\n"
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(v, int | float) for v in value)
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

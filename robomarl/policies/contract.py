@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from robomarl.config import Count, NonNegative, Positive, Range, to_dict
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range, to_dict
 from robomarl.features import FEATURES, Feature
 from robomarl.safety.params import SafetyParams
 from robomarl.spec import ActionSpec, ObservationSpec
 
-SCHEMA_VERSION = 1
-"""Newest layout of `bundle.json` that this code reads."""
+SCHEMA_VERSION = 2
+"""Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
 
 ResetOn = Literal["activate", "hold", "gap"]
 
@@ -77,6 +77,40 @@ class Carry:
 
 
 @dataclass(frozen=True)
+class Conventions:
+    """What all numbers of the bundle are given in: the only ones that this code speaks."""
+
+    world: Literal["ENU"] = "ENU"
+    """East, north, up: z against gravity."""
+    body: Literal["FLU"] = "FLU"
+    """Forward, left, up; angular velocities are in it."""
+    quaternion: Literal["wxyz"] = "wxyz"
+    """Order of every quaternion that the policy's inputs are made from."""
+    angle: Literal["rad"] = "rad"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an element was in training."""
+
+    low: float
+    high: float
+    mean: float
+    std: NonNegative
+
+
+@dataclass(frozen=True)
+class Radio:
+    """How team-mates were heard in training."""
+
+    rate_hz: Positive
+    """Messages of each robot per second."""
+    latency_s: NonNegative
+    loss: tuple[Fraction, Fraction]
+    """Least and largest share of messages that were lost."""
+
+
+@dataclass(frozen=True)
 class Source:
     """Another file, whole: its name, its content and the hash of that."""
 
@@ -129,6 +163,18 @@ class Contract:
     training: Training
     files: dict[str, FileEntry]
     """Every other file of the bundle."""
+    sim_hz: Positive
+    """Physics steps per second in training."""
+    radio: Radio
+    randomization: dict[str, Any]
+    """Ranges of the vehicle's and the world's parameters in training: what the policy is for, and no more."""
+    roles: tuple[str, ...] = ()
+    """Names of the roles by number; empty where all robots are alike."""
+    neighbour_order: Literal["nearest_first"] = "nearest_first"
+    """Of the team-mates in the observation; missing ones are zeros, at the end."""
+    conventions: Conventions = Conventions()
+    actions_seen: tuple[Seen, ...] = ()
+    """For every action element what it was in the golden sequences; empty in bundles of schema_version 1."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
@@ -138,11 +184,42 @@ class Contract:
             raise ValueError(f"rate_hz = {self.rate_hz:g} does not fit safety.period_s = {self.safety.period_s:g}.")
         if len({f.name for f in self.action.fields}) != self.action.size:
             raise ValueError("action.fields has two fields with one name.")
+        _check_conditions(self)
 
     @property
     def policy_carries(self) -> tuple[Carry, ...]:
         """The network's memory, in the order of the graph's inputs."""
         return tuple(c for c in self.carries if c.owner == "policy")
+
+
+def _check_conditions(contract: Contract) -> None:
+    """Compare what the contract says twice.
+
+    Raises:
+        ValueError: the two differ.
+    """
+    content = contract.scenario.content
+    if contract.randomization != content.get("randomize", {}):
+        raise ValueError("randomization is not that of the scenario's content.")
+    if (policy_hz := content.get("rates", {}).get("policy_hz", contract.rate_hz)) != contract.rate_hz:
+        raise ValueError(f"rate_hz = {contract.rate_hz:g} is not the scenario's policy_hz = {policy_hz:g}.")
+    if contract.actions_seen and len(contract.actions_seen) != contract.action.size:
+        count = len(contract.actions_seen)
+        raise ValueError(f"actions_seen has {count} entries for {contract.action.size} actions.")
+    if contract.roles and len(contract.roles) < contract.team_size[1]:
+        raise ValueError(f"roles names {len(contract.roles)} roles for teams of up to {contract.team_size[1]}.")
+
+
+def conditions(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The fields of `Contract` that a scenario's content says: sim_hz, radio, randomization.
+
+    Raises:
+        KeyError: it does not say them.
+    """
+    ranges, rates = scenario.get("randomize", {}), scenario["rates"]
+    loss = tuple(ranges.get("packet_loss", (0.0, 0.0)))
+    radio = Radio(rates["policy_hz"], scenario["radio"]["latency_s"], loss)  # every decision is told to all
+    return {"sim_hz": rates["physics_hz"], "radio": radio, "randomization": ranges}
 
 
 def describe(spec: ObservationSpec) -> list[tuple[str, str, str, Feature]]:

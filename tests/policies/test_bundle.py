@@ -13,6 +13,7 @@ from robomarl.config import UserError, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies import contract as contracts
 from robomarl.policies.bundle import Bundle, load_bundle
+from robomarl.policies.card import card
 from tests.policies.sealing import copy, reseal
 
 
@@ -44,6 +45,10 @@ def test_a_sealed_bundle_says_everything(sealed: Path):
     assert by_name["neighbours[0].dx"].max_age_s == 0.5
     assert by_name["goal_error.x"].unit == "m"
     assert [(c.owner, c.reset_on) for c in said.carries] == [("safety", ("activate", "hold", "gap"))]
+    assert said.sim_hz == 250 and said.roles == ()
+    assert (said.radio.rate_hz, said.radio.latency_s, said.radio.loss) == (50.0, 0.02, (0.0, 0.3))
+    assert said.randomization["mass_scale"] == [0.95, 1.05]
+    assert [-3.0 <= s.low <= s.mean <= s.high <= 3.0 and s.std > 0 for s in said.actions_seen] == [True] * 4
     assert "goal.pos_m" in said.observation.reads and "heard.plan.stop_m" not in said.observation.reads
 
 
@@ -66,6 +71,7 @@ def test_the_id_covers_every_file_and_no_sidecar(sealed: Path, tmp_path: Path):
         (lambda f: os.truncate(f / "policy.onnx", 100), r"policy.onnx .*\(100 bytes"),
         (edit, "bundle.json: was changed"),
         (lambda f: (f / "bundle.json").write_text("{"), "bundle.json: is not valid JSON"),
+        (lambda f: (f / "bundle.json").write_text("[]"), "bundle.json: seal is missing"),
         (lambda f: (f / "bundle.json").write_text('{"rate_hz": NaN}'), "bundle.json: is not valid JSON"),
         (lambda f: (f / "golden.npz").unlink(), "golden.npz is missing"),
         (lambda f: (f / "bundle.json").unlink(), "bundle.json is missing"),
@@ -89,7 +95,10 @@ def swap_elements(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda d: d.update(schema_version=2), "schema_version 2 is newer than 1"),
+        (lambda d: d.update(schema_version=3), "schema_version 3 is newer than 2"),
+        (lambda d: d.update(schema_version=0), r"schema_version 0 is not known \(known: 1, 2\)"),
+        (lambda d: d.update(schema_version="2"), "schema_version is missing or no number"),
+        (lambda d: d.pop("schema_version"), "schema_version is missing or no number"),
         (lambda d: d.update(colour="red"), "colour"),
         (lambda d: d.pop("rate_hz"), "rate_hz"),
         (lambda d: d.update(rate_hz=25.0), "rate_hz = 25 does not fit"),
@@ -107,6 +116,23 @@ def swap_elements(data: dict[str, Any]) -> None:
         (lambda d: d["safety"]["safety"].update(separation_m=-1), "separation_m"),
         (lambda d: d["action"]["fields"][1].update(name="acceleration.x"), "one name"),
         (lambda d: d["carries"][0].update(reset_on=["never"]), "reset_on"),
+        (lambda d: d["conventions"].update(quaternion="xyzw"), "conventions.quaternion: 'wxyz' was expected"),
+        (lambda d: d["conventions"].update(world="NED"), "conventions.world: 'ENU' was expected"),
+        (lambda d: d["conventions"].pop("body"), "conventions: 'body' is a required"),
+        (lambda d: d.update(neighbour_order="by_index"), "neighbour_order: 'nearest_first' was expected"),
+        (lambda d: d["radio"].update(loss=[0.0, 1.5]), r"radio.loss\[1\]: 1.5 is greater"),
+        (lambda d: d.pop("radio"), "'radio' is a required property"),
+        (lambda d: d.pop("sim_hz"), "'sim_hz' is a required property"),
+        (lambda d: d["randomization"].update(mass_scale=[0.1, 9.0]), "randomization is not that of the scenario"),
+        (lambda d: d.update(rate_hz=100.0) or d["safety"].update(period_s=0.01), "rate_hz = 100 is not the scenario's"),
+        (lambda d: d.update(roles=["goalie"]), "roles names 1 roles for teams of up to 4"),
+        (lambda d: d["actions_seen"].pop(), "actions_seen has 3 entries for 4 actions"),
+        (lambda d: d["actions_seen"][0].update(std=-1.0), r"actions_seen\[0\].std: -1.0 is less"),
+        (lambda d: d["observation"]["elements"][0].pop("mean"), r"elements\[0\]: 'mean' is a required"),
+        (lambda d: d["observation"]["elements"][0].update(max_age_s=-1.0), "max_age_s: -1.0 is less"),
+        (lambda d: d["action"]["fields"][0].pop("unit"), "'unit' is a required"),
+        (lambda d: d["training"].pop("commit"), "'commit' is a required"),
+        (lambda d: d["training"].update(seed="7"), "training.seed: '7' is not of type"),
     ],
 )
 def test_a_wrong_contract_is_refused_by_key(sealed: Path, tmp_path: Path, change, named: str):
@@ -137,6 +163,9 @@ def test_an_unknown_name_lists_what_there_is():
         ("Carry", "$defs/carry/properties"),
         ("Source", "$defs/source/properties"),
         ("FileEntry", "$defs/file_entry/properties"),
+        ("Seen", "$defs/seen/properties"),
+        ("Radio", "properties/radio/properties"),
+        ("Conventions", "properties/conventions/properties"),
     ],
 )
 def test_the_schema_and_the_code_name_the_same_keys(cls: str, path: str):
@@ -151,3 +180,47 @@ def test_what_is_written_is_what_is_read(sealed: Path):
     assert {**to_dict(bundle.contract)} == {
         k: v for k, v in json.loads(bundle.files["bundle.json"]).items() if k != "seal"
     }
+
+
+NEW_IN_2 = ("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen")
+
+
+def as_version_1(data: dict[str, Any]) -> None:
+    for key in NEW_IN_2:
+        del data[key]
+    data["schema_version"] = 1
+
+
+def test_version_1_is_migrated_and_keeps_its_bytes(sealed: Path, tmp_path: Path):
+    folder = copy(sealed, tmp_path)
+    reseal(folder, as_version_1)
+    old, new = load_bundle(folder), load_bundle(sealed)
+    assert json.loads(old.files["bundle.json"])["schema_version"] == 1, "the sealed file is not touched"
+    assert old.contract == dataclasses.replace(new.contract, actions_seen=())
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda d: d["scenario"]["content"].pop("radio"), r"is not of schema_version 1 as it says \('radio'\)"),
+        (lambda d: d.pop("scenario"), r"is not of schema_version 1 as it says \('scenario'\)"),
+        (lambda d: d.update(colour="red"), "colour"),
+    ],
+)
+def test_what_only_says_that_it_is_version_1_is_refused(sealed: Path, tmp_path: Path, change, named: str):
+    folder = copy(sealed, tmp_path)
+    reseal(folder, lambda data: (as_version_1(data), change(data)))
+    with pytest.raises(UserError, match=named):
+        load_bundle(folder)
+
+
+def test_the_bundle_that_ships_is_read():
+    assert load_bundle("swap_4").contract.radio.rate_hz == 50
+
+
+def test_the_card_says_what_it_does_where_and_what_it_is_not_for(sealed: Path):
+    text = load_bundle(sealed).files["README.md"].decode()
+    assert text == card(dataclasses.replace(load_bundle(sealed).contract, files={}))
+    for words in ("task `swap`", "| `mass_scale` | 0.95 | 1.05 |", "without the safety filter", "all alike", "wxyz"):
+        assert words in text
+    assert "| `goal_error.x` | m | world |" in text and "| `acceleration.z` | m/s^2 | world | -2 | 2 |" in text

@@ -10,7 +10,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 from robomarl.policies import golden
 from robomarl.policies.bundle import entry_of, seal
-from robomarl.policies.contract import Carry, Contract, Element, Observation, Training, describe, source_of
+from robomarl.policies.contract import (
+    SCHEMA_VERSION,
+    Carry,
+    Contract,
+    Element,
+    Observation,
+    Training,
+    conditions,
+    describe,
+    source_of,
+)
 from robomarl.safety.filter import Arena, from_vehicle
 from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import Scenario, load_scenario
@@ -80,7 +90,7 @@ def contract_of(scenario: Scenario, name: str) -> Contract:
     )
     elements = tuple(Element(n, unit, frame, -9.0, 9.0, 0.0, 1.0, 0.1) for n, unit, frame, _ in describe(SPEC))
     return Contract(
-        schema_version=1,
+        schema_version=SCHEMA_VERSION,
         name=name,
         observation=Observation(SPEC, elements, tuple(sorted(SPEC.reads))),
         action=action,
@@ -92,6 +102,7 @@ def contract_of(scenario: Scenario, name: str) -> Contract:
         safety=safety,
         training=Training({"algorithm": "none"}, 0, "0" * 40, {}),
         files={},
+        **conditions(source_of(scenario.name, scenario).content),
     )
 
 

@@ -25,7 +25,7 @@ from robomarl.policies.bundle import (
 from robomarl.policies.card import card
 from robomarl.policies.export.filtered import Shapes, filtered_graph
 from robomarl.policies.export.graph import to_onnx
-from robomarl.policies.export.record import Trained, carry_shapes, contract_of, record
+from robomarl.policies.export.record import Trained, actions_seen, carry_shapes, contract_of, record
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.runtime import Policy
 
@@ -70,7 +70,7 @@ def export_bundle(
 def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> dict[str, bytes]:
     """Content of every file of the bundle."""
     recorded = record(run)
-    plain = contract_of(run, name, team_size)
+    plain = replace(contract_of(run, name, team_size), actions_seen=actions_seen(recorded.action))
     command = golden.filtered(plain, recorded.views, recorded.action)
     shapes = Shapes(plain.observation.spec.size, plain.team_size[1] - 1, tuple(carry_shapes(run)))
     sequences = golden.Golden(recorded.views, recorded.obs, recorded.action, command)

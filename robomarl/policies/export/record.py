@@ -10,12 +10,15 @@ from brax.envs.base import State
 
 from robomarl import __version__
 from robomarl.policies.contract import (
+    SCHEMA_VERSION,
     Carry,
     Contract,
     Element,
     Observation,
+    Seen,
     Source,
     Training,
+    conditions,
     describe,
     source_of,
 )
@@ -123,20 +126,30 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
     scenario, env = run.scenario, make_env(run.scenario)
     team = team_size or (scenario.count, scenario.count)
     safety = safety_params(scenario, team[0])
+    source = source_of(scenario.name, scenario)
     return Contract(
-        schema_version=1,
+        schema_version=SCHEMA_VERSION,
         name=name,
         observation=_observation(env.observation, run.observation_stats, safety),
         action=ActionSpec(env.action.fields),
         rate_hz=scenario.rates.policy_hz,
         team_size=team,
         carries=_carries(run, env.observation, safety),
-        scenario=source_of(scenario.name, scenario),
+        scenario=source,
         vehicle=_vehicle(scenario),
         safety=safety,
         training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run)),
         files={},
+        roles=tuple(f"place_{i}" for i in range(team[1])) if scenario.load else (),
+        **conditions(source.content),
     )
+
+
+def actions_seen(action: np.ndarray) -> tuple[Seen, ...]:
+    """What every element of recorded actions [..., A] was."""
+    flat = action.reshape(-1, action.shape[-1]).astype(np.float64)
+    stats = zip(flat.min(0), flat.max(0), flat.mean(0), flat.std(0), strict=True)
+    return tuple(Seen(*map(float, row)) for row in stats)
 
 
 def _observation(spec: ObservationSpec, stats: Stats, safety: SafetyParams) -> Observation:

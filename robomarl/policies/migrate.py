@@ -1,0 +1,50 @@
+"""Older layouts of `bundle.json` become the newest one, by name. The file, its seal and the id stay as they are."""
+
+from collections.abc import Callable
+from typing import Any
+
+from robomarl.config import UserError, to_dict
+from robomarl.policies.contract import SCHEMA_VERSION, conditions
+
+
+def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
+    """The content of a `bundle.json` of any known version, as the newest version says it.
+
+    Args:
+        data: parsed and with its seal checked.
+        where: the file, for errors.
+
+    Raises:
+        UserError: a version that is not known, newer than this code, or a file that is not of its version.
+    """
+    version = data.get("schema_version")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise UserError(f"{where}: schema_version is missing or no number; fetch the bundle again.")
+    if version > SCHEMA_VERSION:
+        raise UserError(
+            f"{where}: schema_version {version} is newer than {SCHEMA_VERSION}, which this robomarl reads; "
+            "update robomarl."
+        )
+    while version != SCHEMA_VERSION:
+        if version not in STEPS:
+            known = ", ".join(map(str, [*sorted(STEPS), SCHEMA_VERSION]))
+            raise UserError(f"{where}: schema_version {version} is not known (known: {known}); export it anew.")
+        try:
+            data = STEPS[version](data)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise UserError(
+                f"{where}: is not of schema_version {version} as it says ({error}); export it anew."
+            ) from None
+        version = data["schema_version"]
+    return data
+
+
+def _from_1(data: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 left radio and randomization to the scenario's content, and conventions to the code of its time."""
+    said = {**to_dict(conditions(data["scenario"]["content"])), "neighbour_order": "nearest_first"}
+    fixed = {"conventions": {"world": "ENU", "body": "FLU", "quaternion": "wxyz", "angle": "rad"}}
+    return {**said, **fixed, "roles": [], "actions_seen": [], **data, "schema_version": 2}
+
+
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+"""From each older version to the next."""
