@@ -3,11 +3,12 @@
 Fail closed. As long as the robot knows its own state the safety filter decides, and brakes when a team-mate is
 stale, missing or a stranger. When the robot has lost its own state, or the policy fails, it brakes from where
 the commands that it sent must have taken it (`blind brake`: needs the last estimate and the own commands,
-nothing else). That is good for a moment only: then it falls silent and gives up, and the vehicle does what its
-file says under `on_command_loss`. Only an operator makes it fly again.
+nothing else). That is good for a moment only: then it stops, falls silent, and the vehicle does what its file says
+under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `machine`.
 """
 
 import math
+import time
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -16,13 +17,17 @@ import numpy as np
 
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.ros_nodes.fallback import Fallback
+from robomarl.ros_nodes.gate import TeamGate
+from robomarl.ros_nodes.guide import Guide
+from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
+from robomarl.ros_nodes.machine import MOVING, Facts, Order, Rule, State, Status, advance, obey
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
 
 class Held(IntEnum):
-    """Why it was not the filter that decided. The filter's own reasons are 0 and above."""
+    """Why it was not the filter that decided. The filter's own reasons are 0 and above; `State` says what for."""
 
     INACTIVE = -1
     """The node is not active: nothing is sent."""
@@ -31,7 +36,7 @@ class Held(IntEnum):
     FAILED = -3
     """The policy or the filter raised an error: blind brake."""
     SILENT = -4
-    """Given up: nothing is sent, the vehicle looks after itself."""
+    """Stopped: nothing is sent, the vehicle looks after itself."""
 
 
 class Decision(NamedTuple):
@@ -55,47 +60,83 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on without what one needs."""
+    """How long to go on without what one needs, and what to do then."""
 
     max_gap_s: float = 0.1
     """Longer without a decision of the policy, and its memory starts again."""
     silent_after_s: float = 1.0
     """After so long of blind braking the robot falls silent."""
+    blend_s: float = 0.5
+    """From hovering to the policy's command."""
+    arm_lasts_s: float = 60.0
+    """An armed robot that is not activated for so long is disarmed."""
+    robot_lost_after_s: float = 1.0
+    """A team-mate that was not heard for so long in flight is lost."""
+    on_robot_lost: Rule = Rule.HOLD
+
+
+class Team(NamedTuple):
+    """What a robot knows of those around it beside their states."""
+
+    gate: TeamGate
+    heartbeat: Heartbeat
+    guide: Guide
 
 
 class Autopilot:
-    """Decisions of one robot; `tick` is called at the bundle's rate."""
+    """Decisions of one robot; `tick` is called at the bundle's rate, `order` when an operator asks for something."""
 
-    def __init__(self, pilot: Pilot, inbox: Inbox, patience: Patience = Patience()) -> None:  # noqa: B008
-        """Put together; inactive until `activate`."""
+    def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
+        """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
+        self._gate, self._heartbeat, self._guide = team
         self._fallback = Fallback(pilot.safety.params)
         self._carry: PilotCarry | None = None
-        self._began_s = self._decided_s = self._lost_s = math.nan
-        self.active = self.gave_up = False
+        self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
+        self.status, self._renews = Status(), False
         self.error = ""
         """What the policy or the filter last raised."""
+        self.pilot_s = 0.0
+        """What policy and filter took of the last tick."""
 
-    def activate(self, now: Now) -> tuple[Problem, ...]:
-        """Begin to fly, if every input is there and fresh; else nothing changes. Returns what is wrong."""
+    @property
+    def state(self) -> State:
+        """What the robot does."""
+        return self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Commands are sent."""
+        return self.state in MOVING
+
+    def latch(self) -> None:
+        """An E-stop of before the start of this process still holds."""
+        self.status = Status(State.ESTOP)
+
+    def problems(self, now: Now) -> list[Problem]:
+        """Everything that stands against arming and activation."""
         reading = self._inbox.read(now)
-        if reading.problems:
-            return reading.problems
-        self._carry, self.error = None, ""
-        self._fallback.forget()
-        self._began_s, self._lost_s = now.steady_s, math.nan
-        self.active, self.gave_up = True, False
-        return ()
+        gate, heartbeat = self._gate.problems(now.steady_s), self._heartbeat.problems(now.steady_s)
+        return [*reading.problems, *gate, *heartbeat]
 
-    def deactivate(self) -> None:
-        """Send nothing from now on."""
-        self.active = False
+    def order(self, order: Order, now: Now) -> str:
+        """Do what an operator asks for, or say why not."""
+        facts = self._facts(self._inbox.read(now), now)
+        status, refusal = obey(self.status, order, facts)
+        if not refusal:
+            self._enter(status, now)
+            return ""
+        wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not facts.ready else []
+        return "; ".join([refusal, *map(str, wrong)])
 
     def tick(self, now: Now) -> Decision:
         """One decision."""
+        self.pilot_s = 0.0
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
+        facts = self._facts(reading, now)
+        self._enter(advance(self.status, facts), now)
         if not self.active:
-            return self._hold(reading, Held.SILENT if self.gave_up else Held.INACTIVE, None)
+            return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
             return self._blind(reading, now, Held.BLIND)
         try:
@@ -106,15 +147,84 @@ class Autopilot:
         self._lost_s, self._decided_s = math.nan, now.steady_s
         return decision
 
+    def _facts(self, reading: Reading, now: Now) -> Facts:
+        own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
+        waits = self.status.state <= State.READY or self.status.state is State.HOLD
+        in_state_s = at_s - self._entered_s
+        return Facts(
+            ready=waits and not (reading.problems or self._gate.problems(at_s) or self._heartbeat.problems(at_s)),
+            link=self._heartbeat.alive(at_s),
+            pressed=self._heartbeat.pressed(),
+            aloft=own is not None and self._guide.aloft(float(own.pos_m[2])),
+            team_aloft=all(map(self._guide.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
+            lifted=self.state > State.PICKUP or self._inbox.task.lifted(reading.view),
+            blended=in_state_s >= self._patience.blend_s,
+            down=self.state is State.LAND and own is not None and self._guide.down(own),
+            lost=at_s - self._lost_s > self._patience.silent_after_s,
+            expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
+            rule=self._rule(reading) if self.active else Rule.CONTINUE,
+        )
+
+    def _rule(self, reading: Reading) -> Rule:
+        """What the loss of a team-mate asks for; whoever is lost stands where it said it would stop."""
+        silent_s = dict(zip(self._inbox.mates, reading.delivery_age_s[1:].tolist(), strict=True))
+        left = self._gate.left(silent_s, self._patience.robot_lost_after_s)
+        for name in left:
+            self._inbox.stand_in(name)
+        return self._patience.on_robot_lost if left else Rule.CONTINUE
+
+    def _enter(self, status: Status, now: Now) -> None:
+        """Take up a status; some states begin with something."""
+        before, self.status = self.status, status
+        if before == status:
+            return
+        self._entered_s = now.steady_s
+        if status.state not in MOVING or before.state == status.state:
+            return
+        if before.state not in MOVING:
+            self._carry, self.error = None, ""
+            self._began_s, self._lost_s = now.steady_s, math.nan
+            self._fallback.forget()
+        if before.state not in MOVING or before.state is State.HOLD:
+            self._gate.takes_off()
+            self._inbox.recall()
+        self._renews = status.state is State.BLEND
+        if status.state is not State.ACTIVE:
+            self._guide.begin()
+
     def _fly(self, reading: Reading, now: Now) -> Decision:
         if self._carry is None or now.steady_s - self._decided_s > self._patience.max_gap_s:
             self._carry = self._fresh_carry(reading.view)
-        self._carry, result = self._pilot.step(self._carry, reading.view)
+        elif self._renews:  # the policy's memory from the start; the filter's goes on
+            self._carry = self._pilot.init(reading.view)._replace(safety=self._carry.safety)
+        self._renews = False
+        started_s = time.perf_counter()
+        nominal = self._nominal(self._carry, reading.view, now)
+        safety, result = self._pilot.safety(self._carry.safety, reading.view, nominal)
+        self.pilot_s = time.perf_counter() - started_s
+        self._carry = self._carry._replace(safety=safety)
         command = np.asarray(result.command, float)
-        if not np.isfinite(command).all():
+        if not math.isfinite(command.sum()):
             raise ValueError(f"the filter let a command through that is not finite: {command}")
         self._fallback.note(now.steady_s, command)
-        return _decision(reading, command, Plan(*self._carry.safety.plan), result)
+        return _decision(reading, command, Plan(*safety.plan), result)
+
+    def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
+        """[A] what this state wants, before the filter."""
+        guided = None
+        if self.state is not State.ACTIVE:
+            own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
+            assert own is not None
+            guided = self._guide(self.state, own, now.steady_s, brake)
+        if guided is not None and self.state is not State.BLEND:
+            return guided
+        memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
+        policy, wanted = self._pilot.policy(carry.policy, obs)
+        self._carry = carry._replace(memory=memory, policy=policy)
+        if guided is None:
+            return wanted
+        share = min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0)
+        return share * wanted + (1 - share) * guided
 
     def _fresh_carry(self, view: LocalView) -> PilotCarry:
         """Memory from the start; but what was really sent of late is still on its way to the rotors."""
@@ -128,9 +238,6 @@ class Autopilot:
         """Brake without knowing where one is; give up when that has lasted too long."""
         self._carry = None
         self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
-        if now.steady_s - self._lost_s > self._patience.silent_after_s:
-            self.active, self.gave_up = False, True
-            return self._hold(reading, Held.SILENT, None)
         age_s = now.stamp_s - self._inbox.own_stamp_s
         command = self._fallback.brake(self._inbox.own, age_s, now.steady_s)
         self._fallback.note(now.steady_s, command)

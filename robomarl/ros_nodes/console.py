@@ -24,12 +24,15 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes.machine import Order
 from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher
 from robomarl.view import Goal
 
 CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
 DEACTIVATE = Transition.TRANSITION_DEACTIVATE
 POLL_S = 0.02
+START_S = 15.0
+"""For robots to become ready again after a reset."""
 Watch = Callable[[], None]
 """Called while waiting; raises to stop it."""
 
@@ -54,8 +57,13 @@ class Console:
             name: node.create_client(ChangeState, f"{base}/{name}/policy_node/change_state") for name in team
         }
         self._goals = {name: publisher(node, topics.GOAL, topics.GOAL.of(name, base)) for name in team}
+        self._orders = {
+            (name, order): node.create_client(Trigger, f"{base}/{name}/{order}")
+            for name in (*team, "all")
+            for order in Order
+        }
         tick = topics.TICK
-        self.ticks = {name: Mailbox(node, tick, tick.of(name, base), convert.numbers_to) for name in team}
+        self._ticks = {name: Mailbox(node, tick, tick.of(name, base), convert.rows_to) for name in team}
         self._sim = {name: node.create_client(Trigger, f"{base}/sim/{name}") for name in ("reset", "finish") if sim}
         status, drawn = topics.SIM_STATUS, topics.SIM_GOALS
         self.status = Mailbox(node, status, status.of("sim", base), convert.numbers_to)
@@ -86,7 +94,8 @@ class Console:
             for name in [n for n in missing if self._lifecycle[n].service_is_ready()]:
                 missing.remove(name)
                 each(name)
-            return not missing and all(client.service_is_ready() for client in self._sim.values())
+            others = [*self._sim.values(), self._orders["all", Order.ARM]]
+            return not missing and all(client.service_is_ready() for client in others)
 
         self.wait(complete, limit_s, "the nodes to come up")
 
@@ -97,6 +106,30 @@ class Console:
         self.wait(lambda: all(a.done() for a in answers.values()), limit_s, "the policy nodes to answer")
         results = {name: answer.result() for name, answer in answers.items()}
         return {name: result is not None and result.success for name, result in results.items()}
+
+    def order(self, order: Order, robots: Iterable[str], limit_s: float = 20.0) -> dict[str, str]:
+        """Ask robots, or with "all" the monitor, for something at once; says why each refused, "" if it did not."""
+        clients = {name: self._orders[name, order] for name in robots}
+        for name, client in clients.items():
+            self.wait(client.service_is_ready, limit_s, f"{name} to answer")
+        answers = {name: client.call_async(Trigger.Request()) for name, client in clients.items()}
+        self.wait(lambda: all(a.done() for a in answers.values()), limit_s, f"the answers to {order}")
+        results = {name: answer.result() for name, answer in answers.items()}
+        refused = {name: "" if r is not None and r.success else "refused" for name, r in results.items()}
+        return {name: r.message or refused[name] for name, r in results.items() if r is not None}
+
+    def take_ticks(self, name: str) -> list[dict[str, float]]:
+        """Ticks of a robot that have been told since the last call."""
+        return [row for rows, _ in self._ticks[name].take() for row in rows]
+
+    def start(self, robots: Iterable[str]) -> dict[str, str]:
+        """Reset, arm and activate robots; says why each refused, "" if it flies."""
+        robots = list(robots)
+        self.order(Order.RESET, robots)
+        self.wait_until_ready(robots, START_S)
+        refused = self.order(Order.ARM, robots)
+        armed = [name for name, why in refused.items() if not why]
+        return {**refused, **self.order(Order.ACTIVATE, armed)}
 
     def reset(self, limit_s: float = 10.0) -> list[Goal]:
         """Start a new flight in the simulator; returns the goals that the scenario drew, by index."""
@@ -135,22 +168,22 @@ class Console:
                 raise UserError(f"{name} did not acknowledge its goal within {limit_s:g} s; see its log.")
 
     def wait_until_ready(self, robots: Iterable[str], limit_s: float) -> None:
-        """Return when robots have every input fresh, twice in a row.
+        """Return when robots are in READY, twice in a row.
 
         Raises:
             UserError: one has not within the limit.
         """
         good = dict.fromkeys(robots, 0)
         for name in good:
-            self.ticks[name].latest()
+            self.take_ticks(name)
 
         def ready() -> bool:
             for name in good:
-                for tick, _ in self.ticks[name].take():
+                for tick in self.take_ticks(name):
                     good[name] = good[name] + 1 if tick["ready"] else 0
             return all(count >= 2 for count in good.values())
 
-        self.wait(ready, limit_s, "fresh inputs (odometry, goal, every team-mate) at all robots")
+        self.wait(ready, limit_s, "READY (fresh odometry, goal, every team-mate, E-stop heartbeat) at all robots")
 
 
 @contextmanager

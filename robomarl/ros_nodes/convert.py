@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, Transform, Twist
 from nav_msgs.msg import Odometry
-from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, String
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
@@ -190,21 +189,28 @@ def numbers_to(message: Float64MultiArray) -> dict[str, float]:
     return dict(zip(names, message.data, strict=True))
 
 
-def text_from(text: str) -> String:
-    """A text."""
-    return String(data=text)
+def rows_from(label: str, rows: np.ndarray) -> Float64MultiArray:
+    """Rows [R, C] of named numbers; `label` is the names of the columns, joined by commas."""
+    message = Float64MultiArray(data=rows.ravel().tolist())
+    message.layout.dim = [
+        MultiArrayDimension(label="rows", size=len(rows), stride=rows.size),
+        MultiArrayDimension(label=label, size=rows.shape[1], stride=rows.shape[1]),
+    ]
+    return message
 
 
-def text_to(message: String) -> str:
-    """A text."""
-    return message.data
+def rows_to(message: Float64MultiArray) -> list[dict[str, float]]:
+    """Rows of named numbers, oldest first.
 
-
-def diagnostics_from(name: str, level: int, message: str, values: dict[str, str], stamp_s: float) -> DiagnosticArray:
-    """One entry of `/diagnostics` (REP-107); levels are those of DiagnosticStatus, 0 is good."""
-    made = DiagnosticStatus(name=name, level=bytes([level]), message=message)
-    made.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-    return DiagnosticArray(header=header(stamp_s), status=[made])
+    Raises:
+        MessageError: there is not a name for each column.
+    """
+    dims: Any = message.layout.dim
+    names = dims[1].label.split(",") if len(dims) == 2 else []
+    if not names or len(message.data) % len(names):
+        raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
+    starts = range(0, len(message.data), len(names))
+    return [dict(zip(names, message.data[at : at + len(names)], strict=True)) for at in starts]
 
 
 def header(stamp_s: float) -> Header:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
-from robomarl.ros_nodes.console import ACTIVATE, CONFIGURE, DEACTIVATE, Console, open_console
+from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE, Console, open_console
 from robomarl.ros_nodes.figures import FlightFigures, Tick, complete_log, figures_of
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
 from robomarl.ros_nodes.processes import Processes, Relay, child_environment, claimed_domain
 
 START_LIMIT_S = 60.0
 """For all nodes to come up, load their bundles and hear each other, on a machine that has other things to do."""
-READY_LIMIT_S = 15.0
 GRACE_S = 1.0
 """The judge's clock starts with the first command; so much longer than its limit we wait by ours."""
 
@@ -192,15 +191,14 @@ class Flight:
         console, robots = self._console, self._console.team
         goals = console.reset()
         console.send_goals(dict(zip(robots, goals, strict=True)))
-        console.wait_until_ready(robots, READY_LIMIT_S)
         self._listen()
         for rows in self._ticks.values():
             rows.clear()
-        active = console.change(ACTIVATE, robots)
-        reason = "; ".join(f"{n} was not activated: {self._team.last_error(n)}" for n, ok in active.items() if not ok)
+        refused = console.start(robots)
+        reason = "; ".join(f"{name} was not activated: {why}" for name, why in refused.items() if why)
         if not reason:
             reason = self._watch()
-        console.change(DEACTIVATE, [name for name, ok in active.items() if ok])
+        console.change(DEACTIVATE, robots)
         self._listen()
         score = console.finish()
         self._team.slipped_s = score["slipped_s"]
@@ -237,5 +235,5 @@ class Flight:
 
     def _listen(self) -> None:
         for name, rows in self._ticks.items():
-            rows += [tick for tick, _ in self._console.ticks[name].take()]
+            rows += self._console.take_ticks(name)
         self._status = self._console.status.latest() or self._status

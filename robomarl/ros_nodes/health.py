@@ -1,17 +1,19 @@
 """What a policy node says of itself: a line in the log when something changes, diagnostics once a second. No ROS."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
-from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.inbox import Count, Problem
+from robomarl.ros_nodes.machine import POLICY, State
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.filter import Reason
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""
+FALLBACKS = (State.HOLD, State.LAND)
 BEFORE_FIRST = -100
 """No reason yet."""
 
@@ -33,7 +35,7 @@ class Health:
         self._name, self._bundle, self._id = node, bundle, bundle_id
         self._period_us = 1e6 / rate_hz
         self._rate = max(round(rate_hz), 1)
-        self._reason, self._problems = BEFORE_FIRST, frozenset()
+        self._reason, self._problems, self._state = BEFORE_FIRST, frozenset(), State.STANDBY
         self._timings: list[Timing] = []
         self._filtered = 0
         self._last: tuple[Decision, str] | None = None
@@ -44,6 +46,10 @@ class Health:
         self._filtered += decision.filtered
         self._last = decision, autopilot.error
         sources = frozenset(p.source for p in decision.reading.problems)
+        if autopilot.state != self._state:
+            bad = autopilot.state in (State.STOP, State.ESTOP) or self._state in POLICY and autopilot.state in FALLBACKS
+            yield bad, f"{self._state.name} -> {autopilot.state.name}."
+        self._state = autopilot.state
         if autopilot.active and sources - self._problems:
             for problem in decision.reading.problems:
                 yield True, f"input lost: {problem}."
@@ -56,15 +62,21 @@ class Health:
         """Whether a second's worth of ticks has come together."""
         return len(self._timings) >= self._rate
 
-    def summary(self, counts: list[Count]) -> Status:
-        """The second that has passed; starts the next one."""
+    def summary(self, counts: list[Count], wrong: Sequence[Problem] = ()) -> Status:
+        """The second that has passed; starts the next one.
+
+        Args:
+            counts: messages of every source so far.
+            wrong: what stands against activation.
+        """
         latency = np.array([timing.latency_us for timing in self._timings])
         late = np.array([timing.late_us for timing in self._timings])
         decision, error = self._last or (None, "")
-        problems = decision.reading.problems if decision else ()
+        problems = dict.fromkeys([*(decision.reading.problems if decision else ()), *wrong])
         values = {
             "bundle": self._bundle,
             "bundle_id": self._id,
+            "state": self._state.name,
             "reason": reason_name(self._reason),
             "latency_p50_us": f"{np.median(latency):.0f}",
             "latency_max_us": f"{latency.max():.0f}",
@@ -77,9 +89,11 @@ class Health:
             **({"error": error} if error else {}),
         }
         slow = latency.max() > self._period_us
-        level = ERROR if self._reason in (Held.FAILED, Held.SILENT, Held.BLIND) else WARN if problems or slow else OK
+        failed = self._reason in (Held.FAILED, Held.BLIND) or self._state in (State.STOP, State.ESTOP)
+        level = ERROR if failed else WARN if problems or slow or self._reason > 0 else OK
         self._timings, self._filtered = [], 0
-        return Status(self._name, level, reason_name(self._reason), values)
+        said = "; ".join([f"{self._state.name}: {reason_name(self._reason)}", *map(str, problems)])
+        return Status(self._name, level, said + ("; slower than its period" if slow else ""), values)
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:

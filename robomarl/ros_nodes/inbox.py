@@ -7,11 +7,12 @@ that is set back or a receiver that froze shows in one of them only, so the larg
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
+from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
+from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
 
@@ -60,7 +61,7 @@ class Problem(NamedTuple):
     """An input that can't be used."""
 
     source: str
-    """`odometry`, `goal`, or the name of a team-mate."""
+    """`odometry`, `goal`, `monitor`, a sensed topic, or the name of a team-mate."""
     text: str
 
     def __str__(self) -> str:
@@ -101,11 +102,11 @@ class InboxLimits:
 class _Slot:
     """The latest message of one source."""
 
-    value: Estimate | Broadcast | None = None
+    value: Any = None
     stamp_s: float = NEVER
     arrived_s: float = NEVER
 
-    def put(self, value: Estimate | Broadcast, stamp_s: float, steady_s: float, max_age_s: float) -> None:
+    def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
         # Late samples are dropped; but after nothing for long, an older stamp means that a clock was set back.
         if stamp_s > self.stamp_s or steady_s - self.arrived_s > max_age_s:
             self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
@@ -114,15 +115,18 @@ class _Slot:
 class Inbox:
     """Messages in, view out, for the robot `index` of `team`."""
 
-    def __init__(self, team: tuple[str, ...], index: int, limits: InboxLimits) -> None:
+    def __init__(self, team: tuple[str, ...], index: int, limits: InboxLimits, task: FieldTask = PLAIN) -> None:
         """Start empty.
 
         Args:
             team: names of all robots, in the order of their indices.
             index: which of them this robot is.
             limits: when an input is stale.
+            task: what is sensed besides.
         """
-        self.limits = limits
+        self.limits, self.task = limits, task
+        self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
+        self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self._own, self._changed_s = _Slot(), NEVER
         self._heard = {name: _Slot() for name in self.mates}
@@ -132,13 +136,33 @@ class Inbox:
 
     def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
         """A state estimate of this robot arrived."""
-        if self.own is None or not all(map(np.array_equal, estimate, self.own)):
+        if self.own is None or any(a.tobytes() != b.tobytes() for a, b in zip(estimate, self.own, strict=True)):
             self._changed_s = steady_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
 
     def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
         """A team-mate's message arrived."""
         self._heard[name].put(broadcast, stamp_s, steady_s, self.limits.mate_age_s)
+
+    def put_sensed(self, name: str, value: Any, stamp_s: float, steady_s: float) -> None:
+        """A message of one of the task's own sensors arrived."""
+        self._sensed[name].put(value, stamp_s, steady_s, self.task.max_age_s)
+
+    def stand_in(self, name: str) -> None:
+        """A team-mate is gone: from now on it stands where its last message said that it would come to rest."""
+        said = self._heard[name].value
+        if said is not None and name not in self._standing:
+            stop, still = said.plan.stop_m, np.zeros(3)
+            self._standing[name] = Broadcast(stop, still, Plan(stop, still, stop))
+
+    def recall(self) -> None:
+        """Nobody stands in for anybody any more."""
+        self._standing.clear()
+
+    def clock_jumped(self) -> None:
+        """The clock of stamps was set: the next sample counts, whatever its stamp is."""
+        for slot in (self._own, *self._heard.values(), *self._sensed.values()):
+            slot.arrived_s = NEVER
 
     def put_goal(self, goal: Goal) -> None:
         """A goal arrived; goals do not age."""
@@ -169,22 +193,21 @@ class Inbox:
             now: the moment.
             time_s: since the policy was activated.
         """
-        own_problems = [*self._own_problems(now), *self._goal_problems()]
+        own_problems = [*self._own_problems(now), *self._goal_problems(), *self._sensed_problems(now)]
         slots = [self._own, *self._heard.values()]
         source = np.array([now.stamp_s - slot.stamp_s for slot in slots])
         delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
-        age = np.maximum(source, delivery)
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
         problems = [*own_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
-        usable = np.array([use for _, use in judged.values()], bool)
-        return Reading(self._view(age, usable, time_s), not own_problems, tuple(problems), source, delivery)
+        view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], time_s)
+        return Reading(view, not own_problems, tuple(problems), source, delivery)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = self._staleness(self._own, now, self.limits.own_age_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
             text = f"has not changed in any bit for {still:.2f} s"
-        if not text and not all(np.isfinite(part).all() for part in self._own.value or ()):
+        if not text and not all(math.isfinite(part.sum()) for part in self._own.value or ()):
             text = "is not finite"
         return [Problem("odometry", text)] if text else []
 
@@ -193,9 +216,15 @@ class Inbox:
             return [Problem("goal", "none received yet")]
         return [] if np.isfinite(self._goal.pos_m).all() else [Problem("goal", "is not finite")]
 
+    def _sensed_problems(self, now: Now) -> list[Problem]:
+        texts = {name: self._staleness(slot, now, self.task.max_age_s) for name, slot in self._sensed.items()}
+        return [Problem(name, text) for name, text in texts.items() if text]
+
     def _judge(self, name: str, slot: _Slot, now: Now) -> tuple[str, bool]:
         """What is wrong with a team-mate's message, and whether it goes into the view."""
         needed, theirs = self.limits.needs_all, self._bundles.get(name, "")
+        if name in self._standing:
+            return "", True
         if slot.value is None:
             return "nothing received yet" if needed else "", False
         if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
@@ -215,29 +244,28 @@ class Inbox:
             return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
         return ""
 
-    def _view(self, age_s: np.ndarray, usable: np.ndarray, time_s: float) -> LocalView:
-        own = self._own.value or Estimate(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
-        goal = self._goal or Goal(np.zeros(3), np.array([1.0, 0, 0, 0]))
-        rows = np.zeros((len(self.mates), 5, 3))
-        for k, slot in enumerate(self._heard.values()):
+    def _view(self, age_s: np.ndarray, usable: list[bool], time_s: float) -> LocalView:
+        own = self._own.value or _NOWHERE
+        rows, ages = np.zeros((5, len(self.mates), 3)), np.zeros(len(self.mates))
+        for k, (name, slot) in enumerate(self._heard.items()):
             if usable[k]:
-                said: Broadcast = slot.value  # type: ignore[assignment]
-                rows[k] = said.pos_m, said.vel_m_s, *said.plan
-        heard = Heard(
-            mask=usable,
-            pos_m=rows[:, 0],
-            vel_m_s=rows[:, 1],
-            age_s=np.where(usable, np.maximum(age_s[1:], 0.0), 0.0),
-            plan=Plan(rows[:, 2], rows[:, 3], rows[:, 4]),
-        )
+                said = self._standing.get(name) or slot.value
+                rows[:, k] = said.pos_m, said.vel_m_s, *said.plan
+                ages[k] = 0.0 if name in self._standing else max(age_s[1 + k], 0.0)
+        pos, vel, *plan = rows
         return LocalView(
-            own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),  # type: ignore[misc]
-            heard=heard,
-            sensed=NothingSensed(),
-            goal=goal,
-            role=np.int32(0),
+            own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),
+            heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
+            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}),
+            goal=self._goal or _NO_GOAL,
+            role=_NO_ROLE,
             time_s=np.float64(time_s),
         )
+
+
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
+_NO_GOAL, _NO_ROLE = Goal(np.zeros(3), _UPRIGHT), np.int32(0)
 
 
 def _from_the_future(ahead_s: float) -> str:

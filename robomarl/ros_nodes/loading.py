@@ -36,6 +36,13 @@ class Loaded:
     rate_hz: float
     max_gap_s: float
     """A longer time between two decisions makes every memory start again."""
+    task: str
+    """Of the scenario that it was trained for."""
+    contract: str
+    """Name and schema of its contract."""
+    vehicle: str
+    land_speed_m_s: float
+    """Of the vehicle file."""
 
 
 def load_pilot(settings: PolicySettings) -> Loaded:
@@ -56,7 +63,18 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     warm_up(pilot, len(settings.team) - 1)
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]
     contract = bundle.contract
-    return Loaded(pilot, bundle.id, contract.name, contract.rate_hz, min(gaps, default=5 / contract.rate_hz))
+    vehicle = load_vehicle(settings.vehicle or contract.vehicle.name)
+    return Loaded(
+        pilot=pilot,
+        id=bundle.id,
+        name=contract.name,
+        rate_hz=contract.rate_hz,
+        max_gap_s=min(gaps, default=5 / contract.rate_hz),
+        task=str(contract.scenario.content.get("task", "")),
+        contract=f"{contract.name}, schema {contract.schema_version}",
+        vehicle=vehicle.name,
+        land_speed_m_s=vehicle.on_command_loss.land_speed_m_s,
+    )
 
 
 def flashed_bundle(root: Path) -> Bundle:

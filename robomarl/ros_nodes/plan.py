@@ -4,13 +4,13 @@
 """
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.ros_nodes.settings import PolicySettings, RecorderSettings, SimSettings
+from robomarl.ros_nodes.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
 
 PACKAGE = "robomarl"
 MAX_DOMAIN = 101
@@ -43,6 +43,10 @@ class PlanOptions:
     """Of the simulator's first reset."""
     log_dir: str = ""
     """Folder for the simulator's true logs."""
+    link: bool = False
+    """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
+    ground: bool = False
+    """Simulated robots start on the ground: they take off before the policy flies."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,13 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
     chosen = [robot for robot in team if not options.robots or robot.name in options.robots]
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
+    team_of = {"team": names, "base": base}
+    specs.append(_spec("monitor_node", "monitor_node", ("monitor", base), _checked(MonitorSettings, team_of), options))
+    if options.link:
+        seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
+        specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
     if options.sim:
-        about = {"scenario": fleet.scenario, "team": names, "seed": options.seed, "log_dir": options.log_dir}
-        specs.append(_spec("sim_node", "sim_node.node", ("sim", base), _checked(SimSettings, about), options))
+        specs.append(_sim(fleet, names, base, options))
     if options.record:
         specs.append(_recorder(fleet, names, base, options))
     return specs
@@ -128,9 +136,29 @@ def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, 
         "bundle": _absolute(options.bundle),
         "vehicle": fleet.vehicle,
         "autostart": options.autostart,
+        "via_link": options.link,
+        "radio_hz": float(fleet.radio.rate_hz),
+        "radio_reliable": fleet.radio.reliable,
+        "radio_depth": fleet.radio.depth,
+        "on_robot_lost": fleet.field.on_robot_lost,
+        "handover_m": float(fleet.field.handover_m) if options.ground or not options.sim else 0.0,
+        "climb_m_s": float(fleet.field.climb_m_s),
     }
     where = ("policy_node", f"{base}/{robot.name}")
     return _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options, lifecycle=True)
+
+
+def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    about = {
+        "scenario": fleet.scenario,
+        "team": team,
+        "seed": options.seed,
+        "log_dir": options.log_dir,
+        "ground_start": options.ground,
+        "clock": options.use_sim_time,
+    }
+    spec = _spec("sim_node", "sim_node.node", ("sim", base), _checked(SimSettings, about), options)
+    return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 
 
 def _recorder(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:

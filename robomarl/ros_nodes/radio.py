@@ -1,72 +1,120 @@
 """`Radio`: all topics of one robot's policy node. Messages wait in mailboxes until the tick takes them."""
 
+import math
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.node import Node
 
-from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.inbox import Count, Inbox
+from robomarl.ros_nodes import convert, statusmsg, topics, wire
+from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.onrobot import Ears
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
-from robomarl.ros_nodes.topics import Topic
+from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.topics import Topic, linked
 
-SENT = (topics.COMMAND, topics.STATE_AND_PLAN, topics.TICK, topics.BUNDLE, topics.DIAGNOSTICS)
+SENT = (topics.COMMAND, topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
+SELDOM_S = 0.1
+"""Goals, announcements and the like are looked for so often."""
 
 
 class Radio:
-    """Fills an inbox from topics, and publishes."""
+    """Fills inbox, gate and heartbeat from topics, and publishes."""
 
-    def __init__(self, node: Node, robot: str, inbox: Inbox) -> None:
+    def __init__(self, node: Node, settings: PolicySettings, ears: Ears) -> None:
         """Subscribe and advertise.
 
         Args:
             node: in the namespace BASE/NAME of the robot.
-            robot: its name.
-            inbox: what is filled; its team-mates are those that are listened to.
+            settings: who it is, and how its radio works.
+            ears: what is filled; the inbox's team-mates are those that are listened to.
         """
-        self.robot = robot
-        self._node, self._inbox = node, inbox
-        base = node.get_namespace().rstrip("/").rpartition("/")[0]
-        self._command = topics.COMMAND.of(robot, base)
-        self._publishers = {topic: publisher(node, topic, topic.of(robot, base)) for topic in SENT}
-
-        def mailbox(topic: Topic, name: str, read: Any) -> Mailbox:
-            return Mailbox(node, topic, topic.of(name, base), read)
-
-        self._own = mailbox(topics.ODOMETRY, robot, convert.odometry_to)
-        self._goal = mailbox(topics.GOAL, robot, convert.goal_to)
-        self._heard = {m: mailbox(topics.STATE_AND_PLAN, m, convert.broadcast_to) for m in inbox.mates}
-        self._bundles = {m: mailbox(topics.BUNDLE, m, convert.text_to) for m in inbox.mates}
+        self.robot, self._settings = settings.name, settings
+        self._node, self._ears, self._seldom_s = node, ears, -math.inf
+        self._base = node.get_namespace().rstrip("/").rpartition("/")[0]
+        self.sent_s = math.nan
+        """When the newest odometry was published, by the system clock."""
+        self._publishers = {topic: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
+        own = self._name(topics.ODOMETRY, settings.name)
+        self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_to)
+        self._goal = self._mailbox(topics.GOAL, settings.name, convert.goal_to)
+        mates, said = ears.inbox.mates, topics.STATE_AND_PLAN
+        self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_to) for m in mates}
+        self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
+        self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
+        self._sensed = [
+            Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))
+            for sensor in ears.inbox.task.sensors
+        ]
 
     def receive(self) -> None:
-        """Put everything that has arrived into the inbox."""
-        steady_s, inbox = time.monotonic(), self._inbox
-        for (estimate, stamp_s), _ in self._own.take():
+        """Put everything that has arrived where it belongs."""
+        steady_s, inbox, self.sent_s = time.monotonic(), self._ears.inbox, math.nan
+        for (estimate, stamp_s), info in self.own.take():
             inbox.put_own(estimate, stamp_s, steady_s)
+            self.sent_s = info["source_timestamp"] * 1e-9
         for name, mailbox in self._heard.items():
             for (said, stamp_s), _ in mailbox.take():
                 inbox.put_mate(name, said, stamp_s, steady_s)
-        for goal, _ in self._goal.take():
-            inbox.put_goal(goal)
-        for name, mailbox in self._bundles.items():
-            for bundle_id, _ in mailbox.take():
-                inbox.put_bundle(name, bundle_id)
+        for mailbox in self._sensed:
+            for (value, stamp_s), _ in mailbox.take():
+                inbox.put_sensed(mailbox.topic.name, value, stamp_s, steady_s)
+        for pressed, info in self._estop.take():
+            self._ears.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s)
+        if steady_s - self._seldom_s >= SELDOM_S:
+            self._seldom_s = steady_s
+            self._receive_seldom(steady_s)
 
     def send(self, topic: Topic, message: Any) -> None:
-        """Publish."""
+        """Publish a message or its bytes."""
         self._publishers[topic].publish(message)
 
-    def rivals(self) -> int:
-        """How many others publish commands for this robot."""
-        return self._node.count_publishers(self._command) - 1
+    def rivals(self) -> list[str]:
+        """What others say in this robot's name."""
+        topics_ = {name: self._name(topic) for name, topic in (("command", topics.COMMAND), ("name", topics.ANNOUNCE))}
+        found = {name: self._node.count_publishers(topic) - 1 for name, topic in topics_.items()}
+        texts = {"command": "publishers of this robot's commands", "name": "nodes of this robot's name"}
+        return [f"{count} other {texts[name]}; stop them" for name, count in found.items() if count > 0]
 
     def counts(self) -> list[Count]:
         """Messages of the odometry and of each team-mate so far."""
-        return [self._own.count, *(mailbox.count for mailbox in self._heard.values())]
+        return [self.own.count, *(mailbox.count for mailbox in self._heard.values())]
 
     def close(self) -> None:
         """Unsubscribe and stop advertising."""
-        for mailbox in (self._own, self._goal, *self._heard.values(), *self._bundles.values()):
+        taken = (self.own, self._goal, self._estop, *self._sensed, *self._heard.values(), *self._announced.values())
+        for mailbox in taken:
             mailbox.destroy()
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
+
+    def _receive_seldom(self, steady_s: float) -> None:
+        for goal, _ in self._goal.take():
+            self._ears.inbox.put_goal(goal)
+        for name, mailbox in self._announced.items():
+            for said, _ in mailbox.take():
+                self._ears.gate.hear(said._replace(robot=name), steady_s)
+                self._ears.inbox.put_bundle(name, said.bundle_id)
+
+    def _mailbox(self, topic: Topic, robot: str, read: Callable[[Any], Any]) -> Mailbox:
+        return Mailbox(self._node, topic, self._name(topic, robot), read)
+
+    def _name(self, topic: Topic, robot: str = "") -> str:
+        """Where a topic of a robot is, for this one."""
+        by_link = topic.name in (topics.ODOMETRY.name, topics.STATE_AND_PLAN.name)
+        if self._settings.via_link and robot and by_link:
+            return linked(topic, self.robot, robot, self._base)
+        return topic.of(robot or self.robot, self._base)
+
+    def _shaped(self, topic: Topic) -> Topic:
+        """The topic with the quality of service that the operator chose."""
+        if topic is not topics.STATE_AND_PLAN:
+            return topic
+        settings = self._settings
+        return replace(topic, reliable=settings.radio_reliable, depth=settings.radio_depth)
+
+
+def _reader(name: str) -> Callable[[Any], Any]:
+    return getattr(wire, name, None) or getattr(convert, name)

@@ -8,7 +8,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from robomarl.config import UserError
-from robomarl.ros_nodes import topics
+from robomarl.ros_nodes import statusmsg, topics
 from robomarl.ros_nodes.bagfile import BagWriter, definition_of
 from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, read, run_node
 from robomarl.ros_nodes.settings import RecorderSettings
@@ -78,9 +78,9 @@ class RecorderNode(Node):
         for channel in self._channels:
             for data, info in channel.mailbox.take():
                 arrived.append((info["received_timestamp"], info["source_timestamp"], channel.number, data))
-                if channel.topic is topics.BUNDLE:
-                    text = deserialize_message(data, message_class(channel.topic.type)).data
-                    self._bag.about[f"bundle_id{channel.name.removesuffix('/bundle')}"] = text
+                if channel.topic is topics.ANNOUNCE:
+                    said = statusmsg.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
+                    self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
         for received_ns, sent_ns, number, data in sorted(arrived, key=lambda item: item[0]):
             self._bag.write(number, received_ns, sent_ns, data)
 

@@ -11,9 +11,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import rclpy
+import rclpy.utilities
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.callback_groups import CallbackGroup
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -22,8 +25,10 @@ from robomarl.config import UserError
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.processes import PARENT_ENV
+from robomarl.ros_nodes.security import check_security, is_enforced, refused
 from robomarl.ros_nodes.topics import Topic
 
+RCLError = _rclpy.RCLError
 _PR_SET_PDEATHSIG = 1
 URGENT = -10
 """Niceness of a control loop."""
@@ -65,7 +70,8 @@ class Mailbox:
             node: on which.
             topic: type and quality of service.
             name: absolute name of the topic.
-            convert: from the message to what `take` yields; without it the message stays serialized.
+            convert: from the message (from its bytes, if it is one of `wire`'s readers) to what `take` yields;
+                without it the message stays serialized.
             depth: messages that may wait; by default the topic's.
         """
         self.name, self.topic, self.refused = name, topic, ""
@@ -74,9 +80,8 @@ class Mailbox:
         self._received = self._lost = 0
         qos, kind = qos_of(topic), message_class(topic.type)
         qos.depth = depth or qos.depth
-        self._subscription = node.create_subscription(
-            kind, name, _no_callback, qos, callback_group=Polled(), raw=convert is None
-        )
+        raw = convert is None or getattr(convert, "takes_bytes", False)
+        self.subscription = node.create_subscription(kind, name, _no_callback, qos, callback_group=Polled(), raw=raw)
 
     @property
     def count(self) -> Count:
@@ -90,10 +95,10 @@ class Mailbox:
 
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
         """Everything that has come since the last call, oldest first, with the middleware's message info."""
-        subscription = self._subscription
+        kind, raw, handle = self.subscription.msg_type, self.subscription.raw, self.subscription.handle
         while True:
-            with subscription.handle:
-                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+            with handle:
+                taken = handle.take_message(kind, raw)
             if taken is None:
                 return
             message, info = taken
@@ -112,7 +117,7 @@ class Mailbox:
 
     def destroy(self) -> None:
         """Unsubscribe."""
-        self._node.destroy_subscription(self._subscription)
+        self._node.destroy_subscription(self.subscription)
 
     def _tally(self, info: Mapping[str, Any]) -> None:
         number, sender = info.get("publication_sequence_number"), str(info.get("publisher_gid"))
@@ -178,35 +183,61 @@ def _descriptor(field: dataclasses.Field) -> ParameterDescriptor:
     return made
 
 
-def run_node(make: Callable[[], Node], args: list[str] | None = None, urgent: bool = False) -> int:
+def spin(node: Node) -> None:
+    """Let rclpy's executor serve a node until the context is shut down."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    executor.spin()
+
+
+def run_node(
+    make: Callable[[], Any], args: list[str] | None = None, urgent: bool = False, run: Callable[[Any], None] = spin
+) -> int:
     """Spin a node until it is told to stop; returns the exit status.
 
     Args:
         make: makes the node.
         args: command line; by default the process's own.
         urgent: go before other programs of this machine, where the system allows that.
+        run: serves the node until it is told to stop.
     """
-    rclpy.init(args=args)
     node = None
     try:
+        check_security(rclpy.utilities.get_rmw_implementation_identifier())
+        rclpy.init(args=args)
         die_with_parent()
         if urgent:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, 0, URGENT)
-        node = make()
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        executor.spin()
+        node = made(make)
+        run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except UserError as error:
         print(error, file=sys.stderr)
+        return 1
+    except ParameterException as error:
+        print(f"{getattr(make, '__name__', 'node')}: {error}; mend the parameter.", file=sys.stderr)
         return 1
     finally:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return 1 if getattr(node, "failed", False) else 0
+
+
+def made(make: Callable[[], Any]) -> Any:
+    """The node.
+
+    Raises:
+        UserError: security is enforced, and the middleware has none.
+    """
+    try:
+        return make()
+    except RCLError as error:
+        if is_enforced():
+            raise refused(error) from None
+        raise
 
 
 def die_with_parent() -> None:

@@ -27,9 +27,20 @@ class PolicySettings:
     vehicle: str = setting("", "vehicle file that bounds the bundle; by default the one that it was made for")
     arena_low_m: tuple[float, float, float] = setting(NOWHERE, "lower corner of the box to stay in, map frame")
     arena_high_m: tuple[float, float, float] = setting(ANYWHERE, "upper corner of the box to stay in, map frame")
-    autostart: bool = setting(False, "activate once, as soon as every input is fresh and there is a goal")
+    autostart: bool = setting(False, "arm and activate once, as soon as every input is fresh and there is a goal")
     frozen_after_s: float = setting(0.5, "an estimate that has not changed in any bit for so long is stale", 0.05, 10.0)
     silent_after_s: float = setting(1.0, "blind braking lasts so long at most, then nothing is sent", 0.0, 10.0)
+    radio_hz: float = setting(50.0, "state-and-plan messages per second, at most the policy's rate", 1.0, 1000.0)
+    radio_reliable: bool = setting(False, "send lost state-and-plan messages again (they come late then)")
+    radio_depth: int = setting(5, "state-and-plan messages that may wait for a slow reader", 1, 100)
+    via_link: bool = setting(False, "take odometry and team-mates' messages from the link emulator (rehearsals only)")
+    heartbeat_after_s: float = setting(1.0, "without the E-stop's heartbeat for so long the robot lands", 0.2, 10.0)
+    arm_lasts_s: float = setting(60.0, "an armed robot that is not activated for so long is disarmed", 1.0, 3600.0)
+    blend_s: float = setting(0.5, "from hovering to the policy's command", 0.0, 10.0)
+    on_robot_lost: str = setting("hold", "when a team-mate leaves or dies in flight: continue, hold or land")
+    robot_lost_after_s: float = setting(1.0, "a team-mate that was not heard for so long in flight is lost", 0.1, 10.0)
+    handover_m: float = setting(0.0, "altitude at which the policy takes over; 0: robots fly already", 0.0, 100.0)
+    climb_m_s: float = setting(0.3, "speed of the climb to it", 0.05, 3.0)
 
     @property
     def name(self) -> str:
@@ -45,6 +56,8 @@ class SimSettings:
     team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
     seed: int = setting(0, "of the next reset; each reset adds one", 0, 2**31 - 1)
     log_dir: str = setting("", "folder for the flights' true logs; none are written without it")
+    ground_start: bool = setting(False, "robots start on the ground; the judge waits until all have taken off")
+    clock: bool = setting(False, "publish /clock, for nodes with use_sim_time")
 
 
 @dataclass(frozen=True)
@@ -56,4 +69,31 @@ class RecorderSettings:
     sim: bool = setting(False, "record the simulator's truth as well")
     folder: str = setting("recording", "the bag's folder; it must not exist yet")
     flush_s: float = setting(0.5, "what was received so long ago can be read whatever happens", 0.05, 1.0)
+    split_mb: float = setting(512.0, "a file that has grown to this size is closed and a new one begun", 1.0, 1e5)
+    min_free_mb: float = setting(500.0, "recording stops when less than this is free on the disk", 0.0, 1e6)
     about: tuple[str, ...] = setting(("robomarl",), "KEY=VALUE for the bag's metadata (bundle id, fleet, ...)")
+
+
+@dataclass(frozen=True)
+class MonitorSettings:
+    """Parameters of `monitor_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    heartbeat_hz: float = setting(10.0, "how often it is said whether the E-stop is pressed", 2.0, 100.0)
+    silent_after_s: float = setting(2.0, "a robot that has said nothing for so long is shown as silent", 0.5, 60.0)
+
+
+@dataclass(frozen=True)
+class LinkSettings:
+    """Parameters of `link_node`; all but the first three may be changed while it runs."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    seed: int = setting(0, "of the random numbers", 0, 2**31 - 1)
+    loss: float = setting(0.0, "share of radio messages that are lost on each link", 0.0, 1.0)
+    burst: float = setting(1.0, "mean number of messages that are lost in a row", 1.0, 1000.0)
+    delay_s: float = setting(0.0, "every radio message comes so much later", 0.0, 10.0)
+    jitter_s: float = setting(0.0, "and up to so much more, uniform; messages may overtake each other", 0.0, 10.0)
+    cut: tuple[str, ...] = setting(("",), "robots that nobody hears and that hear nobody; FROM>TO for one direction")
+    sensor: tuple[str, ...] = setting(("",), "ROBOT=FAULT of its odometry: silent, frozen, same, future, late or nan")

@@ -6,12 +6,14 @@ import numpy as np
 
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.machine import MOVING, State
 
-HEAD = ("stamp_s", "late_us", "latency_us", "skipped", "active", "ready", "reason", "filtered", "solved", "slack",
-        "margin_m")  # fmt: skip
-"""Since the epoch; start after the deadline; from there until all is published; ticks left out so far; node
-active; all inputs fresh; `Reason` of the filter (0 and above) or `Held` (below 0); the filter changed the
-command; it was solved; worst row [m/s^2]; smallest separation beyond the safety distance [m]."""
+HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "state", "active", "ready", "reason",
+        "filtered", "solved", "slack", "margin_m")  # fmt: skip
+"""Since the epoch; start after the end of the tick's window; from there until all is published; policy and filter
+of it; from the sending of the newest odometry to that of the command (NaN where there is none of both); ticks left
+out so far; `State`; it moves; it could be activated; `Reason` of the filter (0 and above) or `Held` (below 0); the
+filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond the safety distance [m]."""
 SOURCE = ("source_age_s", "delivery_age_s", "received", "lost")
 """Per input: time since the latest stamp; since the latest arrival; messages so far; lost ones among them, by the
 publisher's own count."""
@@ -23,6 +25,8 @@ class Timing(NamedTuple):
     stamp_s: float
     late_us: float
     latency_us: float
+    pilot_us: float
+    sensor_us: float
     skipped: int
 
 
@@ -32,10 +36,13 @@ def tick_names(action: list[str], mates: tuple[str, ...]) -> list[str]:
     return names + [f"{source}.{part}" for source in ("odometry", *mates) for part in SOURCE]
 
 
-def tick_values(decision: Decision, timing: Timing, active: bool, counts: list[Count]) -> np.ndarray:
+def tick_values(decision: Decision, timing: Timing, state: State, counts: list[Count]) -> np.ndarray:
     """The numbers, in the order of `tick_names`; `counts` is for the odometry and each team-mate."""
+    reading, slots = decision.reading, []
+    ages = zip(reading.source_age_s.tolist(), reading.delivery_age_s.tolist(), counts, strict=True)
+    for source_s, delivery_s, count in ages:
+        slots += [source_s, delivery_s, *count]
     command = decision.nominal * np.nan if decision.command is None else decision.command
-    reading = decision.reading
-    rows = np.column_stack([reading.source_age_s, reading.delivery_age_s, np.array(counts, float)])
-    head = [*timing, active, not reading.problems, decision.reason, decision.filtered, decision.solved]
-    return np.concatenate([head, [decision.slack, decision.margin_m], decision.nominal, command, rows.ravel()])
+    told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
+    worst = [decision.slack, decision.margin_m]
+    return np.array([*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots], float)

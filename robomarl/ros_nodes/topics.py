@@ -31,8 +31,10 @@ class Topic:
     """For the README."""
 
     def of(self, robot: str, base: str = "") -> str:
-        """Absolute name of a robot's topic, or with robot "sim" of the simulator's."""
-        return self.name if self.name.startswith("/") else f"{base}/{robot}/{self.name}"
+        """Absolute name of a robot's topic; with robot "sim" of the simulator's, with robot "" of the team's."""
+        if self.name.startswith("/"):
+            return self.name
+        return f"{base}/{robot}/{self.name}" if robot else f"{base}/{self.name}"
 
 
 ODOMETRY = Topic(
@@ -40,7 +42,7 @@ ODOMETRY = Topic(
     "state estimate: pose in the world, twist in the body frame (REP-105, REP-147)",
 )  # fmt: skip
 STATE_AND_PLAN = Topic(
-    "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "map",
+    "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "`radio_hz`", "map",
     "the only message between robots: `points` are the estimate, the state after the queued commands, the stop point",
 )  # fmt: skip
 COMMAND = Topic(
@@ -52,16 +54,28 @@ GOAL = Topic(
     "where the robot is asked to be; an operator may send a new one at any time",
 )  # fmt: skip
 TICK = Topic(
-    "tick", "std_msgs/msg/Float64MultiArray", False, False, 100, "policy rate", "-",
-    "what one tick did and how long it took; the names of the elements are in `layout.dim[0].label`",
+    "tick", "std_msgs/msg/Float64MultiArray", False, False, 100, "10 Hz, and at each change of state", "-",
+    "what every tick did and how long it took, a row for each; names of the columns in `layout.dim[1].label`",
 )  # fmt: skip
-BUNDLE = Topic(
-    "bundle", "std_msgs/msg/String", True, True, 1, "once", "-",
-    "id of the bundle that the robot has loaded; robots with another id count as not heard",
+ANNOUNCE = Topic(
+    "announce", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "2 Hz, and at each change", "-",
+    "who the robot is and what it does: `message` is its state, `values` are bundle, contract, vehicle, index",
+)  # fmt: skip
+ESTOP = Topic(
+    "emergency_stop", "std_msgs/msg/Bool", True, True, 1, "10 Hz", "-",
+    "of the monitor: the E-stop is pressed; its silence stops the team",
+)  # fmt: skip
+FLEET = Topic(
+    "fleet", "std_msgs/msg/String", True, True, 1, "1 Hz", "-",
+    "of the monitor: the fleet as a table, one line for each robot",
 )  # fmt: skip
 DIAGNOSTICS = Topic(
     "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", True, False, 10, "1 Hz", "-", "health (REP-107)"
 )
+CLOCK = Topic(
+    "/clock", "rosgraph_msgs/msg/Clock", False, False, 1, "physics rate", "-",
+    "simulator only, on request: simulated time, for nodes with `use_sim_time`",
+)  # fmt: skip
 TRUTH = Topic(
     "truth", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "map",
     "simulator only: true pose and twist (world frame, body rates) of all robots in `points[0]`",
@@ -75,10 +89,16 @@ SIM_STATUS = Topic(
     "simulator only: the judge's figures of the flight; names in `layout.dim[0].label`",
 )  # fmt: skip
 
-ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, BUNDLE)
+ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """In the namespace of every robot."""
-TEAM_TOPICS = (DIAGNOSTICS,)
+TEAM_TOPICS = (ESTOP, FLEET, DIAGNOSTICS)
+"""In the namespace of the team; `/diagnostics` is everybody's."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
+
+
+def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
+    """Where the link emulator delivers a source's topic to a robot, instead of where the source publishes it."""
+    return f"{base}/{robot}/link/{source}/{topic.name}"
 
 
 def qos_text(topic: Topic) -> str:
@@ -90,4 +110,4 @@ def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "") -> list[
     """(absolute name, topic) of everything that a recording holds."""
     found = [(topic.of(robot, base), topic) for robot in robots for topic in ROBOT_TOPICS]
     found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim]
-    return [*found, *((topic.name, topic) for topic in TEAM_TOPICS)]
+    return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]

@@ -5,9 +5,13 @@ import pytest
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
-from robomarl.ros_nodes.autopilot import Autopilot, Held, Patience
+from robomarl.ros_nodes.autopilot import Autopilot, Held, Patience, Team
 from robomarl.ros_nodes.fallback import Fallback
+from robomarl.ros_nodes.gate import Announcement, TeamGate
+from robomarl.ros_nodes.guide import Guide, GuideConfig
+from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Broadcast, Count, Estimate, Inbox, InboxLimits, Now
+from robomarl.ros_nodes.machine import MOVING, Order, Rule, State
 from robomarl.ros_nodes.tick import Timing, tick_names, tick_values
 from robomarl.safety.filter import Reason, SafetyFilter, from_vehicle
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
@@ -15,6 +19,7 @@ from robomarl.view import Goal, Plan
 
 UP = np.array([1.0, 0, 0, 0])
 PERIOD_S = 0.02
+TIMING = Timing(100.0, 10.0, 300.0, 150.0, 2000.0, 2)
 PARAMS = from_vehicle(load_vehicle("crazyflie_21"), PERIOD_S, min_mates=1)
 
 
@@ -42,12 +47,17 @@ class Wish:
 class Robot:
     """An autopilot in a world in which time passes in ticks."""
 
-    def __init__(self, patience: Patience = Patience()) -> None:  # noqa: B008
+    def __init__(self, patience: Patience = Patience(blend_s=0.0), handover_m: float = 0.0) -> None:  # noqa: B008
         self.policy = Wish()
         limits = InboxLimits(Fallback(PARAMS).max_own_age_s, PARAMS.safety.max_age_s)
         self.inbox = Inbox(("me", "mate"), 0, limits)
-        self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS)), self.inbox, patience)
-        self.now_s, self.velocity = 100.0, np.zeros(3)
+        own = Announcement("me", "b" * 64, "c", "v", 0, State.STANDBY)
+        self.mate = Announcement("mate", "b" * 64, "c", "v", 1, State.READY)
+        self.gate, self.heartbeat = TeamGate(own, ("me", "mate"), 3.0), Heartbeat(1.0)
+        guide = Guide(GuideConfig(handover_m))
+        team = Team(self.gate, self.heartbeat, guide)
+        self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS)), self.inbox, team, patience)
+        self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)
 
     @property
@@ -56,8 +66,11 @@ class Robot:
 
     def hear(self, *sources: str) -> "Robot":
         noise = self.random.normal(size=3) * 1e-4
+        if self.link:
+            self.heartbeat.hear("monitor", False, self.now.steady_s)
+            self.gate.hear(self.mate, self.now.steady_s)
         if "odometry" in sources:
-            estimate = Estimate(np.array([0, 0, 1.0]) + noise, UP, self.velocity + noise, noise)
+            estimate = Estimate(np.array([0, 0, self.height_m]) + noise, UP, self.velocity + noise, noise)
             self.inbox.put_own(estimate, self.now.stamp_s, self.now.steady_s)
         if "mate" in sources:
             place = np.array([2.0, 0, 1])
@@ -75,19 +88,27 @@ class Robot:
         self.now_s -= 1e-3
         return decision
 
+    def start(self) -> str:
+        """All that an operator has to do; returns why not."""
+        self.autopilot.order(Order.RESET, self.now)
+        self.autopilot.tick(self.now)
+        refused = self.autopilot.order(Order.ARM, self.now) or self.autopilot.order(Order.ACTIVATE, self.now)
+        return refused
+
 
 @pytest.fixture
 def robot() -> Robot:
     made = Robot().hear("odometry", "mate", "goal")
-    assert made.autopilot.activate(made.now) == ()
+    assert made.start() == ""
     return made
 
 
 @pytest.mark.parametrize("missing", ["odometry", "mate", "goal"])
 def test_it_does_not_start_without_an_input(missing: str):
     robot = Robot().hear(*{"odometry", "mate", "goal"} - {missing})
-    problems = robot.autopilot.activate(robot.now)
-    assert [p.source for p in problems] == [missing]
+    refused = robot.start()
+    assert refused.startswith(f"is in STANDBY, not in READY; {missing}: ")
+    assert [p.source for p in robot.autopilot.problems(robot.now)] == [missing]
     assert robot.tick("odometry", "mate").command is None
 
 
@@ -144,9 +165,9 @@ def test_blind_for_too_long_it_falls_silent_and_only_an_operator_wakes_it(robot:
     silent = [d for d in decisions if d.reason == Held.SILENT]
     assert len([d for d in decisions if d.reason == Held.BLIND]) == pytest.approx(50, abs=2)
     assert all(d.command is None for d in silent)
-    assert robot.autopilot.gave_up
+    assert robot.autopilot.state is State.STOP
     assert robot.tick("odometry", "mate").command is None
-    assert robot.autopilot.activate(robot.now) == ()
+    assert robot.start() == ""
     assert robot.tick("odometry", "mate").reason == Reason.OK
 
 
@@ -202,20 +223,107 @@ def test_a_policy_that_wants_nothing_sane_brakes_the_robot(robot: Robot):
 
 def test_deactivated_it_sends_nothing_at_once(robot: Robot):
     robot.tick("odometry", "mate")
-    robot.autopilot.deactivate()
+    robot.autopilot.order(Order.STOP, robot.now)
     assert robot.tick("odometry", "mate").command is None
-    assert not robot.autopilot.gave_up
 
 
 def test_a_tick_as_numbers_has_a_name_for_each(robot: Robot):
     decision = robot.tick("odometry", "mate")
     names = tick_names(["ax", "ay", "az", "yaw_rate"], ("mate",))
-    values = tick_values(decision, Timing(100.0, 10.0, 300.0, 2), True, [Count(7, 1), Count(9, 0)])
+    values = tick_values(decision, TIMING, robot.autopilot.state, [Count(7, 1), Count(9, 0)])
     tick = dict(zip(names, values, strict=True))
     assert tick["stamp_s"] == 100.0
-    assert (tick["active"], tick["ready"], tick["reason"]) == (1, 1, Reason.OK)
+    assert (tick["state"], tick["active"], tick["ready"], tick["reason"]) == (State.ACTIVE, 1, 0, Reason.OK)
     assert tick["command.ax"] == pytest.approx(0.5)
     assert (tick["odometry.received"], tick["odometry.lost"], tick["mate.received"]) == (7, 1, 9)
     assert tick["mate.source_age_s"] == pytest.approx(1e-3, abs=1e-6)
-    held = tick_values(robot.autopilot.tick(robot.now), Timing(100.0, 10.0, 300.0, 2), True, [Count(7, 1)] * 2)
+    held = tick_values(robot.autopilot.tick(robot.now), TIMING, State.STOP, [Count(7, 1)] * 2)
     assert len(held) == len(names)
+
+
+def test_it_takes_off_to_the_hand_over_altitude_waits_for_its_team_and_blends():
+    robot = Robot(Patience(blend_s=0.2), handover_m=1.0)
+    robot.height_m = 0.1
+    robot.hear("odometry", "mate", "goal")
+    assert robot.start() == ""
+    assert robot.autopilot.state is State.TAKEOFF
+    for _ in range(20):
+        decision = robot.tick("odometry", "mate")
+    assert decision.command is not None
+    assert decision.command[2] > 0.1
+    assert not robot.policy.carries  # the policy has not been asked
+    robot.height_m = 1.0
+    commands = []
+    while robot.autopilot.state is not State.ACTIVE:
+        decision = robot.tick("odometry", "mate")
+        assert decision.command is not None
+        commands.append(decision.command[0])
+        assert len(commands) < 30
+    blended = [c for c in commands if c > 1e-3]
+    assert len(blended) == pytest.approx(0.2 / PERIOD_S, abs=2)
+    assert (np.diff(blended) > -0.02).all()  # from hovering to the policy's 0.5 m/s^2, a little at each tick
+    assert np.abs(np.diff(commands)).max() < 0.12
+
+
+def test_without_the_heartbeat_of_the_e_stop_it_lands(robot: Robot):
+    robot.tick("odometry", "mate")
+    robot.link = False
+    states = []
+    for _ in range(60):
+        decision = robot.tick("odometry", "mate")
+        states.append(robot.autopilot.state)
+    assert 48 <= states.index(State.LAND) <= 51  # 1 s
+    assert decision.command is not None
+    assert "start monitor_node" in str(robot.autopilot.problems(robot.now)[-1])
+
+
+def test_the_e_stop_is_latched_until_it_is_released_and_reset(robot: Robot):
+    robot.tick("odometry", "mate")
+    robot.heartbeat.hear("monitor", True, robot.now.steady_s)
+    robot.link = False
+    assert robot.tick("odometry", "mate").command is None
+    assert robot.autopilot.state is State.ESTOP
+    assert robot.autopilot.order(Order.RESET, robot.now) == "the E-stop is still pressed"
+    robot.link = True
+    robot.tick("odometry", "mate")
+    assert robot.autopilot.state is State.ESTOP
+    assert "is in ESTOP" in robot.autopilot.order(Order.ACTIVATE, robot.now)
+    assert robot.start() == ""
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_a_mate_that_leaves_in_flight_is_handled_by_the_rule(rule: Rule):
+    robot = Robot(Patience(blend_s=0.0, on_robot_lost=rule)).hear("odometry", "mate", "goal")
+    assert robot.start() == ""
+    robot.mate = robot.mate._replace(state=State.ACTIVE)
+    for _ in range(10):
+        robot.tick("odometry", "mate")
+    states = [robot.autopilot.state]
+    for _ in range(70):
+        decision = robot.tick("odometry")
+        states.append(robot.autopilot.state)
+    expected = {Rule.CONTINUE: State.ACTIVE, Rule.HOLD: State.HOLD, Rule.LAND: State.LAND}[rule]
+    assert states[-1] is expected
+    if expected is not State.ACTIVE:
+        assert 48 <= states.index(expected) <= 52  # 1 s of silence
+    assert decision.reason == Reason.OK  # the mate stands where it said it would stop: the filter knows it
+
+
+def test_a_mate_that_does_not_fly_yet_is_not_missed(robot: Robot):
+    for _ in range(10):
+        robot.tick("odometry", "mate")  # it announces READY
+    assert robot.autopilot.state is State.ACTIVE
+
+
+def test_land_descends_until_the_filter_lets_it_go_no_lower_then_stops(robot: Robot):
+    robot.tick("odometry", "mate")
+    assert robot.autopilot.order(Order.LAND, robot.now) == ""
+    for _ in range(25):
+        decision = robot.tick("odometry", "mate")
+    assert decision.command is not None
+    assert decision.command[2] < -0.1
+    robot.height_m = 0.2
+    robot.tick("odometry", "mate")
+    assert robot.autopilot.state is State.STOP
+    assert robot.tick("odometry", "mate").command is None
+    assert robot.autopilot.state not in MOVING

@@ -8,6 +8,7 @@ import numpy as np
 from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.inbox import Count, Problem
+from robomarl.ros_nodes.machine import State
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.filter import Reason
 
@@ -16,12 +17,12 @@ def decision(reason: int = 0, problems: tuple = (), filtered: bool = False) -> A
     return SimpleNamespace(reason=reason, filtered=filtered, reading=SimpleNamespace(problems=problems))
 
 
-def pilot(active: bool = True, error: str = "") -> Any:
-    return SimpleNamespace(active=active, error=error)
+def pilot(state: State = State.ACTIVE, error: str = "") -> Any:
+    return SimpleNamespace(active=True, state=state, error=error)
 
 
 def timing(latency_us: float = 500.0) -> Timing:
-    return Timing(100.0, 20.0, latency_us, 3)
+    return Timing(100.0, 20.0, latency_us, 200.0, 1500.0, 3)
 
 
 def made() -> Health:
@@ -30,6 +31,7 @@ def made() -> Health:
 
 def test_the_log_has_a_line_for_each_change_and_none_in_between():
     health, lines = made(), []
+    assert list(health.note(decision(), pilot(), timing())) == [(False, "STANDBY -> ACTIVE.")]
     lost = (Problem("odometry", "0.12 s old"),)
     ticks = [(Reason.OK, ())] * 5 + [(Held.BLIND, lost)] * 5 + [(Reason.OK, ())] * 5
     for reason, problems in ticks:
@@ -51,12 +53,25 @@ def test_a_second_is_summed_up():
         list(health.note(decision(filtered=i < 5), pilot(), timing(100.0 + i)))
     assert health.is_due()
     status = health.summary([Count(50, 1), Count(49, 2)])
-    assert (status.name, status.level, status.message) == ("/cf1/policy_node", OK, "ok")
+    assert (status.name, status.level, status.message) == ("/cf1/policy_node", OK, "ACTIVE: ok")
     assert status.values["filtered_share"] == "0.100"
     assert (status.values["messages_lost"], status.values["messages_received"]) == ("3", "99")
     assert float(status.values["latency_p50_us"]) == np.median(100 + np.arange(50)).round()
     assert status.values["bundle_id"] == "f" * 64
     assert not health.is_due()
+
+
+def test_a_fall_back_and_a_stop_are_errors_in_the_log():
+    health = made()
+    for state, bad in ((State.ACTIVE, False), (State.HOLD, True), (State.ACTIVE, False), (State.STOP, True)):
+        assert [line[0] for line in health.note(decision(), pilot(state), timing())] == [bad]
+
+
+def test_what_stands_against_activation_is_said():
+    health = made()
+    list(health.note(decision(Held.INACTIVE), pilot(State.STANDBY), timing()))
+    status = health.summary([], [Problem("b", "flies bundle 0, this robot f")])
+    assert (status.level, status.message) == (WARN, "STANDBY: inactive; b: flies bundle 0, this robot f")
 
 
 def test_levels_say_how_bad_it_is():
@@ -65,7 +80,9 @@ def test_levels_say_how_bad_it_is():
         (Reason.OK, 25000.0, (), WARN),  # longer than the period
         (Held.INACTIVE, 500.0, (Problem("goal", "none"),), WARN),
         (Held.SILENT, 500.0, (), ERROR),
+        (Reason.STALE, 500.0, (), WARN),
     ):
         health = made()
-        list(health.note(decision(reason, problems), pilot(), timing(latency_us)))
+        state = State.STOP if reason == Held.SILENT else State.ACTIVE
+        list(health.note(decision(reason, problems), pilot(state), timing(latency_us)))
         assert health.summary([]).level == level

@@ -34,7 +34,7 @@ def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path
     with pytest.raises(UserError, match="no bundle is flashed; run robomarl flash"):
         load_pilot(unflashed)
     with store.lock():
-        store.add(bundle)
+        store.add(bundle.id, bundle.files)
         store.switch(State(bundle.id, None))
     assert load_pilot(unflashed).id == bundle.id
 

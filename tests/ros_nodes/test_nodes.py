@@ -24,6 +24,7 @@ from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
 from robomarl.ros_nodes.flights import Flight, Team, bring_up
 from robomarl.ros_nodes.inbox import Estimate
+from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.plan import PlanOptions
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.view import Goal
@@ -61,20 +62,19 @@ class Rig:
         self.land()  # whatever the test before has left
         goals = self.console.reset()
         self.console.send_goals(dict(zip(ROBOTS, goals, strict=True)))
-        self.console.wait_until_ready(ROBOTS, 15)
-        assert self.console.change(ACTIVATE, ROBOTS) == dict.fromkeys(ROBOTS, True)
+        assert self.console.start(ROBOTS) == dict.fromkeys(ROBOTS, "")
         return goals
 
     def fly(self, duration_s: float) -> dict[str, list[dict[str, float]]]:
         """Let time pass; returns the ticks of every robot meanwhile."""
         end_s = time.monotonic() + duration_s
         ticks: dict[str, list[dict[str, float]]] = {name: [] for name in ROBOTS}
-        for mailbox in self.console.ticks.values():
-            mailbox.latest()
+        for name in ROBOTS:
+            self.console.take_ticks(name)
         while time.monotonic() < end_s:
             self.console.poll()
             for name in ROBOTS:
-                ticks[name] += [tick for tick, _ in self.console.ticks[name].take()]
+                ticks[name] += self.console.take_ticks(name)
         return ticks
 
     def land(self) -> dict[str, Any]:
@@ -121,18 +121,28 @@ def test_nothing_moves_because_a_process_started(rig: Rig):
 
 
 def test_without_a_goal_no_robot_is_activated_and_the_log_says_why(rig: Rig):
+    for refused in (rig.console.order(Order.ARM, ROBOTS), rig.console.order(Order.ARM, ["all"])):
+        assert all("is in STANDBY, not in READY" in why for why in refused.values())
+        assert all("goal: none received yet" in why for why in refused.values())
     assert rig.console.change(ACTIVATE, ROBOTS) == dict.fromkeys(ROBOTS, False)
-    rig.console.wait(lambda: rig.logged("not activated: goal: none received yet"), 5, "the log")
 
 
-def test_a_robot_that_somebody_else_commands_is_not_activated(rig: Rig):
+def test_a_robot_that_nobody_armed_is_not_activated(rig: Rig):
     goals = rig.console.reset()
     rig.console.send_goals(dict(zip(ROBOTS, goals, strict=True)))
     rig.console.wait_until_ready(ROBOTS, 15)
+    assert rig.console.change(ACTIVATE, ROBOTS) == dict.fromkeys(ROBOTS, False)
+    assert all("is not armed" in why for why in rig.console.order(Order.ACTIVATE, ROBOTS).values())
+    ticks = rig.fly(0.3)
+    assert not any(tick["active"] for rows in ticks.values() for tick in rows)
+
+
+def test_a_robot_that_somebody_else_commands_is_not_activated(rig: Rig):
     other = publisher(rig.console._node, topics.COMMAND, topics.COMMAND.of("left"))
     rig.console.wait(lambda: other.get_subscription_count() > 0, 5, "the command's reader")
-    assert rig.console.change(ACTIVATE, ["left"]) == {"left": False}
-    rig.console.wait(lambda: rig.logged("1 other publishers of this robot's commands"), 5, "the log")
+    assert rig.console.order(Order.ARM, ["left"]) == {"left": ""}
+    assert "1 other publishers of this robot's commands" in rig.console.order(Order.ACTIVATE, ["left"])["left"]
+    assert rig.console.order(Order.RESET, ["left"]) == {"left": ""}
     rig.console._node.destroy_publisher(other)
 
 
@@ -194,8 +204,8 @@ def test_stale_odometry_brakes_within_one_tick(rig: Rig):
 
 
 def flies(rig: Rig, name: str) -> bool:
-    tick = rig.console.ticks[name].latest()
-    return bool(tick and tick["active"] and tick["reason"] == 0)
+    ticks = rig.console.take_ticks(name)
+    return bool(ticks and ticks[-1]["active"] and ticks[-1]["reason"] == 0)
 
 
 def test_a_robot_whose_policy_is_killed_hovers_then_lands_and_its_mate_stops(rig: Rig):
@@ -204,12 +214,18 @@ def test_a_robot_whose_policy_is_killed_hovers_then_lands_and_its_mate_stops(rig
     rig.team.processes.kill("/left/policy_node")
     rig.console.wait(lambda: rig.speed() < 0.3, 10, "the robots to stop")
     truth = rig.truth()
-    (tick,) = rig.fly(0.1)["right"][-1:]
-    assert tick["reason"] > 0  # the mate knows that it does not know
-    assert tick["left.source_age_s"] > 0.5
+    held: list[dict[str, float]] = []
+
+    def holds() -> bool:
+        held.extend(rig.console.take_ticks("right"))
+        return bool(held) and held[-1]["state"] == State.HOLD  # the fleet's rule
+
+    rig.console.wait(holds, 10, "the mate to hold")
+    assert held[-1]["left.source_age_s"] > 0.5
     rig.console.wait(lambda: rig.truth().pos_m[0, 2] < truth.pos_m[0, 2] - 0.2, 10, "the robot to land")
     assert np.linalg.norm(rig.truth().pos_m[0, :2] - truth.pos_m[0, :2]) < 0.3
     rig.console.change(DEACTIVATE, ["right"])
+    assert rig.console.order(Order.RESET, ["right"]) == {"right": ""}
 
 
 def test_what_was_recorded_a_second_before_kill_9_is_read_back(rig: Rig, goto_bundle: Path):
@@ -226,10 +242,10 @@ def test_what_was_recorded_a_second_before_kill_9_is_read_back(rig: Rig, goto_bu
         assert last["/right/odometry"][0] > before_ns
         _, kind, raw = last["/right/tick"]
         tick: Any = reader.deserialize(raw, kind)
-        assert "latency_us" in tick.layout.dim[0].label
-        _, kind, raw = last["/left/bundle"]
+        assert "latency_us" in tick.layout.dim[1].label
+        _, kind, raw = last["/right/announce"]
         said: Any = reader.deserialize(raw, kind)
-        assert said.data == load_bundle(goto_bundle).id
+        assert said.values[0].value == load_bundle(goto_bundle).id
     about = yaml.safe_load((rig.folder / "bag" / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
     assert about["custom_data"]["bundle_id/left"] == load_bundle(goto_bundle).id
     assert about["custom_data"]["fleet"] == "pair"

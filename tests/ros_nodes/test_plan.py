@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -11,10 +12,10 @@ import pytest
 import yaml
 
 from robomarl.config import UserError
-from robomarl.hardware_configs.fleet import Fleet, load_fleet
+from robomarl.hardware_configs.fleet import FieldConfig, Fleet, load_fleet
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
-from robomarl.ros_nodes.settings import PolicySettings, RecorderSettings, SimSettings
+from robomarl.ros_nodes.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
 
 ROBOTS = ("robot_0", "robot_1", "robot_2", "robot_3")
 
@@ -26,10 +27,12 @@ def fleet() -> Fleet:
 
 def test_one_policy_node_for_each_robot_in_its_namespace(fleet: Fleet):
     specs = plan_fleet(fleet)
-    assert [spec.full_name for spec in specs] == [f"/{name}/policy_node" for name in ROBOTS]
+    assert [spec.full_name for spec in specs] == [*(f"/{name}/policy_node" for name in ROBOTS), "/monitor"]
+    specs, (monitor,) = specs[:4], specs[4:]
     assert [spec.parameters["index"] for spec in specs] == [0, 1, 2, 3]
-    assert all(spec.parameters["team"] == list(ROBOTS) for spec in specs)
+    assert all(spec.parameters["team"] == list(ROBOTS) for spec in [*specs, monitor])
     assert all(spec.lifecycle for spec in specs)
+    assert not monitor.lifecycle
     assert not any(spec.parameters["autostart"] for spec in specs)
 
 
@@ -50,24 +53,51 @@ def test_a_bundle_folder_becomes_absolute_and_a_name_stays(
 
 def test_simulator_and_recorder_come_when_asked_for(fleet: Fleet):
     specs = plan_fleet(fleet, PlanOptions(sim=True, record="bag", namespace="lab/"))
-    assert [spec.full_name for spec in specs[4:]] == ["/lab/sim", "/lab/recorder"]
+    assert [spec.full_name for spec in specs[4:]] == ["/lab/monitor", "/lab/sim", "/lab/recorder"]
     assert specs[0].namespace == "/lab/robot_0"
-    assert specs[4].parameters["scenario"] == "swap_4"
-    assert (specs[5].parameters["base"], specs[5].parameters["sim"]) == ("/lab", True)
-    assert "fleet=local_4" in specs[5].parameters["about"]
+    monitor, sim, recorder = specs[4:]
+    assert monitor.parameters["base"] == "/lab"
+    assert sim.parameters["scenario"] == "swap_4"
+    assert (recorder.parameters["base"], recorder.parameters["sim"]) == ("/lab", True)
+    assert "fleet=local_4" in recorder.parameters["about"]
+
+
+def test_the_link_emulator_comes_when_asked_for_and_policy_nodes_listen_to_it(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(sim=True, link=True))
+    assert [spec.name for spec in specs] == ["policy_node"] * 4 + ["monitor", "link", "sim"]
+    assert all(spec.parameters["via_link"] for spec in specs[:4])
+    assert not any(spec.parameters["via_link"] for spec in plan_fleet(fleet)[:4])
+
+
+def test_what_the_fleet_file_says_of_radio_and_field_reaches_the_nodes(fleet: Fleet):
+    radio = replace(fleet.radio, rate_hz=25.0, reliable=True, depth=2)
+    ours = replace(fleet, radio=radio, field=FieldConfig(1.2, 0.4, "land"))
+    given = plan_fleet(ours)[0].parameters
+    assert (given["radio_hz"], given["radio_reliable"], given["radio_depth"]) == (25.0, True, 2)
+    assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("land", 1.2, 0.4)
+    assert plan_fleet(ours, PlanOptions(sim=True))[0].parameters["handover_m"] == 0.0  # they start in the air
+    assert plan_fleet(ours, PlanOptions(sim=True, ground=True))[0].parameters["handover_m"] == 1.2
+
+
+def test_only_the_simulator_ignores_simulated_time(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(sim=True, use_sim_time=True))
+    assert [spec.name for spec in specs if not spec.parameters["use_sim_time"]] == ["sim"]
+    assert specs[-1].parameters["clock"]
 
 
 def test_some_of_the_robots(fleet: Fleet):
     specs = plan_fleet(fleet, PlanOptions(robots=("robot_2",)))
-    assert [spec.full_name for spec in specs] == ["/robot_2/policy_node"]
+    assert [spec.full_name for spec in specs] == ["/robot_2/policy_node", "/monitor"]
     assert specs[0].parameters["team"] == list(ROBOTS)
     with pytest.raises(UserError, match="no robot 'robot_9'; it has robot_0"):
         plan_fleet(fleet, PlanOptions(robots=("robot_9",)))
 
 
 def test_parameters_are_those_that_the_nodes_have(fleet: Fleet):
-    specs = plan_fleet(fleet, PlanOptions(sim=True, record="bag", bundle="b", log_dir="l", params_file="p.yaml"))
+    options = PlanOptions(sim=True, record="bag", bundle="b", log_dir="l", params_file="p.yaml", link=True)
+    specs = plan_fleet(fleet, options)
     known = {"policy_node": PolicySettings, "sim_node": SimSettings, "recorder_node": RecorderSettings}
+    known |= {"monitor_node": MonitorSettings, "link_node": LinkSettings}
     for spec in specs:
         names = set(known[spec.executable].__dataclass_fields__) | {"use_sim_time"}
         assert set(spec.parameters) <= names
@@ -215,6 +245,7 @@ def test_the_launch_file_passes_mistakes_in_the_fleet_file_through(launch_file: 
 
 def test_parameter_files_name_parameters_that_exist(root: Path):
     known = {"policy_node": PolicySettings, "recorder": RecorderSettings, "sim": SimSettings}
+    known |= {"monitor": MonitorSettings, "link": LinkSettings}
     for path in (root / "ros_nodes" / "params").glob("*.yaml"):
         for node, content in yaml.safe_load(path.read_text()).items():
             fields = known[node.rpartition("/")[2]].__dataclass_fields__
@@ -223,7 +254,8 @@ def test_parameter_files_name_parameters_that_exist(root: Path):
 
 def test_the_readme_lists_every_topic_as_it_is(root: Path):
     lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
-    for prefix, found in (("NAME/", topics.ROBOT_TOPICS), ("sim/", topics.SIM_TOPICS), ("", topics.TEAM_TOPICS)):
+    team = (*topics.TEAM_TOPICS, topics.CLOCK)
+    for prefix, found in (("NAME/", topics.ROBOT_TOPICS), ("sim/", topics.SIM_TOPICS), ("", team)):
         for topic in found:
             kind = topic.type.replace("/msg/", "/")
             cells = (f"`{prefix}{topic.name}`", kind, topics.qos_text(topic), topic.rate, topic.frame, topic.content)

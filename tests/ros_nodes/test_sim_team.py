@@ -93,7 +93,7 @@ def test_estimates_have_the_scenarios_noise(scenario: Scenario):
     for made, least_m in ((RealTimeTeam(scenario), 1e-4), (quiet, 0.0)):
         made.reset(0)
         run(made, 0.1)
-        pos = np.array([estimate.pos_m for estimate in made.estimates()])
+        pos = np.array([estimate.pos_m for estimate in made.estimates(made.truth())])
         error = np.abs(pos - made.truth().pos_m).max()
         assert least_m <= error <= scenario.sensing.position_noise_m * 2 + 1e-6
 

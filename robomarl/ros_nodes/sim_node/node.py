@@ -9,21 +9,26 @@ import json
 import math
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.flight import save_flight
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import convert, topics, wire
+from robomarl.ros_nodes.fieldtask import field_task
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import SimSettings
 from robomarl.ros_nodes.sim_node.judge import Score
+from robomarl.ros_nodes.sim_node.sensors import SENSORS
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
 from robomarl.ros_nodes.ticker import Beat, Ticker
+from robomarl.ros_nodes.wire import OdometryWriter, TruthWriter
 from robomarl.sim.scenario import load_scenario
 
 MAX_STEPS = 25
@@ -48,8 +53,10 @@ class SimNode(Node):
         scenario = load_scenario(settings.scenario)
         if scenario.count != len(settings.team):
             raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
-        self._team, self._names = RealTimeTeam(scenario), settings.team
+        self._team, self._names = RealTimeTeam(scenario, settings.ground_start), settings.team
         self._log_dir = Path(settings.log_dir) if settings.log_dir else None
+        self._sim_clock = publisher(self, topics.CLOCK, topics.CLOCK.name) if settings.clock else None
+        self._began_clock_s = time.time()
         self._connect()
         self._lock = threading.Lock()
         self._steps = self._skipped = self._slipped = 0
@@ -70,11 +77,18 @@ class SimNode(Node):
 
     def _connect(self) -> None:
         base, names = self.get_namespace().rstrip("/"), self._names
+        task = self._team.scenario.task
         own, command, goal = topics.ODOMETRY, topics.COMMAND, topics.GOAL
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
-        self._commands = [Mailbox(self, command, command.of(n, base), convert.command_to) for n in names]
+        self._write = [OdometryWriter(name) for name in names]
+        self._write_truth = TruthWriter(names)
+        self._commands = [Mailbox(self, command, command.of(n, base), wire.command_to) for n in names]
         self._goals = [Mailbox(self, goal, goal.of(n, base), convert.goal_to) for n in names]
         self._shown = {topic: publisher(self, topic, topic.of("sim", base)) for topic in topics.SIM_TOPICS}
+        self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
+        self._sense = SENSORS.get(task)
+        sensors = field_task(task).sensors if self._sense else ()
+        self._sensed = {s.topic.name: publisher(self, s.topic, s.name("", base)) for s in sensors}
 
     def _tick(self, beat: Beat) -> None:
         """Catch up with the clock, a physics step at a time."""
@@ -92,8 +106,11 @@ class SimNode(Node):
                 team.command(index, command)
         team.step()
         if math.isnan(self._began_s) and team.judge.flight_s:
-            self._began_s = now_s(self)
+            self._began_s = self._now_s()
         self._steps += 1
+        self._publish_clock()
+        if any(pressed for pressed, _ in self._estop.take()):
+            team.onboard.stop()
         if self._steps % team.scenario.substeps == 0:
             self._take_goals()
             self._publish()
@@ -106,10 +123,22 @@ class SimNode(Node):
                 self._team.set_goal(index, goal.pos_m)
 
     def _publish(self) -> None:
-        stamp_s = now_s(self)
-        for name, estimate, made in zip(self._names, self._team.estimates(), self._odometry, strict=True):
-            made.publish(convert.odometry_from(estimate, stamp_s, name))
-        self._shown[topics.TRUTH].publish(convert.truth_from(self._names, self._team.truth(), stamp_s))
+        stamp_s = self._now_s()
+        truth = self._team.truth()
+        for write, estimate, made in zip(self._write, self._team.estimates(truth), self._odometry, strict=True):
+            made.publish(write(estimate, stamp_s))
+        self._shown[topics.TRUTH].publish(self._write_truth(truth, stamp_s))
+        if self._sense:
+            for name, message in self._sense(self._team.scenario, self._team.world, stamp_s).items():
+                self._sensed[name].publish(message)
+
+    def _now_s(self) -> float:
+        """The clock of stamps: the system's, or the simulated one that this node publishes."""
+        return now_s(self) if self._sim_clock is None else self._began_clock_s + self._steps * self._team.dt_s
+
+    def _publish_clock(self) -> None:
+        if self._sim_clock is not None:
+            self._sim_clock.publish(Clock(clock=convert.header(self._now_s()).stamp))
 
     def _publish_status(self) -> None:
         values = np.array(self._score(), float)

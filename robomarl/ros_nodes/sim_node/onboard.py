@@ -34,6 +34,8 @@ class Mode(IntEnum):
     LANDING = 3
     """Commands stopped for `land_after_s`."""
     LANDED = 4
+    GROUNDED = 5
+    """On the ground, motors idle, until it is commanded."""
 
 
 class Onboard:
@@ -54,10 +56,18 @@ class Onboard:
         self._hold_m[:] = pos_m
         self._trim[:] = self._command[:] = self._age_s[:] = 0.0
 
+    def ground(self) -> None:
+        """All are on the ground."""
+        self.mode[:] = Mode.GROUNDED
+
+    def stop(self) -> None:
+        """The E-stop was pressed: whoever is in the air lands, whatever is commanded, until the next reset."""
+        self.mode[self.mode < Mode.LANDING] = Mode.LANDING
+
     def receive(self, index: int, command: np.ndarray) -> None:
         """A command [4] arrived at vehicle `index`."""
         self._command[index], self._age_s[index] = command, 0.0
-        if self.mode[index] in (Mode.WAITING, Mode.HOVERING):
+        if self.mode[index] in (Mode.WAITING, Mode.HOVERING, Mode.GROUNDED):
             self.mode[index] = Mode.FOLLOWING
 
     def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
@@ -68,13 +78,13 @@ class Onboard:
         if not own.any():
             return self._command
         wanted = np.zeros_like(vel_m_s)
-        landing = self.mode >= Mode.LANDING
+        landing = self.mode == Mode.LANDING
         wanted[landing, 2] = -self._loss.land_speed_m_s
         self._hold_m[landing, 2] = pos_m[landing, 2]
         error = self._hold_m - pos_m
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - vel_m_s) + self._trim
-        accel[self.mode == Mode.LANDED] = (0.0, 0.0, -np.inf)  # as little lift as the vehicle can make
+        accel[self.mode >= Mode.LANDED] = (0.0, 0.0, -np.inf)  # as little lift as the vehicle can make
         command = np.concatenate([accel, np.zeros_like(accel[:, :1])], -1)
         return np.where(own[:, None], command, self._command)
 

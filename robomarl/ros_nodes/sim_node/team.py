@@ -15,13 +15,21 @@ from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import RateConfig, Scenario
 from robomarl.sim.world import World, positions, velocities
 
+TAKEN_OFF_M = 0.1
+"""So far above the arena's floor, a robot that began on the ground has taken off."""
+
 
 class RealTimeTeam:
     """One team. Array axes are [N, ...], in the order of the robots' indices."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        """Compile the model; call `reset` before the first step."""
-        self.scenario = scenario
+    def __init__(self, scenario: Scenario, ground: bool = False) -> None:
+        """Compile the model; call `reset` before the first step.
+
+        Args:
+            scenario: what is simulated.
+            ground: robots start on the ground; the judge waits until all of them have taken off.
+        """
+        self.scenario, self._ground = scenario, ground
         self._fine = stepwise(scenario)
         self.onboard = Onboard(scenario.vehicle_config, scenario.count)
         self.judge = Judge(self._fine, scenario.substeps)
@@ -38,6 +46,8 @@ class RealTimeTeam:
         self._sim = MujocoTeam(self._fine, 1, seed)
         world = self._sim.reset()
         self.onboard.reset(world.measured.pos_m[0])
+        if self._ground:
+            self._put_down(world)
         self.judge.reset()
         self._resets, self._seed = self._resets + 1, seed
 
@@ -56,8 +66,26 @@ class RealTimeTeam:
         measured = self.world.measured
         command = self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
         world = self._sim.step(command[None])
-        if self.judge.flight_s or (self.onboard.mode != Mode.WAITING).any():
+        if self.judge.flight_s or self._has_begun(world):
             self.judge.watch(world, command, bool(self._sim.contact[0]))
+
+    def _has_begun(self, world: World) -> bool:
+        if not self._ground:
+            return bool((self.onboard.mode != Mode.WAITING).any())
+        low_m = self.scenario.arena.low_m[2] + TAKEN_OFF_M
+        return bool((self.onboard.mode == Mode.FOLLOWING).all() and (positions(world.body)[0, :, 2] > low_m).all())
+
+    def _put_down(self, world: World) -> None:
+        """Where they are, but on the ground and at rest."""
+        body = world.body
+        x, y, z = body.pos
+        still = tuple(np.zeros_like(part) for part in body.vel)
+        level = (np.ones_like(z), *(np.zeros_like(z) for _ in range(3)))
+        place = (x, y, np.full_like(z, self.scenario.vehicle_config.body.radius_m))
+        down = body._replace(pos=place, vel=still, omega=still, quat=level)
+        self._sim.set_world(world._replace(body=down))  # type: ignore[arg-type]
+        self.onboard.ground()
+        self._sim.step(self.onboard.step(positions(down)[0], velocities(down)[0], self.dt_s)[None])
 
     @property
     def world(self) -> World:
@@ -69,9 +97,9 @@ class RealTimeTeam:
         """[N, 3] where the robots are asked to be."""
         return self.world.goal_m[0]
 
-    def estimates(self) -> list[Estimate]:
-        """What each robot's estimator reports now, noise included."""
-        measured, quat, omega = self.world.measured, self.truth().quat_wxyz, self.truth().omega_rad_s
+    def estimates(self, truth: Estimate) -> list[Estimate]:
+        """What each robot's estimator reports now, noise included; `truth` is that of now."""
+        measured, quat, omega = self.world.measured, truth.quat_wxyz, truth.omega_rad_s
         rows = zip(measured.pos_m[0], quat, measured.vel_m_s[0], omega, strict=True)
         return [Estimate(*row) for row in rows]
 

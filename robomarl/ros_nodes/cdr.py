@@ -1,0 +1,149 @@
+"""Messages of the hot path as bytes (CDR), read and written in place; the same bytes that rclpy would make.
+
+rclpy builds a Python object for every vector of a message; at 100 Hz and six robots that alone filled a core.
+Here a message is a template whose numbers are overwritten. `docs/benchmarks.md` has the figures; the tests hold
+every function here against rclpy's own serialization. Layout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
+little-endian): four bytes of head, then every primitive aligned to its size, counted from behind the head.
+"""
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+HEAD = b"\x00\x01\x00\x00"
+"""CDR, little-endian."""
+_STAMP = struct.Struct("<iI")
+_COUNT = struct.Struct("<I")
+_POSE, _TWIST, _VECTOR = struct.Struct("<7d"), struct.Struct("<6d"), struct.Struct("<3d")
+_COVARIANCE_BYTES = 36 * 8
+
+
+class LayoutError(ValueError):
+    """The bytes are not laid out as expected."""
+
+
+class PointAt(NamedTuple):
+    """Where a trajectory point's parts are: the first element of each sequence, and how many there are."""
+
+    transform: int
+    velocity: int
+    acceleration: int
+    duration: int
+    counts: tuple[int, ...]
+    """Transforms, velocities, accelerations."""
+
+
+def stamp_s(data: bytes) -> float:
+    """The stamp of a message that begins with a header [s]."""
+    if data[:4] != HEAD:
+        raise LayoutError("not little-endian CDR")
+    seconds, nanoseconds = _STAMP.unpack_from(data, 4)
+    return seconds + nanoseconds * 1e-9
+
+
+def set_stamp(data: bytearray, time_s: float) -> None:
+    """Write the stamp of the header."""
+    nanoseconds = round(time_s * 1e9)
+    _STAMP.pack_into(data, 4, nanoseconds // 10**9, nanoseconds % 10**9)
+
+
+def text_at(data: bytes, at: int) -> tuple[bytes, int]:
+    """A string, and where the next field begins (not aligned)."""
+    at = (at + 3) & ~3
+    end = at + 4 + _COUNT.unpack_from(data, at)[0]
+    if end > len(data):
+        raise LayoutError("a string is longer than the message")
+    return data[at + 4 : end - 1], end
+
+
+def aligned8(at: int) -> int:
+    """The next place of a double; the head's four bytes do not count."""
+    return ((at - 4 + 7) & ~7) + 4
+
+
+def odometry_at(data: bytes) -> tuple[int, int, bytes]:
+    """Where the pose [7 doubles] and the twist [6 doubles] of nav_msgs/Odometry are, and its frame."""
+    frame, at = text_at(data, 12)
+    _, at = text_at(data, at)
+    pose = aligned8(at)
+    twist = pose + _POSE.size + _COVARIANCE_BYTES
+    if len(data) < twist + _TWIST.size:
+        raise LayoutError("an odometry message is too short")
+    return pose, twist, frame
+
+
+def trajectory_at(data: bytes) -> tuple[list[PointAt], bytes]:
+    """Where the points of trajectory_msgs/MultiDOFJointTrajectory are, and its frame."""
+    frame, at = text_at(data, 12)
+    at = (at + 3) & ~3
+    (names,) = _COUNT.unpack_from(data, at)
+    at += 4
+    for _ in range(names):
+        _, at = text_at(data, at)
+    at = (at + 3) & ~3
+    (count,) = _COUNT.unpack_from(data, at)
+    at += 4
+    points = []
+    for _ in range(count):
+        found, at = _point_at(data, at)
+        points.append(found)
+    return points, frame
+
+
+def _point_at(data: bytes, at: int) -> tuple[PointAt, int]:
+    places, counts = [], []
+    for size in (_POSE.size, _TWIST.size, _TWIST.size):
+        at = (at + 3) & ~3
+        (count,) = _COUNT.unpack_from(data, at)
+        at += 4
+        if count:
+            at = aligned8(at)
+        places.append(at)
+        counts.append(count)
+        at += count * size
+    if at + 8 > len(data):
+        raise LayoutError("a trajectory is too short")
+    return PointAt(places[0], places[1], places[2], at, tuple(counts)), at + 8
+
+
+def vector(data: bytes, at: int) -> tuple[float, float, float]:
+    """Three doubles."""
+    return _VECTOR.unpack_from(data, at)
+
+
+def set_vector(data: bytearray, at: int, value: np.ndarray) -> None:
+    """Write three doubles."""
+    _VECTOR.pack_into(data, at, *value)
+
+
+def pose(data: bytes, at: int) -> tuple[float, ...]:
+    """x, y, z and the quaternion, xyzw."""
+    return _POSE.unpack_from(data, at)
+
+
+def set_pose(data: bytearray, at: int, pos: np.ndarray, wxyz: np.ndarray) -> None:
+    """Write x, y, z and a quaternion that comes as wxyz."""
+    w, x, y, z = wxyz
+    _POSE.pack_into(data, at, *pos, x, y, z, w)
+
+
+def twist(data: bytes, at: int) -> tuple[float, ...]:
+    """Linear, then angular."""
+    return _TWIST.unpack_from(data, at)
+
+
+def set_twist(data: bytearray, at: int, linear: np.ndarray, angular: np.ndarray) -> None:
+    """Write linear, then angular."""
+    _TWIST.pack_into(data, at, *linear, *angular)
+
+
+def set_duration(data: bytearray, at: int, time_s: float) -> None:
+    """Write a duration."""
+    nanoseconds = round(time_s * 1e9)
+    _STAMP.pack_into(data, at, nanoseconds // 10**9, nanoseconds % 10**9)
+
+
+def numbers_at(message: bytes | bytearray, count: int) -> int:
+    """Where the doubles of a std_msgs/Float64MultiArray are that ends with `count` of them."""
+    return len(message) - 8 * count

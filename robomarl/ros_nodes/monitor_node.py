@@ -1,0 +1,143 @@
+"""`monitor_node`: the operator's hand on the team. One for each team.
+
+- `emergency_stop`: says ten times a second whether the E-stop is pressed. Robots that don't hear it land.
+- services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, activate, hold, land, stop, reset, estop.
+  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are armed.
+- `/diagnostics` and `fleet`, the table of the robots, once a second.
+
+A monitor that starts while another one runs ends. One that starts after an E-stop finds it still pressed, because
+the robots say so.
+"""
+
+import sys
+import time
+from functools import partial
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from robomarl.config import UserError
+from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes.fleet_table import FleetTable
+from robomarl.ros_nodes.machine import Order, State
+from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.settings import MonitorSettings
+
+LOOK_S = 1.0
+"""So long a new monitor looks for others, and listens to the robots, before it says anything."""
+ANSWER_S = 5.0
+"""A robot that has not answered an order after this does not count on."""
+
+
+class MonitorNode(Node):
+    """Heartbeat, table, orders to all."""
+
+    def __init__(self) -> None:
+        """Look for another monitor, then begin.
+
+        Raises:
+            UserError: there is one.
+        """
+        super().__init__("monitor")
+        declare(self, MonitorSettings)
+        settings = read(self, MonitorSettings)
+        self._settings, self._base = settings, settings.base
+        self._table = FleetTable(settings.team, settings.silent_after_s)
+        said = topics.ANNOUNCE
+        self._announced = {
+            name: Mailbox(self, said, said.of(name, self._base), statusmsg.announcement_to) for name in settings.team
+        }
+        self._look_for_others()
+        self.pressed = self._table.is_stopped()
+        self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.TEAM_TOPICS}
+        # Orders wait for answers; neither these nor the heartbeat may wait for the orders.
+        self._orders = ReentrantCallbackGroup()
+        self._asked = {
+            (name, order): self.create_client(Trigger, f"{self._base}/{name}/{order}", callback_group=self._orders)
+            for name in settings.team
+            for order in Order
+        }
+        for order in Order:
+            name, act = f"{self._base}/all/{order}", partial(self._on_order, order)
+            self.create_service(Trigger, name, act, callback_group=self._orders)  # type: ignore[arg-type]
+        self.create_timer(1 / settings.heartbeat_hz, self._beat)
+        self.create_timer(1.0, self._report)
+        self.get_logger().info(f"watches {', '.join(settings.team)}." + (" E-STOP IS PRESSED." * self.pressed))
+
+    def _look_for_others(self) -> None:
+        name, end_s = topics.ESTOP.of("", self._base), time.monotonic() + LOOK_S
+        while time.monotonic() < end_s:
+            if self.count_publishers(name):
+                raise UserError(f"{name} is published already: another monitor runs; stop it, or use it.")
+            self._listen()
+            time.sleep(0.02)
+
+    def _listen(self) -> None:
+        for name, mailbox in self._announced.items():
+            for said, _ in mailbox.take():
+                self._table.hear(said._replace(robot=name), time.monotonic())
+
+    def _beat(self) -> None:
+        self._published[topics.ESTOP].publish(Bool(data=self.pressed))
+
+    def _report(self) -> None:
+        self._listen()
+        now = time.monotonic()
+        statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
+        if (others := self.count_publishers(topics.ESTOP.of("", self._base)) - 1) > 0:
+            statuses[0] = statuses[0]._replace(level=2, message=f"{others} other monitors run; stop all but one")
+        self._published[topics.DIAGNOSTICS].publish(statusmsg.diagnostics_from(statuses, now_s(self)))
+        self._published[topics.FLEET].publish(String(data=self._table.text(now)))
+
+    async def _on_order(self, order: Order, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Pass an order on to all robots; the answer names those that refused."""
+        self._listen()
+        if order in (Order.ESTOP, Order.RESET):
+            self.pressed = order is Order.ESTOP
+            self._beat()
+        refused = {} if order is not Order.ACTIVATE else self._not_ready()
+        refused = refused or await self._ask_all(order)
+        response.success = not refused
+        response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
+        if order is Order.ESTOP:
+            self.get_logger().error("E-STOP PRESSED.")
+        self.get_logger().info(f"{order} for all: {response.message or 'done'}.")
+        return response
+
+    def _not_ready(self) -> dict[str, str]:
+        """Robots that would not take part: then nobody is asked to move."""
+        states = self._table.states(time.monotonic())
+        return {
+            name: "silent" if state is None else f"is in {state.name}"
+            for name, state in states.items()
+            if state not in (State.READY, State.HOLD)
+        }
+
+    async def _ask_all(self, order: Order) -> dict[str, str]:
+        clients = {name: self._asked[name, order] for name in self._settings.team}
+        absent = {name: "does not answer" for name, client in clients.items() if not client.service_is_ready()}
+        answers = {name: c.call_async(Trigger.Request()) for name, c in clients.items() if name not in absent}
+
+        def give_up() -> None:
+            for answer in answers.values():
+                answer.cancel()
+
+        limit = self.create_timer(ANSWER_S, give_up, callback_group=self._orders)
+        refused = dict(absent)
+        for name, answer in answers.items():
+            result = await answer
+            if result is None or not result.success:
+                refused[name] = "does not answer" if result is None else result.message
+        self.destroy_timer(limit)
+        return refused
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl monitor_node`."""
+    return run_node(MonitorNode, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Everything that one robot thinks with, put together from its parameters and its bundle. No ROS here."""
+
+import math
+from typing import NamedTuple
+
+from robomarl.config import UserError
+from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.fallback import Fallback
+from robomarl.ros_nodes.fieldtask import field_task
+from robomarl.ros_nodes.gate import Announcement, TeamGate
+from robomarl.ros_nodes.guide import Guide, GuideConfig
+from robomarl.ros_nodes.heartbeat import Heartbeat
+from robomarl.ros_nodes.inbox import Inbox, InboxLimits
+from robomarl.ros_nodes.loading import Loaded
+from robomarl.ros_nodes.machine import Rule, State
+from robomarl.ros_nodes.settings import PolicySettings
+
+ANNOUNCED_S = 3.0
+"""An announcement that is older is of a robot that is not there."""
+
+
+class Ears(NamedTuple):
+    """What is filled from the radio."""
+
+    inbox: Inbox
+    gate: TeamGate
+    heartbeat: Heartbeat
+
+
+class Robot(NamedTuple):
+    """One robot without its topics."""
+
+    settings: PolicySettings
+    loaded: Loaded
+    ears: Ears
+    autopilot: Autopilot
+    fallback: Fallback
+
+
+def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
+    """Put a robot together.
+
+    Raises:
+        UserError: a parameter has no such value.
+    """
+    if settings.on_robot_lost not in list(Rule):
+        allowed = ", ".join(Rule)
+        raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
+    params = loaded.pilot.safety.params
+    fallback = Fallback(params)
+    limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, params.min_mates > 0, settings.frozen_after_s)
+    inbox = Inbox(settings.team, settings.index, limits, field_task(loaded.task))
+    inbox.expect_bundle(loaded.id)
+    own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
+    ears = Ears(inbox, TeamGate(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
+    floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
+    guide = Guide(GuideConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
+    patience = Patience(
+        max_gap_s=loaded.max_gap_s,
+        silent_after_s=settings.silent_after_s,
+        blend_s=settings.blend_s,
+        arm_lasts_s=settings.arm_lasts_s,
+        robot_lost_after_s=settings.robot_lost_after_s,
+        on_robot_lost=Rule(settings.on_robot_lost),
+    )
+    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.gate, ears.heartbeat, guide), patience)
+    return Robot(settings, loaded, ears, autopilot, fallback)
+
+
+def radio_every(rate_hz: float, radio_hz: float) -> int:
+    """Ticks from one state-and-plan message to the next."""
+    return max(math.floor(rate_hz / radio_hz + 1e-6), 1)

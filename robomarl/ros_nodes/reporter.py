@@ -1,0 +1,77 @@
+"""`Reporter`: what one robot sends at a tick: its command, its state and plan, its announcement, what happened."""
+
+import math
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes.autopilot import Decision
+from robomarl.ros_nodes.health import Health
+from robomarl.ros_nodes.inbox import Broadcast, Now
+from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.onrobot import Robot, radio_every
+from robomarl.ros_nodes.radio import Radio
+from robomarl.ros_nodes.tick import Timing, tick_names, tick_values
+from robomarl.ros_nodes.wire import BroadcastWriter, CommandWriter, RowsWriter
+
+ROWS_S = 0.1
+"""Ticks are told in groups: one message for so much time."""
+ANNOUNCE_S = 0.5
+
+
+class Reporter:
+    """Writes messages; every kind at its own rate."""
+
+    def __init__(self, node: str, robot: Robot, radio: Radio) -> None:
+        """Announce the robot."""
+        self._robot, self._radio, self._fallback = robot, radio, robot.fallback
+        loaded, name = robot.loaded, robot.settings.name
+        actions = [f.name for f in loaded.pilot.policy.action.fields]
+        names = tick_names(actions, robot.ears.inbox.mates)
+        self._rows: list[np.ndarray] = []
+        self._write_rows = RowsWriter(",".join(names), len(names))
+        self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
+        self._command, self._broadcast = CommandWriter(name), BroadcastWriter(name)
+        self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
+        self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz)
+        self._state, self._announced_s, self._ticks = State.STANDBY, -math.inf, 0
+
+    def send(self, decision: Decision, stamp_s: float) -> float:
+        """Command, then state and plan.
+
+        Returns:
+            Time from the sending of the newest odometry to that of the command [s]; NaN if there was none of both.
+        """
+        sensor_s = math.nan
+        if decision.command is not None:
+            self._radio.send(topics.COMMAND, self._command(decision.command, stamp_s))
+            sensor_s = time.time() - self._radio.sent_s
+        self._ticks += 1
+        inbox = self._robot.ears.inbox
+        if self._ticks % self._every or (own := inbox.own) is None:
+            return sensor_s
+        after_s = self._fallback.plan_after_s
+        ahead_s = (after_s, after_s + self._fallback.rest_s(decision.plan.vel_m_s))
+        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan)
+        self._radio.send(topics.STATE_AND_PLAN, self._broadcast(said, inbox.own_stamp_s, ahead_s))
+        return sensor_s
+
+    def note(self, decision: Decision, timing: Timing, now: Now) -> Iterator[tuple[bool, str]]:
+        """Tell what the tick did; yields (is it bad?, line) for the log."""
+        autopilot, counts = self._robot.autopilot, self._radio.counts()
+        self._rows.append(tick_values(decision, timing, autopilot.state, counts))
+        yield from self._health.note(decision, autopilot, timing)
+        changed, self._state = autopilot.state != self._state, autopilot.state
+        if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:
+            self._announced_s = now.steady_s
+            said = self._robot.ears.gate.own._replace(state=autopilot.state)
+            self._radio.send(topics.ANNOUNCE, statusmsg.announcement_from(said))
+        if changed or len(self._rows) >= self._per_message:
+            self._radio.send(topics.TICK, self._write_rows(self._rows))
+            self._rows = []
+        if self._health.is_due():
+            waits = autopilot.state in (State.STANDBY, State.READY)
+            status = self._health.summary(counts, autopilot.problems(now) if waits else ())
+            self._radio.send(topics.DIAGNOSTICS, statusmsg.diagnostics_from([status], timing.stamp_s))

@@ -1,0 +1,41 @@
+"""Status messages and back: diagnostics (REP-107), and how a robot announces itself."""
+
+from collections.abc import Sequence
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from robomarl.ros_nodes.convert import MessageError, header
+from robomarl.ros_nodes.gate import Announcement
+from robomarl.ros_nodes.health import Status
+from robomarl.ros_nodes.machine import State
+
+
+def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticArray:
+    """Entries of `/diagnostics`; levels are those of DiagnosticStatus, 0 is good."""
+    return DiagnosticArray(header=header(stamp_s), status=[_status(*status) for status in statuses])
+
+
+def announcement_from(said: Announcement) -> DiagnosticStatus:
+    """Who a robot is and what it does."""
+    values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
+    return _status(said.robot, 0, said.state.name, values)
+
+
+def announcement_to(message: DiagnosticStatus) -> Announcement:
+    """Who a robot is and what it does.
+
+    Raises:
+        MessageError: a value is missing, or is not known.
+    """
+    values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
+    try:
+        texts = (values["bundle"], values["contract"], values["vehicle"])
+        return Announcement(message.name, *texts, int(values["index"]), State[message.message])
+    except (KeyError, ValueError) as error:
+        raise MessageError(f"an announcement lacks or misspells {error}") from None
+
+
+def _status(name: str, level: int, message: str, values: dict[str, str]) -> DiagnosticStatus:
+    made = DiagnosticStatus(name=name, level=bytes([level]), message=message)
+    made.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+    return made

@@ -1,0 +1,117 @@
+"""Every reader and writer of bytes against rclpy's own serialization, both ways."""
+
+import struct
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("rclpy")
+
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import MultiDOFJointTrajectory
+
+from robomarl.ros_nodes import cdr, convert, wire
+from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.inbox import Broadcast, Estimate
+from tests.ros_nodes.test_convert import estimates, numbers, plans, stamps, vectors
+
+patient = settings(deadline=None, max_examples=50)
+names = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)  # every alignment of what follows
+
+
+def same(ours, theirs):
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+@patient
+@given(estimates, stamps, names)
+def test_odometry(estimate: Estimate, stamp_s: float, robot: str):
+    message = convert.odometry_from(estimate, stamp_s, robot)
+    data = serialize_message(message)
+    assert deserialize_message(wire.OdometryWriter(robot)(estimate, stamp_s), Odometry) == message
+    (ours, ours_s), (theirs, theirs_s) = wire.odometry_to(data), convert.odometry_to(message)
+    same(ours, theirs)
+    assert ours_s == theirs_s
+
+
+@patient
+@given(st.builds(Broadcast, vectors, vectors, plans), stamps, names, st.floats(0, 5))
+def test_state_and_plan(said: Broadcast, stamp_s: float, robot: str, ahead_s: float):
+    message = convert.broadcast_from(said, stamp_s, robot, (ahead_s, 2 * ahead_s))
+    data = serialize_message(message)
+    written = wire.BroadcastWriter(robot)(said, stamp_s, (ahead_s, 2 * ahead_s))
+    assert deserialize_message(written, MultiDOFJointTrajectory) == message
+    (ours, ours_s), (theirs, theirs_s) = wire.broadcast_to(data), convert.broadcast_to(message)
+    same(ours[:2], theirs[:2])
+    same(ours.plan, theirs.plan)
+    assert ours_s == theirs_s
+
+
+@patient
+@given(st.tuples(numbers, numbers, numbers, numbers).map(np.array), stamps, names)
+def test_command(command: np.ndarray, stamp_s: float, robot: str):
+    message = convert.command_from(command, stamp_s, robot)
+    data = serialize_message(message)
+    assert deserialize_message(wire.CommandWriter(robot)(command, stamp_s), MultiDOFJointTrajectory) == message
+    ours, theirs = wire.command_to(data), convert.command_to(message)
+    np.testing.assert_array_equal(ours[0], theirs[0])
+    assert ours[1] == theirs[1]
+
+
+@given(st.lists(estimates, min_size=1, max_size=4), stamps)
+@settings(deadline=None, max_examples=20)
+def test_truth(states: list[Estimate], stamp_s: float):
+    team = [f"robot_{i}" for i in range(len(states))]
+    state = Estimate(*(np.stack(part) for part in zip(*states, strict=True)))
+    written = deserialize_message(wire.TruthWriter(team)(state, stamp_s), MultiDOFJointTrajectory)
+    assert written == convert.truth_from(team, state, stamp_s)
+
+
+@pytest.mark.parametrize("label", ["a,b,c", "a,bc,def", "ab,cd,efg,h", "x"])
+def test_rows(label: str):
+    columns = label.count(",") + 1
+    write = wire.RowsWriter(label, columns)
+    for count in (1, 3, 1):
+        rows = np.random.default_rng(count).normal(size=(count, columns))
+        message = deserialize_message(write(list(rows)), Float64MultiArray)
+        assert message == convert.rows_from(label, rows)
+        back = convert.rows_to(message)
+        assert [list(row.values()) for row in back] == rows.tolist()
+        assert [list(row) for row in back] == [label.split(",")] * count
+
+
+def test_what_is_laid_out_otherwise_goes_the_long_way():
+    """A command without a yaw rate is one that `convert` takes; the fast reader does not know it."""
+    message = convert.command_from(np.array([1.0, 2, 3, 4]), 5.0, "cf1")
+    message.points[0].velocities = []  # type: ignore[index]
+    np.testing.assert_array_equal(wire.command_to(serialize_message(message))[0], [1, 2, 3, 0])
+    with pytest.raises(MessageError, match="one point"):
+        wire.command_to(serialize_message(MultiDOFJointTrajectory(header=message.header)))
+
+
+def test_what_convert_refuses_is_refused():
+    good = convert.odometry_from(Estimate(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3)), 1.0, "cf1")
+    good.header.frame_id = "odom"
+    with pytest.raises(MessageError, match="'odom', not 'map'"):
+        wire.odometry_to(serialize_message(good))
+    good.header.frame_id, good.pose.pose.orientation.w = "map", 2.0
+    with pytest.raises(MessageError, match="length 2"):
+        wire.odometry_to(serialize_message(good))
+    command = convert.command_from(np.array([np.nan, 2, 3, 4]), 5.0, "cf1")
+    with pytest.raises(MessageError, match="finite"):
+        wire.command_to(serialize_message(command))
+
+
+@given(st.binary(max_size=400))
+@settings(deadline=None, max_examples=200)
+def test_cut_messages_do_not_crash_the_reader(tail: bytes):
+    """The middleware delivers whole messages; bytes from elsewhere must not raise anything unexpected here."""
+    for at in (cdr.odometry_at, cdr.trajectory_at):
+        with suppress(cdr.LayoutError, struct.error):
+            at(cdr.HEAD + tail)
