@@ -1,0 +1,1 @@
+"""Robot soccer: two teams, a ball, and what each robot sees of them."""
