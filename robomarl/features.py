@@ -232,6 +232,41 @@ def cable(view: LocalView, rule: NeighbourRule) -> Array:
     return view.own.pos_m - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
 
 
+AHEAD_M, AHEAD_RAD = 0.4, 0.5
+"""How far ahead of the load, on its way to the goal, the place is that a robot is led to."""
+_PLACE = (*_LOAD, "sensed.grip_n", "sensed.length_m", "goal.pos_m", "goal.quat_wxyz")
+
+
+def _limited(vector: Array, most: float) -> Array:
+    """The vector, no longer than that."""
+    xp = namespace(vector)
+    return vector * xp.minimum(1.0, most / (xp.sqrt((vector * vector).sum(-1, keepdims=True)) + 1e-9))
+
+
+def _quat_of(turn: Array) -> Array:
+    """Quaternion of a rotation vector [..., 3]."""
+    xp = namespace(turn)
+    angle = xp.sqrt((turn * turn).sum(-1, keepdims=True) + 1e-12)
+    return xp.concatenate([xp.cos(angle / 2), turn * (xp.sin(angle / 2) / angle)], -1)
+
+
+@feature(XYZ, "m", "world", ("own.pos_m", *_PLACE))
+def place_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to where it holds the load at its goal, or on the way there, a little ahead of the load.
+
+    It holds the load where its cable points along the pull of `sensed.grip_n`: no other cable has to be seen.
+    """
+    xp, sensed = namespace(view.own.pos_m), view.sensed
+    pos = sensed.load_pos_m + _limited(load_error(view, rule), AHEAD_M)  # type: ignore[attr-defined]
+    quat = quat_multiply(_quat_of(_limited(load_turn(view, rule), AHEAD_RAD)), sensed.load_quat_wxyz)  # type: ignore[attr-defined]
+    axes = _columns(quat)
+    up = axes[..., 2::3]
+    grip = sensed.grip_n  # type: ignore[attr-defined]
+    pull = (grip[..., :3] * up[..., None, :]).sum(-1) + grip[..., 3]
+    reach = sensed.length_m[..., None] / xp.sqrt((pull * pull).sum(-1, keepdims=True) + 1e-9)  # type: ignore[attr-defined]
+    return pos + _turn(quat, sensed.point_m + pull * reach) - view.own.pos_m  # type: ignore[attr-defined]
+
+
 MAX_INDEX = 6
 """Places at a load that `own_index` can name."""
 

@@ -77,6 +77,11 @@ class LoadSensed(NamedTuple):
     """[..., 4] attitude of the load, load frame to world."""
     point_m: Array
     """[..., 3] where the robot's own cable is tied to the load, load frame: a number of its configuration."""
+    grip_n: Array
+    """[..., 3, 4] the pull of its own cable that, together with the others', holds the load still: this matrix times
+    (up in the load frame, 1), load frame. From the configuration too; see `robomarl.sim.load.grip`."""
+    length_m: Array
+    """[...] of its own cable, as configured."""
 
 
 class LocalView(NamedTuple):

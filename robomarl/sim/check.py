@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.geometry import norm, rotation_angle
+from robomarl.sim.check_load import check_load
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.team import SIMS, TeamSim, make_team
 from robomarl.sim.world import World, positions
@@ -64,6 +65,8 @@ def check_engines(
     Raises:
         UserError: there is no engine of that name.
     """
+    if scenario.load is not None:
+        return about(scenario, config) | check_load(scenario, load_sims(config.sims), config, mass_scale or {})
     apart = spread_out(scenario, config.seconds)
     teams = {sim: make_team(apart, sim, config.teams, config.seed) for sim in config.sims}
     for sim, team in teams.items():
@@ -75,6 +78,29 @@ def check_engines(
         for pair, drift in _drift(teams, command).items():
             worst[pair] = np.maximum(worst[pair], drift)
     return _figures(scenario, config, worst)
+
+
+def load_sims(sims: tuple[str, ...]) -> tuple[str, ...]:
+    """The engines among these that know loads: `mjx` does not.
+
+    Raises:
+        UserError: fewer than two.
+    """
+    known = tuple(sim for sim in sims if sim != "mjx")
+    if len(known) < 2:
+        raise UserError(f"--sims {' '.join(sims)}: mjx has no loads; name fast and mujoco.")
+    return known
+
+
+def about(scenario: Scenario, config: CheckConfig) -> dict[str, Any]:
+    """What was compared."""
+    return {
+        "scenario": scenario.name,
+        "sims": list(config.sims if scenario.load is None else load_sims(config.sims)),
+        "seconds": config.seconds,
+        "seed": config.seed,
+        "teams": config.teams,
+    }
 
 
 def spread_out(scenario: Scenario, seconds: float) -> Scenario:
@@ -137,11 +163,7 @@ def _figures(scenario: Scenario, config: CheckConfig, worst: dict[tuple[str, str
     ]
     overall = np.max(list(worst.values()), axis=0)
     return {
-        "scenario": scenario.name,
-        "sims": list(config.sims),
-        "seconds": config.seconds,
-        "seed": config.seed,
-        "teams": config.teams,
+        **about(scenario, config),
         "position_diff_m": float(overall[0]),
         "attitude_diff_rad": float(overall[1]),
         "position_limit_m": POSITION_LIMIT_M,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from robomarl.geometry import namespace, norm
+from robomarl.sim.load.grip import grip_matrix
 from robomarl.sim.load.state import Load
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World
@@ -63,7 +64,10 @@ def see_load(scenario: Scenario, world: World) -> tuple[LoadSensed, Array, Array
     zero = load.measured_pos_m * 0
     points = zero + np.array(cables.load_points_m, np.float32)
     role = zero[..., 0].astype("int32") + np.arange(scenario.count, dtype=np.int32)
-    return LoadSensed(load.measured_pos_m, load.measured_quat, points), load.goal_quat, role
+    grip = grip_matrix(scenario.load, cables).astype(np.float32)  # type: ignore[arg-type]
+    pose = (load.measured_pos_m, load.measured_quat)
+    sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + cables.length_m)
+    return sensed, load.goal_quat, role
 
 
 def braking_plan(pos_m: Array, vel_m_s: Array, brake_m_s2: float) -> Plan:

@@ -25,7 +25,7 @@ def follow_load(scenario: Scenario, before: Any, after: Any, draws: Array) -> An
         azimuth_rad=direction,
         winding_rad=load.winding_rad + turned(load.azimuth_rad, direction),
     )
-    return after._replace(load=load, arrived_s=load_arrival(scenario, after))
+    return after._replace(load=load, arrived_s=load_arrival(scenario, after, before.arrived_s))
 
 
 def measure_load(scenario: Scenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
@@ -47,12 +47,12 @@ def pose_errors(world: Any) -> tuple[Array, Array]:
     return norm(place - world.goal_m[..., 0, :]), rotation_angle(load.goal_quat[..., 0, :], attitude(load.rigid))
 
 
-def load_arrival(scenario: Scenario, world: Any) -> Array:
+def load_arrival(scenario: Scenario, world: Any, so_far: Array) -> Array:
     """[..., N] how long the load has been at its goal, one more period counted in; the same for all robots."""
     xp = namespace(world.goal_m)
     distance, angle = pose_errors(world)
     there = (distance < scenario.success.position_m) & (angle < scenario.success.attitude_rad)
-    return xp.where(there[..., None], world.arrived_s + scenario.period_s, 0.0).astype(world.arrived_s.dtype)
+    return xp.where(there[..., None], so_far + scenario.period_s, 0.0).astype(so_far.dtype)
 
 
 def goal_attitude(roll: Array, pitch: Array, yaw: Array) -> Array:

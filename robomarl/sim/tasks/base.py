@@ -11,6 +11,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World, positions
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
+from robomarl.view import LocalView
 
 Terms = dict[str, Array]
 """Reward terms by name, [..., N] each, before their weights."""
@@ -43,6 +44,8 @@ class Task:
     errors: Callable[[World], tuple[Array, Array]] = robot_errors
     """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
     asks for none."""
+    law: Callable[[Scenario], Callable[[LocalView], Array]] | None = None
+    """A controller that a policy may imitate first, view -> command; none where there is none."""
 
 
 TASKS: dict[str, Task] = {}

@@ -9,6 +9,7 @@ import numpy as np
 
 from robomarl.control.vectors import cross, dot, to_body, to_world, up_axis
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
+from robomarl.sim.baselines.place import PlaceLaw
 from robomarl.sim.load.follow import pose_errors
 from robomarl.sim.load.state import Load, attitude, flying, origin, spread
 from robomarl.sim.scenario import Scenario
@@ -36,7 +37,8 @@ WEIGHTS = {
 
 def observation(scenario: Scenario) -> ObservationSpec:
     """Load, own state, goal and own index; nothing of team-mates, no velocity of the load, no message."""
-    fields = ("load_error", "load_turn", "point_error", "cable", "load_axes", "own_axes", "velocity", "body_rates")
+    pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
+    fields = (*pose, "own_axes", "velocity", "body_rates")
     past = tuple(ObservationField(name, HISTORY) for name in fields)
     return ObservationSpec((*past, ObservationField("own_index")))
 
@@ -189,4 +191,4 @@ def privileged(scenario: Scenario, world: World) -> Array:
     return xp.concatenate([whole, index + whole[..., :1] * 0], -1)
 
 
-TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors)
+TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, PlaceLaw)
