@@ -8,7 +8,7 @@ from robomarl.config import Fraction, NonNegative, Positive
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle
 from robomarl.types import GRAVITY_M_S2
 
-LIFT_MARGIN = 1.3
+LIFT_MARGIN = 1.2
 """The team must be able to make this many times the thrust that it hovers with: what is left steers."""
 STABLE_STEP = 0.5
 """Largest product of a cable's natural frequency and the physics step."""
