@@ -1,0 +1,40 @@
+"""Commands of vehicles that carry: acceleration and body rates. The filter's rows are on the acceleration.
+
+The body rates are a feed-forward to the acceleration that the policy asked for. As soon as another one is sent they
+are dropped, and the low-level controller turns the vehicle by itself.
+
+A carrier cannot brake alone: the load swings on and pulls. `safety.brake_m_s2` of its vehicle file is therefore the
+deceleration of the team with its load (`docs/safety.md`), and every row that brakes counts on no more.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from robomarl.geometry import namespace
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView
+
+ACCELERATIONS = 3
+WIDTH = 5
+"""Elements of such a command: acceleration x, y, z [m/s^2, world], body rates roll, pitch [rad/s]."""
+Decide = Callable[..., tuple[Any, FilterResult]]
+
+
+def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, *more: Any) -> tuple[Any, FilterResult]:
+    """One decision for commands of `WIDTH` elements, by a filter for acceleration and yaw rate.
+
+    Args:
+        decide: that filter, (carry, view, nominal [..., 4], ...) -> (carry, result).
+        carry: its memory.
+        view: what the robots know.
+        nominal: [..., 5].
+        more: what else `decide` takes.
+    """
+    xp = namespace(nominal)
+    accel, rates = nominal[..., :ACCELERATIONS], nominal[..., ACCELERATIONS:]
+    # Rates that are not finite are a fault of the policy too: 0 times them is not 0 then.
+    carry, result = decide(carry, view, xp.concatenate([accel, (0 * rates).sum(-1, keepdims=True)], -1), *more)
+    sent = result.command[..., :ACCELERATIONS]
+    kept = (xp.abs(sent - accel) <= 1e-9).all(-1, keepdims=True)
+    command = xp.concatenate([sent, xp.where(kept, rates, 0.0)], -1)
+    return carry, result._replace(command=command, nominal=nominal, active=~kept[..., 0])
