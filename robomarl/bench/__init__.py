@@ -9,10 +9,14 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from robomarl.config import UserError
+
 BENCHMARKS = {
+    "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",
     "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",
+    "train": "time to 95 % success, throughput beside Brax's PPO, profile, seeds, kills, start; half an hour",
 }
 """Benchmarks by name, each a module here with a function `rows`."""
 
@@ -26,9 +30,20 @@ class Row(NamedTuple):
     unit: str
 
 
-def run(name: str) -> list[Row]:
-    """Measure one benchmark."""
-    return importlib.import_module(f"robomarl.bench.{name}").rows()
+def run(name: str, cases: tuple[str, ...] = ()) -> list[Row]:
+    """Measure one benchmark, or some cases of one that has a table `CASES`.
+
+    Raises:
+        UserError: it has no such case.
+    """
+    module = importlib.import_module(f"robomarl.bench.{name}")
+    if not cases:
+        return module.rows()
+    known = getattr(module, "CASES", {})
+    for case in cases:
+        if case not in known:
+            raise UserError(f"benchmark {name} has no case {case!r}; it has: {', '.join(known) or 'none'}.")
+    return module.rows(cases)
 
 
 def seconds(call: Callable[[], object]) -> float:

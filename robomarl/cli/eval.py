@@ -1,6 +1,6 @@
 """Fly episodes with runs, bundles or the scripted `baseline`, and count successes, collisions and errors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,7 +26,14 @@ class Args:
     filter: Literal["full", "qp", "textbook", "off"] = "full"
     """Safety filter between policy and robot."""
     perturb: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """NAME=VALUE pins a randomized parameter, as in mass_scale=1.1; may be given several times."""
+    """NAME=VALUE pins a randomized parameter, as in mass_scale=1.1, NAME a variation that the scenario holds out;
+    may be given several times."""
+    held_out: bool = False
+    """Fly every variation that the scenario holds out from training as well."""
+    sensitivity: Path | None = None
+    """Plot the first policy's success against every randomized parameter, within and beyond training: .png or .svg."""
+    sensitivity_episodes: int = 40
+    """Episodes of each point of that plot."""
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""
     video: Path | None = None
@@ -40,21 +47,67 @@ def run(args: Args) -> dict[str, Any]:
 
     if not args.policies:
         raise UserError("Name at least one policy: a bundle, a run folder, or baseline.")
-    record = 0 if args.video else None
-    config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, record)
-    flown = []
+    config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, 0 if args.video else None)
+    flown, rows = [], []
     for name in args.policies:
         policy, scenario = resolve_policy(name, args.scenario)
         scenario = perturbed(scenario, args.perturb)
         flown.append(evaluate(policy, scenario, config))
+        row = {**flown[-1].figures, "policy": name, "perturb": list(args.perturb)}
+        if args.held_out:
+            row["held_out"] = fly_held_out(policy, scenario, config)
+        if args.sensitivity and len(flown) == 1:
+            row["sensitivity"] = plot_sensitivity(args, policy, scenario)
         if args.video and len(flown) == 1:
             _film(flown[0].log, scenario, args.video)
-    rows = [
-        {**f.figures, "policy": name, "perturb": list(args.perturb)}
-        for name, f in zip(args.policies, flown, strict=True)
-    ]
+        rows.append(row)
     print(table(rows))
+    for row in rows:
+        print_held_out(row)
     return _figures(args, rows, [f.success for f in flown])
+
+
+def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str, Any]]:
+    """Figures of every variation that training never sees, by name.
+
+    Raises:
+        UserError: the scenario holds out nothing.
+    """
+    from robomarl.train.evaluate import evaluate, perturbed
+
+    if not scenario.held_out:
+        raise UserError(f"--held-out: scenario {scenario.name} has no section [held_out]; name some variations there.")
+    quiet = replace(config, record=None)
+    return {name: evaluate(policy, perturbed(scenario, [name]), quiet).figures for name in scenario.held_out}
+
+
+def print_held_out(row: dict[str, Any]) -> None:
+    """One line for each held-out variation."""
+    for name, found in row.get("held_out", {}).items():
+        low, high = found["success_ci95"]
+        print(
+            f"{row['policy']}, held out {name:<16} success {found['success_rate']:.3f} [{low:.3f}, {high:.3f}], "
+            f"{found['collision_episodes']} of {found['episodes']} with a collision"
+        )
+
+
+def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
+    """Fly and draw the sensitivity to every randomized parameter."""
+    from robomarl.field.sensitivity_plot import check_file, write_sensitivity
+    from robomarl.train.evaluate import EvalConfig
+    from robomarl.train.sensitivity import sensitivity
+
+    assert args.sensitivity is not None, "only called with a file"
+    check_file(args.sensitivity)
+    config = EvalConfig(args.sim, args.sensitivity_episodes, args.seed, args.filter)
+    points = sensitivity(policy, scenario, config)
+    title = (
+        f"{policy.name} in {scenario.name} on {args.sim}, filter {args.filter}: {args.sensitivity_episodes} episodes "
+        "a point, 95 % intervals; shaded: training; x: collisions"
+    )
+    write_sensitivity(points, title, args.sensitivity)
+    print(f"sensitivity: {args.sensitivity}")
+    return points
 
 
 def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:

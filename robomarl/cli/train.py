@@ -4,6 +4,7 @@ The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, a
 """
 
 import math
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,7 @@ class Args:
     """Options of `robomarl train`."""
 
     scenario: Annotated[str, tyro.conf.Positional] = ""
-    """Scenario to train, by name or path; not needed with --recipe or --resume."""
+    """Scenario to train, by name or path; not needed with --recipe, or with --resume and --out."""
     out: Path | None = None
     """Run folder; runs/SCENARIO by default."""
     recipe: str = ""
@@ -30,29 +31,32 @@ class Args:
     minutes: float = math.inf
     """Stop after this wall-clock time."""
     steps: int | None = None
-    """Agent-steps in all, instead of the recipe's."""
+    """Agent-steps in all, instead of the recipe's; with --resume the run goes on to here."""
     resume: bool = False
-    """Go on from the checkpoint in --out."""
+    """Go on from the checkpoint in --out, with the recipe and scenario that are there."""
     init: str = ""
     """Start from the weights of this bundle or run folder (fine-tune)."""
     profile: bool = False
     """Do not train: print where the time of one update goes."""
     quiet: bool = False
     """No progress bar."""
+    save_every_s: float = 20.0
+    """Time between two checkpoints; what a kill costs at most."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Train, and say where the run is."""
+    quiet_compiler()
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.runner import RunOptions, train_run
 
-    if not (args.scenario or args.recipe or args.resume):
-        raise UserError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
+    check(args)
     config, seed = choose_recipe(args)
     if args.profile:
         return print_profile(config)
     out = args.out or Path("runs") / config.scenario
-    options = RunOptions(out, seed, args.seeds, args.minutes, args.resume, args.init, args.quiet)
+    times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
+    options = RunOptions(out, seed, args.seeds, resume=args.resume, init=args.init, quiet=args.quiet, **times)
     rows = train_run(config, load_scenario(config.scenario), options)
     for folder, row in zip(options.folders.values(), rows, strict=True):
         print(
@@ -63,6 +67,19 @@ def run(args: Args) -> dict[str, Any]:
     about = {"run": str(out), "scenario": config.scenario, "seed": seed}
     runs = [{"run": str(f), **row} for f, row in zip(options.folders.values(), rows, strict=True)]
     return {**about, **rows[0], "runs": runs}
+
+
+def check(args: Args) -> None:
+    """Raises `UserError` where options are missing or contradict each other."""
+    if not (args.scenario or args.recipe or (args.resume and args.out)):
+        raise UserError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
+    if args.resume and args.init:
+        raise UserError("--init starts a new run, --resume goes on with an old one; leave one of them out.")
+
+
+def quiet_compiler() -> None:
+    """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def print_profile(config: Any) -> dict[str, Any]:
@@ -94,9 +111,15 @@ def write_report(out: Path) -> None:
 
 
 def choose_recipe(args: Args) -> tuple[Any, int]:
-    """The configuration and seed that the options ask for."""
+    """The configuration and seed that the options ask for; of a run that goes on, those in its folder."""
+    from robomarl.train.checkpoint import load_recipe_of
     from robomarl.train.config import TrainConfig, load_recipe, recipe_names
 
+    out = args.out or Path("runs") / args.scenario
+    if args.resume:
+        first = out if args.seeds == 1 else out / f"seed_{args.seed or 0}"
+        config, _, about = load_recipe_of(first)
+        return config, about["seed"] if args.seed is None else args.seed
     name = args.recipe or (args.scenario if args.scenario in recipe_names() else "")
     config, seed = load_recipe(name) if name else (TrainConfig(scenario=args.scenario), 0)
     changes: dict[str, Any] = {"total_steps": args.steps} if args.steps else {}

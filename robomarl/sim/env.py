@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -91,13 +92,13 @@ class TeamEnv(Env):
         """Name of the engine."""
         return self._backend
 
-    def reset(self, rng: jax.Array) -> State:
-        """A new episode with a new draw of everything that is randomized."""
+    def reset(self, rng: jax.Array, scenario: Scenario | None = None) -> State:
+        """A new episode with a new draw of everything that is randomized; `scenario` replaces the ranges of it."""
         key, k1, k2, k3 = jax.random.split(rng, 4)
         robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
         team = jax.random.uniform(k2, (TEAM_DRAWS,))
         cells = jax.random.uniform(k3, (num_cells(self.scenario),))
-        world = start_world(self.scenario, robot, team, cells)
+        world = start_world(scenario or self.scenario, robot, team, cells)
         views = local_views(self.scenario, world)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         zero = jnp.zeros(())
@@ -154,15 +155,17 @@ class Filter:
 
     def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
+        from robomarl.safety.carriers import filter_carrier
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.guard import safety_params
 
         self._filter = make_jax_filter(safety_params(scenario), mode)  # type: ignore[arg-type]
         self.init = self._filter.init
+        self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
     def __call__(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, jax.Array]:
         """The command that is sent; no gradient is asked of it."""
-        carry, result = self._filter(carry, view, nominal)
+        carry, result = self._decide(carry, view, nominal)
         return carry, result.command.astype(nominal.dtype)
 
 

@@ -4,12 +4,13 @@
     run.json          seed, commit, versions           metrics.csv, tb/  what was logged
     checkpoint.npz    the newest TrainState, whole     best.npz        the best policy by `mujoco` evaluation
 
-Checkpoints are written beside the old one and renamed, so that a kill at any time leaves a whole one.
+A run folder appears whole or not at all; how states are written is in `storage.py`.
 """
 
+import copy
 import io
 import json
-import os
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,9 +27,9 @@ from robomarl.config import UserError, build, to_dict
 from robomarl.sim.env import TeamEnv, make_env
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import init_state
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
 from robomarl.train.state import TrainState
+from robomarl.train.storage import load_state
 
 WEIGHTS_FILE = "weights.npz"
 """Where a bundle keeps what `--init` starts from."""
@@ -101,32 +102,42 @@ class Run:
 
 
 def create_run(folder: Path, config: TrainConfig, scenario: Scenario, seed: int) -> None:
-    """Make a run folder that explains itself.
+    """Make a run folder that explains itself, whole or, where the process is killed, not at all.
 
     Raises:
         UserError: the folder exists and is not empty, or can't be made.
     """
-    if folder.exists() and any(folder.iterdir()):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
+    about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
+    temporary = folder.parent / f".{folder.name}.new"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        (temporary / "config.json").write_text(recipe_text(config))
+        for name, content in (("scenario", to_dict(scenario)), ("run", about)):
+            (temporary / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+        temporary.replace(folder)
     except OSError as error:
         raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
-    about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
-    for name, content in (("config", to_dict(config)), ("scenario", to_dict(scenario)), ("run", about)):
-        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
-def save_state(file: Path, state: TrainState) -> None:
-    """Write the whole state, atomically."""
-    leaves = [jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(state)]
-    arrays = {f"{i:04d}": np.asarray(leaf) for i, leaf in enumerate(leaves)}
-    temporary = file.with_suffix(".tmp.npz")
-    with temporary.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(file)
+def recipe_text(config: TrainConfig) -> str:
+    """Content of `config.json`."""
+    return json.dumps(to_dict(config), indent=2) + "\n"
+
+
+def load_recipe_of(folder: Path) -> tuple[TrainConfig, Scenario, dict[str, Any]]:
+    """Recipe, scenario and `run.json` of a run folder.
+
+    Raises:
+        UserError: not a run folder, or a damaged one.
+    """
+    if not (folder / "config.json").is_file():
+        raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
+    config = build(TrainConfig, _json(folder / "config.json"), str(folder / "config.json"))
+    scenario = build(Scenario, _json(folder / "scenario.json"), str(folder / "scenario.json"))
+    return config, scenario, _json(folder / "run.json")
 
 
 def load_run(folder: str | Path, file: str = "") -> Run:
@@ -140,32 +151,12 @@ def load_run(folder: str | Path, file: str = "") -> Run:
         UserError: not a run folder, or one without a checkpoint.
     """
     folder = Path(folder)
-    if not (folder / "config.json").is_file():
-        raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
-    config = build(TrainConfig, _json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build(Scenario, _json(folder / "scenario.json"), str(folder / "scenario.json"))
-    about = _json(folder / "run.json")
+    config, scenario, about = load_recipe_of(folder)
     chosen = folder / (file or ("best.npz" if (folder / "best.npz").is_file() else "checkpoint.npz"))
     if not chosen.is_file():
         raise UserError(f"{folder} has no {chosen.name} yet: train longer, or name another run.")
     state = load_state(chosen, config, make_env(scenario, weights=config.weights, safety=config.filter))
     return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
-
-
-def load_state(file: Path, config: TrainConfig, env: TeamEnv) -> TrainState:
-    """Read what `save_state` wrote for the same configuration and environment.
-
-    Raises:
-        UserError: the file belongs to another configuration.
-    """
-    template = jax.eval_shape(lambda: init_state(config, env, jax.random.key(0)))
-    wanted, tree = jax.tree.flatten(template)
-    with np.load(file, allow_pickle=False) as data:
-        leaves = [data[name] for name in sorted(data.files)]
-    if len(leaves) != len(wanted):
-        raise UserError(f"{file} holds {len(leaves)} arrays, not {len(wanted)}: it is of another version; train anew.")
-    restored = [jax.random.wrap_key_data(x) if _is_key(w) else x for x, w in zip(leaves, wanted, strict=True)]
-    return jax.tree.unflatten(tree, restored)
 
 
 def weights_of(state: TrainState) -> dict[str, np.ndarray]:
@@ -245,10 +236,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _is_key(leaf: Any) -> bool:
-    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
 def _json(file: Path) -> Any:
     try:
         return json.loads(file.read_text())
@@ -260,12 +247,24 @@ class RunPolicy:
     """A run's policy with the interface of a bundle's: what `eval` flies."""
 
     def __init__(self, run: Run) -> None:
-        """Compile the policy of a run."""
+        """Prepare the policy of a run; it is compiled once, for this state and for those of `with_state`."""
         self.name = run.name
         self.scenario_name = run.scenario.name
         self.vehicle_name = run.scenario.vehicle_config.name
         self.observation, self.action = run.env.observation, run.env.action
-        self._networks, self._policy = run.networks, jax.jit(run.policy_fn)
+        self._networks = networks = run.networks
+        self._learned = run.params, run.state.obs_stats
+
+        def act(learned: tuple, carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
+            return deterministic_policy(networks, *learned, self.action)(carry, obs)
+
+        self._act = jax.jit(act)
+
+    def with_state(self, state: TrainState) -> "RunPolicy":
+        """The policy of another state of the same run."""
+        other = copy.copy(self)
+        other._learned = state.params["actor"], state.obs_stats
+        return other
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """Carry before the first decision; empty for feed-forward policies."""
@@ -273,7 +272,7 @@ class RunPolicy:
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A])."""
-        carry, action = self._policy(carry, obs)
+        carry, action = self._act(self._learned, carry, obs)
         return carry, np.asarray(action)
 
 

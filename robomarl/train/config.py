@@ -3,9 +3,9 @@
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from robomarl.config import Count, Fraction, NonNegative, Positive, UserError, build
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build
 from robomarl.paths import recipes_dir
 
 
@@ -25,6 +25,8 @@ class NetworkConfig:
     """gru: a recurrent state (Cho et al., 2014), explicit in the rollout and in the ONNX graph."""
     gru_size: Count = 64
     """Width of that state."""
+    roles: Count = 1
+    """Sets of the actor's parameters: 1, shared by all robots; R, one for each of the roles 0 to R - 1."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,28 @@ class NoiseConfig:
     """Least standard deviation at the start of training ..."""
     final_floor_std: NonNegative = 0.1
     """... and at its end; in between it falls linearly with the steps."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One parameter of the scenario that changes while the training goes on: a part of the curriculum."""
+
+    parameter: str
+    """Dotted, as in `start.jitter_m` or `randomize.packet_loss`: what decides how episodes start."""
+    begin: float | tuple[float, float]
+    """Its value at first ..."""
+    end: float | tuple[float, float]
+    """... and at last; in between it goes linearly with the lesson's level, from 0 to 1."""
+    over: Annotated[float, Range(1e-6, 1.0)] = 0.5
+    """The level reaches 1 after this share of `total_steps`."""
+    success: Fraction | None = None
+    """If set, the level goes by success instead: it rises by `rise` with every update whose episodes do as well."""
+    rise: Annotated[float, Range(1e-6, 1.0)] = 0.02
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if isinstance(self.begin, tuple) != isinstance(self.end, tuple):
+            raise ValueError(f"begin and end of {self.parameter} must both be numbers or both be [low, high].")
 
 
 @dataclass(frozen=True)
@@ -75,6 +99,8 @@ class TrainConfig:
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too."""
+    curriculum: tuple[Lesson, ...] = ()
+    """Parameters of the scenario that change while the training goes on."""
     weights: dict[str, float] = field(default_factory=dict)
     """Reward weights that replace the task's own, by name."""
 

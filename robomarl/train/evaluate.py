@@ -213,19 +213,28 @@ class Flight:
             self._rows.append(tuple(np.asarray(c)[env].copy() for c in columns))
 
 
+def spelled_out(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> list[str]:
+    """Changes with every name of a held-out variation replaced by what it changes."""
+    words = []
+    for change in changes:
+        variation = scenario.held_out.get(change)
+        words += [change] if variation is None else [f"{name}={value!r}" for name, value in variation.items()]
+    return words
+
+
 def perturbed(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> Scenario:
     """The scenario with randomized parameters pinned to one value each.
 
     Args:
         scenario: the scenario.
-        changes: `NAME=VALUE` each, NAME one of `scenario.randomized`.
+        changes: `NAME=VALUE` each, NAME one of `scenario.randomized`; or the name of a held-out variation.
 
     Raises:
         UserError: not of that form, an unknown name, or a value out of range.
     """
     names = scenario.randomized
     pinned = {}
-    for change in changes:
+    for change in spelled_out(scenario, changes):
         name, _, text = change.partition("=")
         if name not in names:
             allowed = ", ".join(names)

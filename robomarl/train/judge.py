@@ -2,22 +2,22 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import jax
 import numpy as np
 
-from robomarl.train.checkpoint import Run, RunPolicy, save_state
+from robomarl.train.checkpoint import Run, RunPolicy
 from robomarl.train.evaluate import EvalConfig, evaluate
 from robomarl.train.state import TrainState
+from robomarl.train.storage import replace_text, save_state
 
 
 class Judge:
     """Evaluates on `mujoco` now and then, without a filter, and keeps the best policy as best.npz."""
 
     def __init__(self, run: Run, evaluations: int, episodes: int) -> None:
-        """Plan the evaluations over the second half of the run; what a resumed run has behind it is not repeated.
+        """Plan the evaluations evenly over the run; what a resumed run has behind it is not repeated.
 
         Args:
             run: folder, scenario and recipe; its state is not used.
@@ -26,9 +26,10 @@ class Judge:
         """
         config = run.config
         self._run, self._episodes = run, episodes
+        self._policy: RunPolicy | None = None
         self._per_update = config.num_envs * config.unroll * run.scenario.count
-        parts = np.linspace(0.5, 1.0, evaluations) if evaluations else []
         last = config.total_steps // self._per_update * self._per_update
+        parts = np.linspace(1 / evaluations, 1.0, evaluations) if evaluations else []
         self._due = [min(int(part * config.total_steps), last) for part in parts]
         self._file = Path(run.folder) / "best.json"
         self._best = json.loads(self._file.read_text()) if self._file.is_file() else {"eval_success": -1.0}
@@ -37,12 +38,12 @@ class Judge:
         """The figures of an evaluation if one is due after this update, else NaN, which the logs leave blank."""
         if not any(steps <= due < steps + self._per_update for due in self._due):
             return dict.fromkeys(("eval_success", "eval_collisions"), math.nan)
-        run = replace(self._run, state=jax.device_get(state))
+        self._policy = (self._policy or RunPolicy(self._run)).with_state(jax.device_get(state))
         settings = EvalConfig(episodes=self._episodes, seed=1000, filter="off", progress=False)
-        found = evaluate(RunPolicy(run), run.scenario, settings).figures
+        found = evaluate(self._policy, self._run.scenario, settings).figures
         figures = {"eval_success": found["success_rate"], "eval_collisions": float(found["collision_episodes"])}
         if figures["eval_success"] >= self._best["eval_success"]:
             self._best = {**figures, "steps": steps}
             save_state(self._run.folder / "best.npz", state)
-            self._file.write_text(json.dumps(self._best) + "\n")
+            replace_text(self._file, json.dumps(self._best) + "\n")
         return figures

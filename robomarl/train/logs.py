@@ -7,42 +7,32 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-SAVE_EVERY_S = 20.0
-"""Time between two checkpoints."""
+from robomarl.train.storage import replace_text
 
 
 class Logs:
     """CSV and TensorBoard of one run."""
 
     def __init__(self, out: Path, steps: int) -> None:
-        """Open the logs; rows after the checkpoint that a resumed run starts from are dropped."""
+        """Open the logs; rows after the checkpoint that a resumed run starts from are dropped, atomically."""
         from tensorboardX import SummaryWriter
 
-        self._file = out / "metrics.csv"
-        rows = self._old_rows(steps)
-        self.last_update = int(rows[-1]["update"]) if rows else 0
-        self.last_seconds = float(rows[-1]["seconds"]) if rows else 0.0
-        self._stream = self._file.open("w", newline="")
-        self._writer: csv.DictWriter | None = None
-        for row in rows:
-            self._write_csv(row)
-        self._board = SummaryWriter(str(out / "tb"))
-
-    def _old_rows(self, steps: int) -> list[dict[str, str]]:
-        if not self._file.is_file() or steps == 0:
-            return []
-        with self._file.open(newline="") as stream:
-            return [row for row in csv.DictReader(stream) if float(row["steps"] or "inf") <= steps]
-
-    def _write_csv(self, row: dict) -> None:
-        if self._writer is None:
-            self._writer = csv.DictWriter(self._stream, list(row))
-            self._writer.writeheader()
-        self._writer.writerow({name: "" if value != value else value for name, value in row.items()})
+        file = out / "metrics.csv"
+        lines = kept_lines(file, steps)
+        last = next(csv.DictReader([lines[0], lines[-1]]), {}) if lines else {}
+        self.last_update, self.last_seconds = int(last.get("update", 0)), float(last.get("seconds", 0.0))
+        replace_text(file, "".join(lines))
+        self._stream = file.open("a", newline="")
+        self._names = next(csv.reader(lines[:1]), [])
+        self._board = SummaryWriter(str(out / "tb"), purge_step=steps + 1 if lines else None)
 
     def write(self, row: dict[str, float]) -> None:
         """Log one update; NaN is a blank."""
-        self._write_csv(row)
+        writer = csv.DictWriter(self._stream, self._names or list(row))
+        if not self._names:
+            self._names = list(row)
+            writer.writeheader()
+        writer.writerow({name: "" if value != value else value for name, value in row.items()})
         self._stream.flush()
         for name, value in row.items():
             if math.isfinite(value):
@@ -52,6 +42,17 @@ class Logs:
         """Flush and close everything."""
         self._board.close()
         self._stream.close()
+
+
+def kept_lines(file: Path, steps: int) -> list[str]:
+    """Lines of a metrics file up to these agent-steps, the header first; a line that a kill cut short is dropped."""
+    if not file.is_file() or steps == 0:
+        return []
+    with file.open(newline="") as stream:
+        lines = [line for line in stream if line.endswith("\n")]
+    rows = zip(lines[1:], csv.DictReader(lines), strict=True)
+    kept = [line for line, row in rows if float(row["steps"]) <= steps]
+    return [lines[0], *kept] if kept else []
 
 
 class ProgressBar:
@@ -77,9 +78,9 @@ class ProgressBar:
         contact = "/".join(f"{row['contact']:.0%}" for row in rows)
         self._bar.set_postfix(success=success, contact=contact, refresh=False)
 
-    def is_time_to_save(self) -> bool:
-        """True once every `SAVE_EVERY_S` seconds."""
-        if time.monotonic() - self._saved < SAVE_EVERY_S:
+    def is_time_to_save(self, every_s: float) -> bool:
+        """True once every so many seconds."""
+        if time.monotonic() - self._saved < every_s:
             return False
         self._saved = time.monotonic()
         return True

@@ -16,7 +16,8 @@ from brax.training.acme import specs
 
 from robomarl.sim.env import TeamEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.networks import Carry, Networks, distribution, log_prob, make_networks, squash
+from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
+from robomarl.train.networks import Carry, Networks, distribution, log_prob, make_networks, role_slice, squash
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState
 
 
@@ -48,6 +49,8 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Callable[[TrainState], tup
         )
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
+        metrics |= {"parameter_norm": optax.global_norm(state.params), **lesson_metrics(config, state.level)}
+        state = state._replace(level=next_level(config, state, metrics))
         return state, metrics
 
     return update
@@ -56,7 +59,8 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Callable[[TrainState], tup
 def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
     """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves."""
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
-    first = jax.vmap(env.reset)(jax.random.split(k_env, config.num_envs))
+    level = jnp.zeros(len(config.curriculum))
+    first = jax.vmap(reset_at(config, env, level))(jax.random.split(k_env, config.num_envs))
     age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.max_steps)
     sim = first.pipeline_state
     first = first.replace(pipeline_state=sim._replace(world=sim.world._replace(step=age)))  # type: ignore[union-attr]
@@ -71,14 +75,20 @@ def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
         optimizer=make_optimizer(config).init(params),
         learning_rate=jnp.asarray(config.learning_rate),
         obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
-        obs_range=(jnp.full(env.observation_size, jnp.inf), jnp.full(env.observation_size, -jnp.inf)),
+        obs_range=untouched_range(env.observation_size),
         critic_stats=stats.init_state(specs.Array((seen.shape[-1],), jnp.dtype("float32"))),
         value_stats=stats.init_state(specs.Array((), jnp.dtype("float32"))),
         env=first,
         carry=networks.init_carry((config.num_envs, env.num_agents)),
         key=key,
         steps=jnp.zeros((), jnp.float32),
+        level=level,
     )
+
+
+def untouched_range(size: int) -> tuple[jax.Array, jax.Array]:
+    """Lowest and highest value of each element before any was seen; typed, or the second update compiles anew."""
+    return jnp.full(size, jnp.inf, jnp.float32), jnp.full(size, -jnp.inf, jnp.float32)
 
 
 def make_optimizer(config: TrainConfig) -> optax.GradientTransformation:
@@ -87,8 +97,13 @@ def make_optimizer(config: TrainConfig) -> optax.GradientTransformation:
 
 
 def critic_input(config: TrainConfig, env: TeamEnv, state: State) -> jax.Array:
-    """[B, N, P]: the privileged state for MAPPO, the robot's own observation for IPPO."""
-    return jax.vmap(env.privileged)(state) if config.algorithm == "mappo" else state.obs  # type: ignore[return-value]
+    """[B, N, P]: the privileged state, with the role where roles differ, for MAPPO; the own observation for IPPO."""
+    role = role_slice(env.observation)
+    if config.algorithm == "ippo":
+        return state.obs  # type: ignore[return-value]
+    if config.network.roles == 1 or role is None:
+        return jax.vmap(env.privileged)(state)
+    return jnp.concatenate([jax.vmap(env.privileged)(state), state.obs[..., role[0] : sum(role)]], -1)  # type: ignore[index]
 
 
 def fall(config: TrainConfig, steps: jax.Array, start: float, end: float) -> jax.Array:
@@ -106,7 +121,7 @@ def collect_rollout(
 ) -> tuple[TrainState, Rollout]:
     """T decisions in every environment with the current policy; ended episodes start anew."""
     key, k_fresh, k_noise = jax.random.split(state.key, 3)
-    fresh = jax.vmap(env.reset)(jax.random.split(k_fresh, config.num_envs))
+    fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
     floor = noise_floor(config, state.steps)
 
     def decide(now: tuple[State, Carry], noise_key: jax.Array) -> tuple[tuple[State, Carry], tuple]:

@@ -13,6 +13,8 @@ import jax.numpy as jnp
 from brax.training.acme import running_statistics
 from brax.training.distribution import NormalDistribution, TanhBijector
 
+from robomarl.config import UserError
+from robomarl.features import FEATURES
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.train.config import NetworkConfig, NoiseConfig
 
@@ -124,10 +126,36 @@ class Actor(nn.Module):
         return carry, head(x)
 
 
+class RoleActor(nn.Module):
+    """An actor for each role, all of the same shape; which one decides says the one-hot role in the observation."""
+
+    config: NetworkConfig
+    action_size: int
+    entities: tuple[tuple[int, int, int], ...]
+    role_at: int
+    """Where in the observation the role begins."""
+
+    @nn.compact
+    def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+        """As `Actor`; every parameter has a leading axis, the role."""
+        roles = self.config.roles
+        every = nn.vmap(
+            Actor, in_axes=None, out_axes=0, variable_axes={"params": 0}, split_rngs={"params": True}, axis_size=roles
+        )
+        results = every(self.config, self.action_size, self.entities)(carry, obs)
+        role = jax.lax.slice_in_dim(obs, self.role_at, self.role_at + roles, axis=-1)
+
+        def pick(x: jax.Array) -> jax.Array:
+            parts = (jax.lax.index_in_dim(x, i, 0, keepdims=False) for i in range(roles))
+            return sum(jax.lax.slice_in_dim(role, i, i + 1, axis=-1) * part for i, part in enumerate(parts))  # type: ignore[return-value]
+
+        return jax.tree.map(pick, results)
+
+
 class Networks(NamedTuple):
     """The two modules of a run."""
 
-    actor: Actor
+    actor: Actor | RoleActor
     critic: MLP
     """[..., P] normalized -> [..., 1] normalized value."""
 
@@ -135,6 +163,10 @@ class Networks(NamedTuple):
         """Zero mean and unit variance, within 10 deviations; one scale for all entities of a set."""
         for start, count, width in self.actor.entities:
             statistics = pool(statistics, start, count, width)
+        if isinstance(self.actor, RoleActor):
+            role = slice(self.actor.role_at, self.actor.role_at + self.actor.config.roles)
+            mean, std = statistics.mean.at[role].set(0.0), statistics.std.at[role].set(1.0)
+            statistics = statistics.replace(mean=mean, std=std)
         return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
 
     def act(self, params: Any, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
@@ -162,11 +194,32 @@ def pool(statistics: Any, start: int, count: int, width: int) -> Any:
     )
 
 
+def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
+    """(start, count) of the block of the observation that is the robot's role, one-hot; None where there is none."""
+    start = 0
+    for item in observation.fields:
+        width = FEATURES[item.name].size(observation.neighbours) * item.history
+        if FEATURES[item.name].reads == ("role",) and item.history == 1:
+            return start, width
+        start += width
+    return None
+
+
 def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int) -> Networks:
-    """The modules that the configuration asks for."""
+    """The modules that the configuration asks for.
+
+    Raises:
+        UserError: parameters by role, but the observation does not say the role.
+    """
     entities = observation.entity_slices() if config.encoder == "attention" else ()
     critic = MLP((*config.critic_hidden, 1), config.activation, last_scale=1.0)
-    return Networks(Actor(config, action_size, entities), critic)
+    if config.roles == 1:
+        return Networks(Actor(config, action_size, entities), critic)
+    role = role_slice(observation)
+    if role is None or role[1] < config.roles:
+        found = "no role" if role is None else f"{role[1]} roles"
+        raise UserError(f"network.roles = {config.roles}, but the task's observation knows {found}; make it 1.")
+    return Networks(RoleActor(config, action_size, entities, role[0]), critic)
 
 
 def distribution(output: jax.Array, noise: NoiseConfig, floor: jax.Array) -> Any:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from robomarl.sim.env import TeamEnv
 from robomarl.sim.world import advance, num_step_draws
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import collect_rollout, init_state, make_update, prepare_batch, update_epoch
+from robomarl.train.mappo import collect_rollout, init_state, make_update, prepare_batch, restart, update_epoch
 from robomarl.train.networks import make_networks
 from robomarl.train.state import TrainState
 
@@ -19,28 +19,42 @@ REPEATS = 5
 
 
 def profile(config: TrainConfig, env: TeamEnv) -> dict[str, float]:
-    """Seconds of one update, whole (`update`) and by part.
+    """Seconds of one update, whole (`whole`) and by part.
 
     Returns:
-        `simulation` (physics, radio, sensing, wind), `rollout_rest` (observation, policy, reward, restarts),
-        `learning` (advantages and gradient steps), `update` (all of it as one program) and `host` (what a
-        call costs beyond the program: metrics to numpy).
+        `simulation` (physics, radio, sensing, wind), `observation` (with reward and restarts), `policy` (actions
+        and what is kept of them), `update` (advantages and gradient steps), `whole` (all of it as one program) and
+        `host` (what a call costs beyond the program: metrics to numpy). Parts are timed as programs of their own,
+        so that their sum differs from the whole by what the compiler saves across them.
     """
     networks = make_networks(config.network, env.observation, env.action_size)
     state = jax.jit(lambda key: init_state(config, env, key))(jax.random.key(0))
-    rollout = timed(lambda s: collect_rollout(config, env, networks, s)[1], state)
     simulation = timed(lambda s: simulate(config, env, s), state)
-    learning = timed(lambda s: learn(config, env, s), state)
-    update = timed(make_update(config, env), state)
+    environment = timed(lambda s: step_environment(config, env, s), state)
+    rollout = timed(lambda s: collect_rollout(config, env, networks, s)[1], state)
     step = jax.jit(make_update(config, env))
-    whole = median(elapsed(lambda: jax.device_get(step(state)[1])) for _ in range(REPEATS))
+    whole = timed(step, state)
+    with_host = median(elapsed(lambda: jax.device_get(step(state)[1])) for _ in range(REPEATS))
     return {
         "simulation": simulation,
-        "rollout_rest": max(rollout - simulation, 0.0),
-        "learning": learning,
-        "update": update,
-        "host": max(whole - update, 0.0),
+        "observation": max(environment - simulation, 0.0),
+        "policy": max(rollout - environment, 0.0),
+        "update": timed(lambda s: learn(config, env, s), state),
+        "host": max(with_host - whole, 0.0),
+        "whole": whole,
     }
+
+
+def step_environment(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+    """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
+    action = jnp.zeros((config.num_envs, env.num_agents, env.action_size))
+    fresh = jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs))
+
+    def step(now: Any, _: None) -> tuple[Any, tuple]:
+        after = jax.vmap(env.step)(now, action)
+        return restart(after, fresh), (after.obs, after.reward)
+
+    return jax.lax.scan(step, state.env, None, length=config.unroll)
 
 
 def simulate(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
@@ -82,14 +96,15 @@ def elapsed(call: Callable[[], object]) -> float:
 
 def table(parts: dict[str, float], config: TrainConfig, env: TeamEnv) -> str:
     """What `train --profile` prints."""
-    total = parts["update"] + parts["host"]
+    total = parts["whole"] + parts["host"]
     steps = config.num_envs * config.unroll * env.num_agents
     names = {
         "simulation": "simulation (physics, radio, sensing)",
-        "rollout_rest": "observation, policy, reward, restarts",
-        "learning": "learning (advantages, gradient steps)",
+        "observation": "observation (reward, restarts)",
+        "policy": "policy (actions of the rollout)",
+        "update": "update (advantages, gradient steps)",
         "host": "host (metrics to Python)",
     }
-    lines = [f"  {text:<40}{parts[k] * 1e3:>9.0f} ms{parts[k] / total:>8.0%}" for k, text in names.items()]
-    lines.append(f"  {'one update, all in one program':<40}{parts['update'] * 1e3:>9.0f} ms")
+    lines = [f"  {text:<40}{parts[k] * 1e3:>9.1f} ms{parts[k] / total:>8.0%}" for k, text in names.items()]
+    lines.append(f"  {'all in one program':<40}{parts['whole'] * 1e3:>9.1f} ms")
     return "\n".join([*lines, f"  {steps / total / 1e3:.0f} thousand agent-steps/s, learning included"])

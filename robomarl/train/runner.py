@@ -4,12 +4,13 @@ Several seeds train side by side in one program, `jax.vmap` of the update; each 
 """
 
 import math
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,13 +20,17 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
-from robomarl.train.checkpoint import Run, create_run, load_run, load_state, read_weights, save_state, with_weights
+from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text, with_weights
 from robomarl.train.config import TrainConfig
+from robomarl.train.curriculum import check_curriculum
+from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
 from robomarl.train.mappo import init_state, make_update
 from robomarl.train.state import TrainState
+from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
 
 Rows = list[dict[str, float]]
 
@@ -41,16 +46,22 @@ class RunOptions:
     """Runs side by side, with this and the following seeds."""
     minutes: float = math.inf
     """Stop after this wall-clock time; by default at the recipe's `total_steps`."""
+    steps: int | None = None
+    """Agent-steps in all, instead of the recipe's; a resumed run goes on to here."""
     resume: bool = False
-    """Go on from the checkpoints in `out`."""
+    """Go on from the checkpoints in `out`, with the recipe and scenario that are there."""
     init: str = ""
     """Run folder or bundle whose weights the run starts from."""
     quiet: bool = False
     """No progress bar."""
-    evaluations: int = 5
-    """Evaluations on `mujoco`, spread over the second half of the run; the best policy is kept as best.npz."""
-    eval_episodes: int = 64
+    save_every_s: float = 20.0
+    """Time between two checkpoints."""
+    evaluations: int = 8
+    """Evaluations on `mujoco`, spread over the run; the best policy is kept as best.npz."""
+    eval_episodes: int = 32
     """Episodes of each."""
+    on_update: Callable[[TrainState, Rows], None] | None = None
+    """Called after every update, with the states and the rows of metrics."""
 
     @property
     def folders(self) -> dict[int, Path]:
@@ -69,9 +80,9 @@ class Member:
         self.logs = Logs(run.folder, steps)
         self.judge = Judge(run, options.evaluations, options.eval_episodes)
 
-    def save(self, state: TrainState) -> None:
+    def save(self, state: TrainState, keep_before: bool) -> None:
         """Replace the checkpoint."""
-        save_state(self.folder / "checkpoint.npz", state)
+        save_checkpoint(self.folder, state, keep_before)
 
 
 def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> Rows:
@@ -84,15 +95,16 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
     """
     keep_compiled()
-    if options.resume:
-        run = load_run(next(iter(options.folders.values())), "checkpoint.npz")
-        config, scenario = run.config, run.scenario
-    else:
-        for seed, folder in options.folders.items():
-            create_run(folder, config, scenario, seed)
+    config, scenario = reopen(options) if options.resume else open_new(config, scenario, options)
     env = make_env(scenario, weights=config.weights, safety=config.filter)
+    check_curriculum(config, env)
     first = first_state(config, env, options)
+    check_roles(config, env)
     steps = int(np.max(first.steps))
+    if steps + per_update(config, env) > config.total_steps and steps:
+        raise UserError(
+            f"{options.out}: the run has all of its {config.total_steps} agent-steps; name more with --steps to go on."
+        )
     members = [
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps)
         for seed, folder in options.folders.items()
@@ -106,6 +118,41 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
+
+
+def open_new(config: TrainConfig, scenario: Scenario, options: RunOptions) -> tuple[TrainConfig, Scenario]:
+    """Make the run folders; returns recipe and scenario."""
+    config = replace(config, total_steps=options.steps or config.total_steps)
+    for seed, folder in options.folders.items():
+        create_run(folder, config, scenario, seed)
+    return config, scenario
+
+
+def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
+    """Recipe and scenario of the run folders; `options.steps` replaces the recipe's and is written down there."""
+    opened = {folder: load_recipe_of(folder) for folder in options.folders.values()}
+    for folder, (config, _, about) in opened.items():
+        if options.folders.get(about["seed"]) != folder:
+            raise UserError(f"{folder} is of seed {about['seed']}; --resume needs the --seed and --seeds of its start.")
+        if options.steps:
+            replace_text(folder / "config.json", recipe_text(replace(config, total_steps=options.steps)))
+    config, scenario, _ = opened[next(iter(opened))]
+    return replace(config, total_steps=options.steps or config.total_steps), scenario
+
+
+def check_roles(config: TrainConfig, env: TeamEnv) -> None:
+    """Raises `UserError` where a robot has a role that there are no parameters for."""
+    if config.network.roles == 1:
+        return
+    world = jax.jit(env.reset)(jax.random.key(0)).pipeline_state.world  # type: ignore[union-attr]
+    most = int(np.max(local_views(env.scenario, world).role)) + 1
+    if config.network.roles < most:
+        raise UserError(f"network.roles = {config.network.roles}, but {env.scenario.name} has {most}; make it {most}.")
+
+
+def per_update(config: TrainConfig, env: TeamEnv) -> int:
+    """Agent-steps of one update."""
+    return config.num_envs * config.unroll * env.num_agents
 
 
 @dataclass(frozen=True)
@@ -122,11 +169,14 @@ class Loop:
 def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
     """One update after another, until the budget is spent; every state that leaves here is saved."""
     state, rows = first, [{} for _ in loop.members]
+    save_all(loop, first)
     for state, rows in updates(loop, first):
         for member, one, row in zip(loop.members, each(state, len(rows)), rows, strict=True):
             member.logs.write({**row, **member.judge(one(), int(row["steps"]))})
         loop.bar.show(rows)
-        if loop.bar.is_time_to_save() or interrupted.is_set():
+        if loop.options.on_update is not None:
+            loop.options.on_update(state, rows)
+        if loop.bar.is_time_to_save(loop.options.save_every_s) or interrupted.is_set():
             save_all(loop, state)
         if interrupted.is_set():
             return rows
@@ -137,28 +187,38 @@ def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
 def save_all(loop: Loop, state: TrainState) -> None:
     """Replace the checkpoint of every seed."""
     for member, one in zip(loop.members, each(state, len(loop.members)), strict=True):
-        member.save(one())
+        member.save(one(), keep_before=len(loop.members) > 1)
 
 
 def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     """The states and metric rows of one update after another, until the budget is spent."""
     config, options, num = loop.config, loop.options, len(loop.members)
     step = make_update(config, loop.env)
-    update = jax.jit(step if num == 1 else jax.vmap(step), donate_argnums=0)
-    per_update = config.num_envs * config.unroll * loop.env.num_agents
+    update = jax.jit(step if num == 1 else jax.vmap(step))  # nothing is donated: the guard needs the state before
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
-    while steps + per_update <= config.total_steps or count == 0:
-        state, metrics = update(state)
+    while steps + per_update(config, loop.env) <= config.total_steps or count == 0:
+        last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}
-        count, steps = count + 1, steps + per_update
+        count, steps = count + 1, steps + per_update(config, loop.env)
         place = {"update": count, "steps": steps, "seconds": before + time.monotonic() - started}
         rows = [{**place, **{name: float(value[i]) for name, value in values.items()}} for i in range(num)]
-        for member, row in zip(loop.members, rows, strict=True):
-            guard_nan(row, member.folder)
+        guard(loop, last, rows)
         yield state, rows
         if time.monotonic() - started > options.minutes * 60:
             return
+
+
+def guard(loop: Loop, last: TrainState, rows: Rows) -> None:
+    """Stop at the first metric that is not finite; the checkpoint is the state before.
+
+    Raises:
+        UserError: names the metric and the term.
+    """
+    for i, (member, row) in enumerate(zip(loop.members, rows, strict=True)):
+        if bad_metrics(row):
+            save_all(loop, last)
+            stop_at_nan(loop.config, loop.env, each(last, len(rows))[i](), row, member.folder)
 
 
 def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
@@ -170,9 +230,9 @@ def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
 
 def first_state(config: TrainConfig, env: TeamEnv, options: RunOptions) -> TrainState:
     """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
-    if options.resume:
-        states = [load_state(f / "checkpoint.npz", config, env) for f in options.folders.values()]
-        return jax.device_put(states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states))
+    saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
+    if saved:
+        return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
     keys = [jax.random.key(seed) for seed in options.folders]
     start = partial(init_state, config, env)
     if options.init:
@@ -180,19 +240,6 @@ def first_state(config: TrainConfig, env: TeamEnv, options: RunOptions) -> Train
         states = [with_weights(jax.jit(start)(key), weights, options.init) for key in keys]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
     return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))
-
-
-def guard_nan(row: dict[str, float], out: Path) -> None:
-    """Stop at the first metric that is not finite; the checkpoint of before is untouched.
-
-    Raises:
-        UserError: names the metric.
-    """
-    bad = [name for name, value in row.items() if not np.isfinite(value)]
-    if bad:
-        raise UserError(
-            f"{out}: {bad[0]} became {row[bad[0]]}; the last good state is checkpoint.npz, try a smaller learning_rate."
-        )
 
 
 @contextmanager
@@ -216,5 +263,6 @@ def interrupt_flag() -> Iterator[threading.Event]:
 
 def keep_compiled() -> None:
     """Keep compiled programs between runs, so that the second run starts at once."""
-    jax.config.update("jax_compilation_cache_dir", str(Path.home() / ".cache" / "robomarl" / "xla"))
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    jax.config.update("jax_compilation_cache_dir", str(caches / "robomarl" / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

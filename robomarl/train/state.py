@@ -35,6 +35,8 @@ class TrainState(NamedTuple):
     key: jax.Array
     steps: jax.Array
     """Agent-steps so far."""
+    level: jax.Array
+    """[lessons] how far each lesson of the curriculum is, 0 to 1."""
 
 
 class Rollout(NamedTuple):

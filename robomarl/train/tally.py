@@ -121,22 +121,28 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
     timed_out = ~done.failed
     decisions = done.steps.sum() * scenario.count
     closest = float(done.closest_m.min())
+    error_rad = (done.error_rad / np.maximum(done.error_count, 1))[timed_out]
+    error_m = (done.error_m / np.maximum(done.error_count, 1))[timed_out]
     arrival_s = done.arrived_step[success] * scenario.period_s
     pairs = np.ceil(done.touching / 2)
     return {
         "success_rate": float(success.mean()),
         "success_ci95": wilson(int(success.sum()), len(success)),
         "return_mean": float(done.reward.mean()),
+        "return_ci95": bootstrap(done.reward),
         "collisions": int(pairs.sum()),
         "collision_episodes": int((pairs > 0).sum()),
         "engine_contact_episodes": int(done.engine_contact.sum()),
         "left_arena_episodes": int((done.failed & (pairs == 0)).sum()),
         "min_distance_m": closest if math.isfinite(closest) else None,
-        "position_error_m": _mean((done.error_m / np.maximum(done.error_count, 1))[timed_out]),
-        "attitude_error_rad": _mean((done.error_rad / np.maximum(done.error_count, 1))[timed_out]),
+        "position_error_m": _mean(error_m),
+        "position_error_ci95": bootstrap(error_m),
+        "attitude_error_rad": _mean(error_rad),
+        "attitude_error_ci95": bootstrap(error_rad),
         "separation_violations": int(done.violations.sum()),
         "separation_violation_episodes": int((done.violations > 0).sum()),
         "arrival_time_s": _mean(arrival_s),
+        "arrival_time_ci95": bootstrap(arrival_s),
         "active_share": float(done.active.sum() / max(decisions, 1)),
         "infeasible": int(done.unsolved.sum()),
         "agent_steps": int(decisions),
@@ -152,6 +158,19 @@ def wilson(successes: int, trials: int) -> list[float]:
     return [max(0.0, centre - half), min(1.0, centre + half)]
 
 
+def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
+    """95 % interval of the mean of [E] values, one an episode; None where there are none, or the task has none.
+
+    The percentile bootstrap (Efron, 1979), with a fixed seed: the same values give the same interval.
+    """
+    if not len(values) or not np.isfinite(values).all():
+        return None
+    resamples = max(200, min(resamples, 5_000_000 // len(values)))
+    picks = np.random.default_rng(0).integers(0, len(values), (resamples, len(values)))
+    low, high = np.percentile(np.asarray(values, float)[picks].mean(-1), [2.5, 97.5])
+    return [float(low), float(high)]
+
+
 def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
     """Difference in success rate over the same episodes, with a 95 % bootstrap interval.
 
@@ -161,11 +180,9 @@ def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 40
         resamples: of the episodes, with replacement.
     """
     gain = first.astype(float) - second.astype(float)
-    picks = np.random.default_rng(0).integers(0, len(gain), (resamples, len(gain)))
-    low, high = np.percentile(gain[picks].mean(-1), [2.5, 97.5])
     return {
         "success_difference": float(gain.mean()),
-        "difference_ci95": [float(low), float(high)],
+        "difference_ci95": bootstrap(gain, resamples),
         "only_first": int((gain > 0).sum()),
         "only_second": int((gain < 0).sum()),
     }

@@ -1,5 +1,8 @@
 """Actors: order of neighbours, recurrent state, and the same numbers in ONNX."""
 
+import dataclasses
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,12 +10,14 @@ import onnxruntime
 import pytest
 from brax.training.acme import running_statistics, specs
 
+from robomarl.config import UserError
 from robomarl.policies.export.graph import to_onnx
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
+from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.mappo import forget, unroll
-from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.networks import Actor, Carry, Networks, deterministic_policy, make_networks
 from robomarl.train.state import Batch
 
 ENV = make_env(load_scenario("swap_4"))
@@ -69,21 +74,81 @@ def test_unrolling_equals_the_steps_one_by_one_and_forgets_at_the_end_of_an_epis
 def test_onnx_graph_gives_the_same_actions_with_the_carry_as_named_inputs(kind: str) -> None:
     """Ten decisions in a row, a batch of three: JAX against onnxruntime to 1e-5."""
     networks, params, stats = _make(kind)
-    policy, carry = deterministic_policy(networks, params, stats, ENV.action), networks.init_carry((3,))
+    policy = deterministic_policy(networks, params, stats, ENV.action)
+    _same_in_onnx(policy, networks.init_carry((3,)), list(_obs(10, 3)))
+
+
+def _same_in_onnx(policy: Callable, carry: Carry, observations: list[jax.Array]) -> None:
+    """The policy and its graph along a sequence of observations, [B, O] each."""
 
     def flat(obs, *carry):
         after, action = policy(tuple(carry), obs)
         return (action, *after)
 
-    inputs = {"obs": (ENV.observation_size,), **{f"carry.{i}": c.shape[1:] for i, c in enumerate(carry)}}
+    inputs = {"obs": observations[0].shape[1:], **{f"carry.{i}": c.shape[1:] for i, c in enumerate(carry)}}
     graph = to_onnx(flat, inputs, ["action", *(f"next.{i}" for i in range(len(carry)))])
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     held = [np.asarray(c) for c in carry]
-    for obs in np.asarray(_obs(10, 3)):
+    for obs in observations:
         carry, action = policy(carry, obs)
-        feed = {"obs": obs, **{f"carry.{i}": c for i, c in enumerate(held)}}
+        feed = {"obs": np.asarray(obs), **{f"carry.{i}": c for i, c in enumerate(held)}}
         found, *held = session.run(None, feed)
         np.testing.assert_allclose(np.asarray(found), action, atol=1e-5)
+
+
+ROLES = ObservationSpec(
+    (ObservationField("velocity"), ObservationField("own_index"), ObservationField("neighbours")),
+    ENV.observation.neighbours,
+)
+"""A role is a one-hot block of the observation, read from `LocalView.role` and nothing else."""
+
+
+def _by_role(kind: str) -> tuple[Networks, dict, running_statistics.RunningStatisticsState]:
+    networks = make_networks(dataclasses.replace(KINDS[kind], roles=3), ROLES, ENV.action_size)
+    params = networks.actor.init(jax.random.key(0), networks.init_carry(()), jnp.zeros(ROLES.size))
+    params = jax.tree.map(lambda p: p + 0.3 * jax.random.normal(jax.random.key(1), p.shape), params)
+    stats = running_statistics.init_state(specs.Array((ROLES.size,), jnp.dtype("float32")))
+    return networks, params, running_statistics.update(stats, _role_obs(64))
+
+
+def _role_obs(rows: int) -> jax.Array:
+    """Observations [rows, O] of robots of roles 0, 1, 2, 0, ..."""
+    obs = 2 * jax.random.normal(jax.random.key(4), (rows, ROLES.size)) + 1
+    return obs.at[:, 3:9].set(jax.nn.one_hot(jnp.arange(rows) % 3, 6))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_role_has_an_actor_of_its_own(kind: str) -> None:
+    """The output is that of the role's own parameters, and no other role's parameters touch it."""
+    networks, params, stats = _by_role(kind)
+    single = Actor(KINDS[kind], ENV.action_size, networks.actor.entities)
+    carry, obs = networks.init_carry((6,)), networks.normalize(_role_obs(6), stats)
+    after, output = networks.act(params, carry, obs)
+    for i in range(6):
+        own = {"params": jax.tree.map(lambda p, i=i: p[i % 3], next(iter(params["params"].values())))}
+        wanted_after, wanted = single.apply(own, jax.tree.map(lambda c, i=i: c[i], carry), obs[i])
+        np.testing.assert_allclose(output[i], wanted, atol=1e-5)
+        for a, b in zip(after, wanted_after, strict=True):
+            np.testing.assert_allclose(a[i], b, atol=1e-5)
+    gradient = jax.grad(lambda p: networks.act(p, carry[:0] or jax.tree.map(lambda c: c[:1], carry), obs[:1])[1].sum())
+    sizes = [jnp.abs(leaf).reshape(3, -1).sum(-1) for leaf in jax.tree.leaves(gradient(params))]
+    assert all((size[1:] == 0).all() for size in sizes) and any(size[0] > 0 for size in sizes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_onnx_graph_selects_the_parameters_by_role(kind: str) -> None:
+    """Robots of three roles in one batch, five decisions: JAX against onnxruntime to 1e-5."""
+    networks, params, stats = _by_role(kind)
+    policy = deterministic_policy(networks, params, stats, ENV.action)
+    _same_in_onnx(policy, networks.init_carry((6,)), [_role_obs(6)] * 5)
+
+
+def test_roles_that_the_observation_does_not_know_are_named() -> None:
+    """One sentence with the key and the mend."""
+    with pytest.raises(UserError, match=r"network.roles = 2, but the task's observation knows no role; make it 1"):
+        make_networks(NetworkConfig(roles=2), ENV.observation, 4)
+    with pytest.raises(UserError, match=r"network.roles = 7, .* knows 6 roles"):
+        make_networks(NetworkConfig(roles=7), ROLES, 4)
 
 
 def test_recurrent_policy_remembers() -> None:

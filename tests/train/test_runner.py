@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +15,13 @@ import jax
 import numpy as np
 import pytest
 
+from robomarl.bench.kills import TIMEOUT_S, metrics, train, train_with_kills, write_recipe
 from robomarl.config import UserError
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.checkpoint import load_policy, load_run
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.runner import RunOptions, guard_nan, train_run
+from robomarl.train.logs import kept_lines
+from robomarl.train.runner import RunOptions, train_run
 
 TINY = TrainConfig(
     scenario="swap_4",
@@ -100,10 +103,60 @@ def test_run_policy_is_within_the_limits_and_pure(whole: Path) -> None:
     assert np.all(first >= policy.action.low) and np.all(first <= policy.action.high)
 
 
-def test_nan_stops_the_run_and_names_the_term(tmp_path: Path) -> None:
-    """One sentence with the run, the metric and the mend."""
-    with pytest.raises(UserError, match=r"loss/value became nan.*learning_rate"):
-        guard_nan({"reward": 1.0, "loss/value": float("nan")}, tmp_path)
+def test_nan_stops_the_run_names_the_term_and_keeps_its_inputs(tmp_path: Path) -> None:
+    """A reward that overflows makes real infinities and NaNs: traced to that term, and what made them is kept."""
+    out = tmp_path / "run"
+    config = dataclasses.replace(TINY, weights={"smooth": -1e300})
+    with pytest.raises(UserError, match=r"in update 1, first in reward/smooth; .*nan/.*learning_rate"):
+        train_run(config, load_scenario("swap_4"), _options(out))
+    with np.load(out / "nan" / "inputs.npz") as inputs:
+        assert str(inputs["term"]) == "reward/smooth"
+        assert np.isfinite(inputs["rollout.obs"]).all() and inputs["rollout.obs"].shape[:3] == (2, 4, 4)
+        assert not np.isfinite(inputs["reward/smooth"]).all() and not np.isfinite(inputs["batch.target"]).all()
+    with np.load(out / "nan" / "before.npz") as before, np.load(out / "checkpoint.npz") as good:
+        assert all(before[name].tobytes() == good[name].tobytes() for name in good.files)
+    assert all(np.isfinite(p).all() for p in jax.tree.leaves(load_run(out, "checkpoint.npz").state.params))
+
+
+def test_killed_run_is_bit_identical(tmp_path: Path) -> None:
+    """Real processes, real SIGKILLs at random rows, the first before there is any: the same metrics as without."""
+    rows = 60
+    recipe = write_recipe(tmp_path / "tiny.toml", rows)
+    fell = train_with_kills(recipe, tmp_path / "killed", rows, kills=2, seed=4)
+    assert train(recipe, tmp_path / "whole").wait(TIMEOUT_S) == 0
+    assert len(fell) == 2 and len(metrics(tmp_path / "whole")) == rows
+    assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
+
+
+def test_seeds_killed_between_their_checkpoints_start_from_the_same_step(tmp_path: Path) -> None:
+    """Seed 0 has saved update 2, seed 1 has not yet: both start from update 1, and end as if nothing had happened."""
+    calm, killed = tmp_path / "calm", tmp_path / "killed"
+    train_run(TINY, load_scenario("swap_4"), _options(calm, seeds=2))
+    train_run(TINY, load_scenario("swap_4"), _options(killed, seeds=2, minutes=0, save_every_s=0.0))
+    for name in ("checkpoint.npz", "checkpoint.before.npz"):
+        assert (killed / "seed_0" / name).is_file()
+    (killed / "seed_1" / "checkpoint.before.npz").replace(killed / "seed_1" / "checkpoint.npz")
+    train_run(TINY, load_scenario("swap_4"), _options(killed, seeds=2, resume=True))
+    for seed in ("seed_0", "seed_1"):
+        assert _rows(killed / seed) == _rows(calm / seed)
+
+
+def test_resume_goes_on_to_the_steps_that_are_asked_for(whole: Path, tmp_path: Path) -> None:
+    """A finished run says so; with more --steps it trains on, and its recipe says how far."""
+    out = tmp_path / "copy"
+    shutil.copytree(whole, out)
+    with pytest.raises(UserError, match=r"has all of its 128 agent-steps; name more with --steps"):
+        train_run(TINY, load_scenario("swap_4"), _options(out, resume=True))
+    rows = train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=6 * 32))
+    assert (rows[0]["update"], rows[0]["steps"], len(_rows(out))) == (6, 192, 6)
+    assert load_run(out).config.total_steps == 192
+
+
+def test_a_metrics_line_that_a_kill_cut_short_is_dropped(tmp_path: Path) -> None:
+    """The cut number looks like a smaller one; rows after the checkpoint go as well."""
+    file = tmp_path / "metrics.csv"
+    file.write_text("update,steps\r\n1,100\r\n2,200\r\n3,300\r\n4,4")
+    assert kept_lines(file, 200) == ["update,steps\r\n", "1,100\r\n", "2,200\r\n"]
 
 
 def test_ctrl_c_keeps_a_checkpoint_that_resumes(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def _dot_general(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
 def _broadcast(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     """Axes of size 1 in the right places; the operators that follow do the rest."""
     out, kept = dims(equation), equation.params["broadcast_dimensions"]
-    sizes = equation.invars[0].aval.shape
+    # A constant may have been left to be broadcast: then its own axes are those that count.
+    sizes = values[0].value.shape if isinstance(values[0], Constant) else equation.invars[0].aval.shape
     shape = [1] * len(out)
     for axis, size in zip(kept, sizes, strict=True):
         shape[axis] = size if isinstance(size, int) else -1

@@ -1,0 +1,78 @@
+"""When a learner's snapshots first succeed on `mujoco` behind the safety filter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robomarl.bench.learners import EPISODES, PROBE, SUCCESS, Snapshot, brax_networks
+
+
+class SnapshotPolicy:
+    """A snapshot with the interface of a bundle's policy: what `evaluate` flies."""
+
+    def __init__(self, env: Any, act: Callable[[Any, Any], Any]) -> None:
+        """`act(learned, obs [..., O])` gives the action [..., A] in physical units; it is compiled once."""
+        import jax
+
+        self.name, self.scenario_name = "snapshot", env.scenario.name
+        self.vehicle_name = env.scenario.vehicle_config.name
+        self.observation, self.action = env.observation, env.action
+        self.learned: Any = None
+        self._act = jax.jit(act)
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        return carry, np.asarray(self._act(self.learned, obs))
+
+
+def robomarl_policy() -> SnapshotPolicy:
+    """What `learners.robomarl` keeps, as a policy."""
+    from robomarl.sim.env import make_env
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.config import load_recipe
+    from robomarl.train.networks import deterministic_policy, make_networks
+
+    env = make_env(load_scenario("swap_4"))
+    networks = make_networks(load_recipe("swap_4")[0].network, env.observation, env.action_size)
+    return SnapshotPolicy(env, lambda learned, obs: deterministic_policy(networks, *learned, env.action)((), obs)[1])
+
+
+def brax_policy() -> SnapshotPolicy:
+    """What `learners.brax` keeps, as a policy."""
+    import jax.numpy as jnp
+    from brax.training.acme import running_statistics
+
+    from robomarl.sim.env import make_env
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.networks import squash
+
+    env = make_env(load_scenario("swap_4"))
+    networks = brax_networks(env.observation_size, env.action_size, running_statistics.normalize)
+
+    def act(learned: tuple, obs: Any) -> Any:
+        return squash(jnp.split(networks.policy_network.apply(*learned, obs), 2, axis=-1)[0], env.action)
+
+    return SnapshotPolicy(env, act)
+
+
+def first_success(snapshots: list[Snapshot], policy: SnapshotPolicy) -> Snapshot | None:
+    """The first snapshot that succeeds on `mujoco` with the filter on; None where none does."""
+    for snapshot in snapshots:
+        policy.learned = snapshot.learned
+        if success(policy, PROBE, 1000) >= SUCCESS - 0.1 and success(policy, EPISODES, 0) >= SUCCESS:
+            return snapshot
+    return None
+
+
+def success(policy: SnapshotPolicy, episodes: int, seed: int) -> float:
+    """Success rate on `mujoco` behind the filter."""
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.evaluate import EvalConfig, evaluate
+
+    config = EvalConfig(episodes=episodes, seed=seed, filter="full", progress=False)
+    return evaluate(policy, load_scenario("swap_4"), config).figures["success_rate"]
