@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import robomarl.soccer  # noqa: F401  (registers the game's features)
 from robomarl.config import UserError
 from robomarl.features import FEATURES, NeighbourRule
 from robomarl.geometry import namespace

@@ -14,7 +14,7 @@ import pytest
 
 # Where a module belongs: the longest prefix that fits counts.
 LAYERS = {
-    "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight"],
+    "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight", "soccer"],
     "hardware": ["hardware_configs"],
     "onboard": ["control", "safety", "policies"],
     "robot": ["fleet", "ros_nodes"],

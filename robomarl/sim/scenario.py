@@ -217,7 +217,9 @@ def load_scenario(name: str) -> Scenario:
     Raises:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
-    data, file = _read(name)
+    data, file = read_scenario(name)
+    if data.get("task") == "soccer":
+        raise UserError(f"{file}: task = 'soccer' is a game, which this command does not know; name another scenario.")
     data.setdefault("name", Path(name).stem)
     scenario = build(Scenario, data, file)
     check_scenario(scenario, file)
@@ -246,7 +248,12 @@ def scenario_names() -> list[str]:
     return sorted(p.stem for p in scenarios_dir().glob("*.toml"))
 
 
-def _read(name: str) -> tuple[dict[str, Any], str]:
+def read_scenario(name: str) -> tuple[dict[str, Any], str]:
+    """The keys of a scenario by name or path, with what it extends, and the file's name for errors.
+
+    Raises:
+        UserError: unknown name or bad TOML.
+    """
     path = Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
     if not path.is_file():
         return _family(name), f"{name}.toml"
@@ -255,7 +262,7 @@ def _read(name: str) -> tuple[dict[str, Any], str]:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" in data:
-        base, _ = _read(str(data.pop("extends")))
+        base, _ = read_scenario(str(data.pop("extends")))
         data = _merge(base, data)
     return data, path.name
 
@@ -266,7 +273,7 @@ def _family(name: str) -> dict[str, Any]:
     if not match or not members or int(match[2]) < 1:
         known = ", ".join(scenario_names())
         raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
-    data, _ = _read(members[0].stem)
+    data, _ = read_scenario(members[0].stem)
     return {**data, "count": int(match[2])}
 
 

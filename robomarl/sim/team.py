@@ -5,6 +5,7 @@ can be compared one by one.
 """
 
 from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -19,48 +20,68 @@ SIMS = ("fast", "mujoco", "mjx")
 """Names of the engines."""
 
 
-class TeamSim(ABC):
-    """E teams of the scenario's N robots. Subclasses are the engines."""
+W = TypeVar("W")
+"""What is true at one decision: a `World`, or a `Game`."""
 
-    def __init__(self, scenario: Scenario, num_envs: int, seed: int) -> None:
-        """Prepare the engine; nothing flies before `reset`.
+
+class BatchSim(ABC, Generic[W]):
+    """E episodes of a scenario side by side: their state, and all randomness from one seed."""
+
+    def __init__(self, scenario: Any, num_envs: int, seed: int) -> None:
+        """Prepare the engine; nothing moves before `reset`.
 
         Args:
             scenario: what is simulated.
-            num_envs: E, teams that are simulated side by side.
+            num_envs: E, episodes that are simulated side by side.
             seed: of everything that is random.
         """
         self.scenario = scenario
         self.num_envs = num_envs
         self._random = np.random.default_rng(seed)
-        self._world: World | None = None
+        self._world: W | None = None
 
     @property
-    def world(self) -> World:
+    def world(self) -> W:
         """What is true now, every array with leading axes [E, N] or [E]."""
         if self._world is None:
-            raise RuntimeError("TeamSim.world: call reset() first.")
+            raise RuntimeError(f"{type(self).__name__}.world: call reset() first.")
         return self._world
+
+    def set_world(self, world: W) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        self._world = world
+        self._started(world)
+
+    def _draw(self, *shape: int) -> np.ndarray:
+        return self._random.random(shape, np.float32)
+
+    def _started(self, world: W) -> None:  # noqa: B027
+        """What an engine does when a new episode begins; nothing by default."""
+
+    @abstractmethod
+    def _advance(self, world: W, command: np.ndarray, draws: np.ndarray) -> W:
+        """One decision on this engine."""
+
+
+class TeamSim(BatchSim[World]):
+    """E teams of the scenario's N robots. Subclasses are the engines."""
+
+    scenario: Scenario
 
     def reset(self) -> World:
         """Start E new episodes with new draws of everything that is randomized."""
         num, size = self.num_envs, self.scenario.count
-        self._world = start_world(
+        world = start_world(
             self.scenario,
             self._draw(num, size, ROBOT_DRAWS),
             self._draw(num, TEAM_DRAWS),
             self._draw(num, num_cells(self.scenario)),
         )
-        self._started(self._world)
-        return self._world
-
-    def set_world(self, world: World) -> None:
-        """Go on from another state, as if `reset` had drawn it."""
-        self._world = world
-        self._started(world)
+        self.set_world(world)
+        return world
 
     def step(self, command: np.ndarray) -> World:
-        """One decision of every team; `command` is [E, N, 4], clipped to the vehicle's limits."""
+        """One decision of every team; `command` is [E, N, A], clipped to the vehicle's limits."""
         draws = self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
         self._world = self._advance(self.world, np.asarray(command, np.float32), draws)
         return self._world
@@ -68,16 +89,6 @@ class TeamSim(ABC):
     def views(self, plan: Plan | None = None) -> LocalView:
         """What every robot may know now, [E, N, ...]; `plan` as in `local_views`."""
         return local_views(self.scenario, self.world, plan)
-
-    def _draw(self, *shape: int) -> np.ndarray:
-        return self._random.random(shape, np.float32)
-
-    def _started(self, world: World) -> None:  # noqa: B027
-        """What an engine does when a new episode begins; nothing by default."""
-
-    @abstractmethod
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
-        """One decision on this engine."""
 
 
 def make_team(scenario: Scenario, sim: str, num_envs: int, seed: int) -> TeamSim:

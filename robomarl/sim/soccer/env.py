@@ -1,0 +1,127 @@
+"""`SoccerEnv`: a game as a `brax.envs.Env` whose agents are all robots on the field, ours first."""
+
+import contextlib
+import io
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.config import UserError
+from robomarl.sim.draws import seed_words, uniform
+from robomarl.sim.soccer.fast import make_fast
+from robomarl.sim.soccer.game import Game, advance, num_step_draws
+from robomarl.sim.soccer.observe import player_views
+from robomarl.sim.soccer.scenario import SoccerScenario
+from robomarl.sim.soccer.start import num_start_draws, start_game
+from robomarl.sim.tasks import soccer
+from robomarl.spec import Memory
+from robomarl.view import LocalView
+
+with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
+    from brax.envs.base import Env, State
+
+ANYWHERE = 0.5
+"""Share of the episodes of training that start with robots and ball anywhere."""
+
+
+class Rally(NamedTuple):
+    """What `State.pipeline_state` holds."""
+
+    world: Game
+    memory: Memory
+    """Of the observation, [M, ...] each."""
+    seed: jax.Array
+    """[2] uint32: randomness of the steps to come."""
+
+
+class SoccerEnv(Env):
+    """One game on the `fast` engine; an episode ends at a goal or after the rally's time.
+
+    `reset(key)` and `step(state, action)` are pure; use `jax.vmap` for a batch. `state.obs` is [M, O], `action` is
+    [M, 4] in physical units, each team's in its own field frame, `state.reward` is [M], `state.done` is one flag: 1
+    when the episode ended (then `info["truncation"]` says whether by time). `state.metrics` has every weighted reward
+    term of our team, `reward/NAME`, and `success` (we scored) and `contact` (we conceded).
+    """
+
+    def __init__(self, scenario: SoccerScenario, weights: dict[str, float] | None = None) -> None:
+        """Decide everything that does not change within an episode.
+
+        Args:
+            scenario: what is simulated.
+            weights: reward weights that replace the task's own, by name.
+
+        Raises:
+            UserError: a reward term of that name does not exist.
+        """
+        unknown = set(weights or {}) - set(soccer.WEIGHTS)
+        if unknown:
+            raise UserError(f"Reward weight {min(unknown)!r} is not a term; allowed: {', '.join(soccer.WEIGHTS)}.")
+        self.scenario = scenario
+        self.weights = {**soccer.WEIGHTS, **(weights or {})}
+        self.observation = soccer.observation(scenario)
+        self.action = soccer.action(scenario)
+        self.play = make_fast(scenario)
+
+    @property
+    def observation_size(self) -> int:
+        """Length of one robot's observation."""
+        return self.observation.size
+
+    @property
+    def action_size(self) -> int:
+        """Length of one robot's action."""
+        return self.action.size
+
+    @property
+    def num_agents(self) -> int:
+        """M, robots of both teams."""
+        return self.scenario.players
+
+    @property
+    def backend(self) -> str:
+        """Name of the engine."""
+        return "fast"
+
+    def reset(self, rng: jax.Array) -> State:
+        """A new episode with a new draw of everything that is randomized."""
+        key, draw = jax.random.split(rng)
+        draws = jax.random.uniform(draw, (self.num_agents, num_start_draws(self.scenario)))
+        game = start_game(self.scenario, draws, ANYWHERE)
+        views = self.views(game)
+        memory, obs = self.observation.observe(self.observation.init(views), views)
+        zero = jnp.zeros(())
+        names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
+        info = {"truncation": zero, "steps": zero}
+        rally = Rally(game, memory, seed_words(key))
+        return State(rally, obs, jnp.zeros(self.num_agents), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+
+    def step(self, state: State, action: jax.Array) -> State:
+        """One decision of both teams."""
+        rally: Rally = state.pipeline_state  # type: ignore[assignment]
+        draws = uniform(rally.seed, rally.world.step, self.num_agents, num_step_draws(self.scenario))
+        game = advance(self.scenario, rally.world, action, draws, self.play)
+        memory, obs = self.observation.observe(rally.memory, self.views(game))
+        terms = soccer.reward_terms(self.scenario, rally.world, game, action)
+        weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
+        ended = soccer.finished(self.scenario, game)
+        timeout = ~ended & (game.step >= self.scenario.rally_steps)
+        metrics = {f"reward/{k}": v[: self.scenario.count].mean() for k, v in weighted.items()}
+        metrics["success"] = (game.referee.scored > 0).astype(jnp.float32)
+        metrics["contact"] = (game.referee.scored < 0).astype(jnp.float32)
+        return state.replace(  # type: ignore[attr-defined]
+            pipeline_state=Rally(game, memory, rally.seed),
+            obs=obs,
+            reward=sum(weighted.values()),
+            done=(ended | timeout).astype(jnp.float32),
+            metrics={**state.metrics, **metrics},
+            info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": game.step.astype(jnp.float32)},
+        )
+
+    def views(self, game: Game) -> LocalView:
+        """What every robot may know, [M, ...]."""
+        return player_views(self.scenario, game)
+
+    def privileged(self, state: State) -> jax.Array:
+        """[M, P] what a central critic may see."""
+        return soccer.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]

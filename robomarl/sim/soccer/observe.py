@@ -1,0 +1,94 @@
+"""`player_views`: what every robot of both teams may know, out of everything that is true. Array-generic."""
+
+import numpy as np
+
+from robomarl.geometry import namespace
+from robomarl.sim.observe import braking_plan
+from robomarl.sim.soccer.game import Game
+from robomarl.sim.soccer.scenario import ROLES, SoccerScenario
+from robomarl.soccer import SoccerSensed
+from robomarl.types import Array
+from robomarl.view import Goal, Heard, LocalView, Own, Plan
+
+
+def player_views(scenario: SoccerScenario, game: Game, plan: Plan | None = None) -> LocalView:
+    """The views of all robots, every field with leading axes [..., M], each team's in its own field frame.
+
+    Args:
+        scenario: fixed numbers.
+        game: the truth.
+        plan: what each mate's filter committed to, [..., M, K, 3] each; by default the mate brakes from the state
+            that was heard.
+    """
+    xp, pose = namespace(game.ball.x), game.pose
+    zero = pose.x * 0
+    goal = xp.stack([zero + scenario.field.length_m / 2, zero, zero], -1)
+    own = Own(flat(pose.x, pose.y), turned(pose.c, pose.s), flat(pose.vx, pose.vy), upright(pose.turn), zero)
+    return LocalView(
+        own=own,
+        heard=_heard(scenario, game, plan),
+        sensed=_sensed(scenario, game),
+        goal=Goal(goal, turned(zero + 1, zero)),
+        role=roles(scenario) + zero.astype("int32"),
+        time_s=zero + game.step[..., None] * scenario.period_s,
+    )
+
+
+def roles(scenario: SoccerScenario) -> Array:
+    """[M] int32: index of each robot's role."""
+    return np.array([ROLES.index(role) for role in (*scenario.roles, *scenario.opponent.roles)], np.int32)
+
+
+def _heard(scenario: SoccerScenario, game: Game, plan: Plan | None) -> Heard:
+    xp, message, age = namespace(game.ball.x), game.air.message, game.air.age_s
+    mask = age <= scenario.radio.max_age_s
+    pos, vel = (_shown(mask, flat(*pair)) for pair in ((message.x, message.y), (message.vx, message.vy)))
+    plan = plan or braking_plan(pos, vel, scenario.robot.safety.brake_m_s2)
+    return Heard(mask, pos, vel, xp.where(mask, age, 0.0), plan)
+
+
+def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
+    xp, sight, message = namespace(game.ball.x), game.sights[-1], game.air.message
+    pos, vel = flat(sight.x, sight.y), flat(sight.vx, sight.vy)
+    age = xp.where(sight.seen, scenario.eyes.latency_s, 0.0).astype(game.ball.x.dtype)
+    told = message.saw & (game.air.age_s <= scenario.radio.max_age_s)
+    told_age = (game.air.age_s + scenario.eyes.latency_s).astype(game.ball.x.dtype)
+    return SoccerSensed(
+        ball_mask=sight.seen[..., 0],
+        ball_pos_m=pos[..., 0, :],
+        ball_vel_m_s=vel[..., 0, :],
+        ball_age_s=age[..., 0],
+        strangers_mask=sight.seen[..., 1:],
+        strangers_pos_m=pos[..., 1:, :],
+        strangers_vel_m_s=vel[..., 1:, :],
+        strangers_age_s=age[..., 1:],
+        told_mask=told,
+        told_pos_m=_shown(told, flat(message.ball_x, message.ball_y)),
+        told_vel_m_s=_shown(told, flat(message.ball_vx, message.ball_vy)),
+        told_age_s=xp.where(told, told_age, 0.0),
+        charge_s=game.robots.charge_s,
+    )
+
+
+def flat(x: Array, y: Array) -> Array:
+    """[...] each to [..., 3]: a vector in the plane."""
+    return namespace(x).stack([x, y, x * 0], -1)
+
+
+def upright(z: Array) -> Array:
+    """[...] to [..., 3]: a vector along z."""
+    return namespace(z).stack([z * 0, z * 0, z], -1)
+
+
+def turned(c: Array, s: Array) -> Array:
+    """[..., 4] attitude wxyz of a heading with this cosine and sine; of length 1 whatever theirs is."""
+    xp = namespace(c)
+    size = xp.sqrt(c * c + s * s + 1e-12)
+    w = xp.sqrt(xp.maximum((1 + c / size) / 2, 1e-8))
+    z = s / size / (2 * w)
+    even = 1 / xp.sqrt(w * w + z * z)
+    return xp.stack([w * even, w * 0, w * 0, z * even], -1)
+
+
+def _shown(mask: Array, value: Array) -> Array:
+    return namespace(value).where(mask[..., None], value, 0.0)

@@ -1,0 +1,89 @@
+"""How a game starts: places at a kick-off or anywhere on the field, and what randomization draws. Array-generic."""
+
+import numpy as np
+
+from robomarl.geometry import namespace
+from robomarl.sim.soccer.ball import Ball
+from robomarl.sim.soccer.config import Interval
+from robomarl.sim.soccer.contact import Contacts
+from robomarl.sim.soccer.eyes import Pose
+from robomarl.sim.soccer.game import (
+    Chance,
+    Game,
+    Referee,
+    num_step_draws,
+    perceive,
+    queue_length,
+)
+from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off, scatter, sides
+from robomarl.sim.soccer.robot import Robots
+from robomarl.sim.soccer.scenario import SoccerScenario
+from robomarl.sim.soccer.talk import silence
+from robomarl.types import Array
+
+CHANCE_DRAWS = 6
+"""Uniform draws per robot for randomization; the last one of the first robot is the ball's."""
+
+
+def num_start_draws(scenario: SoccerScenario) -> int:
+    """Uniform draws per robot: places twice (kick-off, anywhere), randomization, the ball, and the first picture."""
+    return 2 * PLACE_DRAWS + CHANCE_DRAWS + 6 + num_step_draws(scenario) - PLACE_DRAWS
+
+
+def start_game(scenario: SoccerScenario, draws: Array, anywhere: float = 0.0) -> Game:
+    """The state at the start of an episode.
+
+    Args:
+        scenario: fixed numbers and ranges.
+        draws: [..., M, `num_start_draws`] uniform draws in [0, 1).
+        anywhere: share of the episodes that start with robots and ball anywhere, the ball rolling.
+    """
+    xp = namespace(draws)
+    team, rest = draws[..., 0, -6:], draws[..., 2 * PLACE_DRAWS :]
+    first = xp.where(team[..., 0] < 0.5, 1, -1)
+    lined_up = kick_off(scenario, draws[..., :PLACE_DRAWS], first)
+    spread = scatter(scenario, draws[..., PLACE_DRAWS : 2 * PLACE_DRAWS], team[..., 1:5])
+    loose = team[..., 5] < anywhere
+    robots = Robots(*(xp.where(loose[..., None], a, b) for a, b in zip(spread[0], lined_up[0], strict=True)))
+    ball = Ball(*(xp.where(loose, a, b) for a, b in zip(spread[1], lined_up[1], strict=True)))
+    game = blank_game(scenario, robots, ball, draw_chance(scenario, rest[..., :CHANCE_DRAWS]))
+    return perceive(scenario, game, rest[..., CHANCE_DRAWS:-6])
+
+
+def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Chance) -> Game:
+    """A game in which nobody has seen, heard or been told anything yet."""
+    xp, zero = namespace(ball.x), ball.x * 0
+    still, count = robots.x * 0, (zero).astype(np.int32)
+    sight, message, air = silence(scenario, robots.x)
+    side = xp.asarray(sides(scenario))
+    pose = Pose(*(side * part for part in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s)), robots.turn)
+    return Game(
+        robots=robots,
+        ball=ball,
+        queue=(xp.stack([still] * 4, -1),) * queue_length(scenario),
+        hidden=chance,
+        pose=pose,
+        sights=(sight,) * (1 + round(scenario.eyes.latency_s / scenario.period_s)),
+        sent=(message,) * round(scenario.radio.latency_s / scenario.period_s),
+        air=air,
+        referee=Referee((count, count), count, count, (zero, zero), zero),
+        contacts=Contacts(still, still, still > 0),
+        step=count,
+    )
+
+
+def draw_chance(scenario: SoccerScenario, draws: Array) -> Chance:
+    """What is randomized, [..., M, CHANCE_DRAWS] draws."""
+    xp, ranges = namespace(draws), scenario.randomize
+    return Chance(
+        delay_substeps=xp.round(_pick(ranges.delay_s, draws[..., 0]) / scenario.physics_dt_s).astype(np.int32),
+        noise_scale=_pick(ranges.noise_scale, draws[..., 1]),
+        packet_loss=_pick(ranges.packet_loss, draws[..., 2]),
+        accel_scale=_pick(ranges.accel_scale, draws[..., 3]),
+        kick_scale=_pick(ranges.kick_scale, draws[..., 4]),
+        rolling_m_s2=scenario.ball.rolling_m_s2 * _pick(ranges.rolling_scale, draws[..., 0, 5]),
+    )
+
+
+def _pick(interval: Interval, draw: Array) -> Array:
+    return interval[0] + (interval[1] - interval[0]) * draw
