@@ -1,6 +1,9 @@
 """The safety campaign: teams whose nominal commands try to make them collide, under delay, noise and loss."""
 
+import dataclasses
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -13,38 +16,80 @@ class Args:
     """Options of `robomarl prove`."""
 
     target: Annotated[str, tyro.conf.Positional]
-    """Scenario or bundle: its vehicle, its rate and its team."""
+    """Scenario or bundle: its vehicle, its rate and its team. Or a vehicle."""
     agent_steps: float = 2e5
     """Decisions of single robots, at least."""
     filter: Literal["full", "qp", "textbook", "off"] = "full"
     """Safety filter; full is qp until there is a certificate."""
     task: Literal["adversarial", "swap"] = "adversarial"
     """Nominal commands that hunt the others, or that trade places."""
+    adversaries: tuple[str, ...] = ()
+    """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
     count: int | None = None
-    """Robots in a team; by default the scenario's."""
+    """Robots in a team; by default the scenario's, or 8."""
+    rate_hz: float | None = None
+    """Decisions per second; by default the scenario's, or 50."""
+    delay_s: float | None = None
+    """Another delay than the vehicle's, for the filter and for the robots."""
     seconds: float = 10.0
     """Length of an episode."""
     loss: float = 0.3
     """Share of the messages that do not arrive."""
     seed: int = 0
     """Of everything that is drawn."""
+    out: Path | None = None
+    """Folder for what is flown, batch by batch, and for the report page."""
+    resume: bool = False
+    """Go on with the campaign in `--out`."""
+    workers: int = os.cpu_count() or 1
+    """Processes. The figures don't depend on them."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Fly the campaign and print what came of it."""
-    from robomarl.safety.campaign import Campaign
-    from robomarl.safety.prove import prove
+    from robomarl.safety.prove import run as fly
 
     if args.agent_steps < 1:
         raise UserError(f"--agent-steps {args.agent_steps:g} must be at least 1.")
-    scenario = scenario_of(args.target)
-    campaign = Campaign(args.task, args.count or scenario.count, args.seconds, args.loss)
-    mode = "qp" if args.filter == "full" else args.filter
-    found = prove(campaign, scenario.vehicle_config, scenario.period_s, args.agent_steps, mode, args.seed)
+    if args.resume and not args.out:
+        raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
+    trial = trial_of(args)
+    found, records = fly(trial, args.workers, args.out, args.resume)
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
-    vetoes = {"veto_rate": 0.0}  # nothing can be vetoed before there is a certificate
-    return {"scenario": scenario.name, "count": campaign.count, "seed": args.seed, **vetoes, **found}
+    figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}
+    if args.out:
+        from robomarl.field.prove_report import write_prove_report
+
+        file = args.out / "report.html"
+        write_prove_report(figures, trial, records, file)
+        print(f"  report: {file}")
+    return figures
+
+
+def trial_of(args: Args) -> Any:
+    """What the options ask for."""
+    from robomarl.hardware_configs.vehicle import load_any_vehicle
+    from robomarl.paths import vehicles_dir
+    from robomarl.safety.adversary import KINDS
+    from robomarl.safety.campaign import Campaign
+    from robomarl.safety.prove import Trial
+
+    for kind in args.adversaries:
+        if kind not in KINDS:
+            raise UserError(f"--adversaries: {kind!r} is not known; allowed: {', '.join(KINDS)}.")
+    if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
+        vehicle, count, period_s = load_any_vehicle(args.target), 8, 0.02
+    else:
+        scenario = scenario_of(args.target)
+        vehicle, count, period_s = scenario.vehicle_config, scenario.count, scenario.period_s
+    if args.delay_s is not None:
+        vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))
+    campaign = Campaign(
+        args.task, args.count or count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds
+    )
+    mode = "qp" if args.filter == "full" else args.filter
+    return Trial(campaign, vehicle, 1 / args.rate_hz if args.rate_hz else period_s, args.agent_steps, mode, args.seed)
 
 
 def scenario_of(target: str) -> Any:

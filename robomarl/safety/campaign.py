@@ -1,4 +1,4 @@
-"""What a safety campaign puts the robots through: starts, sensors, radio, delays and point masses. Numpy."""
+"""What a safety campaign puts the robots through: starts, sensors, radio, delays and plants. Numpy."""
 
 import math
 from collections.abc import Callable
@@ -7,14 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.safety.adversary import Team
+from robomarl.safety.adversary import KINDS, Team
 from robomarl.safety.constants import DELAY_SPREAD
+from robomarl.safety.drive import Drives, point_masses
 from robomarl.safety.params import SafetyParams
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
-SEGMENTS = 8
-"""Straight pieces that stand for a period's arcs: at 50 Hz and 12 m/s^2 they are 10 micrometres off."""
 HEIGHT_M = 1.2
+"""Of the ring, where the robots fly."""
+START_ROOM_M = 0.4
+"""Least distance between neighbours at the start beyond what they keep: all margins of robots at rest, and jitter."""
 
 Plant = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Position, velocity and commanded acceleration [E, N, 3] -> positions within the period [S, E, N, 3], velocity."""
@@ -41,14 +43,17 @@ class Campaign:
     """Delay of the commands in periods, constant for each robot; by default half to all of the assumed."""
     ring_radius_m: float = 1.0
     spacing_m: float = 0.6
-    """Robots start on a ring of that radius, or larger so that neighbours are this far apart."""
+    """Robots start on a ring of that radius, or larger so that neighbours are this far apart, or farther where the
+    vehicle needs it."""
     detour: bool = True
     """In `swap`: the right-hand rule against deadlock."""
+    kinds: tuple[str, ...] = KINDS
+    """Adversaries, drawn for each robot."""
 
-    @property
-    def ring_m(self) -> float:
+    def ring_m(self, params: SafetyParams) -> float:
         """Radius of the ring that the robots start on."""
-        return max(self.ring_radius_m, self.spacing_m / (2 * math.sin(math.pi / max(self.count, 2))))
+        apart = params.safety.separation_m + 2 * params.look_ahead_m + START_ROOM_M
+        return max(self.ring_radius_m, max(self.spacing_m, apart) / (2 * math.sin(math.pi / max(self.count, 2))))
 
 
 class World:
@@ -57,31 +62,40 @@ class World:
     def __init__(self, campaign: Campaign, params: SafetyParams, episodes: int, random: np.random.Generator) -> None:
         """Everybody at rest on the ring, and heard by everybody."""
         self.campaign, self.params, self.random = campaign, params, random
-        self.team = _start(campaign, episodes, random)
+        self.team = _start(campaign, params, episodes, random)
         shape = self.team.pos.shape
         safety = params.safety
+        self.drives = Drives(params, self.team.goal - self.team.pos, random) if params.look_ahead_m else None
         self.bounds = (safety.position_error_m * campaign.noise, safety.velocity_error_m_s * campaign.noise)
         self.bias = [ball(random, shape, bound) for bound in self.bounds]
         self.bias_share = random.random((*shape[:2], 1))
         self.push = ball(random, shape, safety.accel_error_m_s2 * campaign.mismatch)
+        if params.planar:
+            self.push[..., 2] = 0.0
         assumed = params.queue_length
         shortest, longest = campaign.delay_steps or (math.ceil(DELAY_SPREAD * assumed), assumed)
         self.delay = random.integers(shortest, longest + 1, shape[:2])
         self.queue = np.zeros((longest + 1, *shape))
         self.others = np.array([[j for j in range(shape[1]) if j != i] for i in range(shape[1])], int)
-        state = np.concatenate([*self.team[:2], *self.team[:2]], -1)
+        state = np.concatenate([*self.team[:2], *self.points[:2]], -1)
         self.sent = np.repeat(state[None], campaign.latency_steps, 0)
         self.heard = state[:, self.others.reshape(shape[1], -1)]
         self.age_s = np.zeros(self.heard.shape[:-1])
         self.seen = self._estimate()
 
+    @property
+    def points(self) -> Team:
+        """What is commanded: the robots, or their look-ahead points."""
+        return self.drives.points(self.team) if self.drives else self.team
+
     def view(self) -> LocalView:
         """What the robots know now."""
         lead, zero = self.team.pos.shape[:2], np.zeros_like(self.team.pos)
         unit, mask = np.zeros((*lead, 4)), np.ones(self.age_s.shape, bool)
+        quat, omega = (self.drives.quat_wxyz, self.drives.omega_rad_s) if self.drives else (unit, zero)
         pos, vel, plan_pos, plan_vel = (self.heard[..., i : i + 3] for i in (0, 3, 6, 9))
         return LocalView(
-            own=Own(self.seen.pos, unit, self.seen.vel, zero, np.zeros(lead)),
+            own=Own(self.seen.pos, quat, self.seen.vel, omega, np.zeros(lead)),
             heard=Heard(mask, pos, vel, self.age_s, Plan(plan_pos, plan_vel, plan_pos)),
             sensed=NothingSensed(),
             goal=Goal(self.team.goal, unit),
@@ -95,24 +109,22 @@ class World:
         Args:
             accel: commands [E, N, 3].
             plan: what the robots send along with the state that they see.
-            plant: the robots; point masses by default.
+            plant: the robots; by default point masses, or differential drives.
 
         Returns:
             Positions from the start to the end of the period [S+1, E, N, 3].
         """
         self.queue = np.concatenate([self.queue[1:], accel[None]])
         acting = np.take_along_axis(self.queue, (len(self.queue) - 1 - self.delay)[None, ..., None], 0)[0]
-        path, vel = (plant or self._point_masses)(*self.team[:2], acting)
+        if plant is not None:
+            path, vel = plant(*self.team[:2], acting)
+        else:
+            path, vel = (self.drives or point_masses)(self.team, acting + self.push, self.params.period_s)
         self._transmit(plan)
         path = np.concatenate([self.team.pos[None], path])
         self.team = self.team._replace(pos=path[-1], vel=vel)
         self.seen = self._estimate()
         return path
-
-    def _point_masses(self, pos: np.ndarray, vel: np.ndarray, accel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        accel, t = accel + self.push, self.params.period_s
-        times = (np.arange(1, SEGMENTS + 1) / SEGMENTS * t)[:, None, None, None]
-        return pos + vel * times + accel * (times**2 / 2), vel + accel * t
 
     def _estimate(self) -> Team:
         share, shape = self.bias_share, self.team.pos.shape
@@ -134,12 +146,19 @@ class World:
 def ball(random: np.random.Generator, shape: tuple[int, ...], radius: float) -> np.ndarray:
     """Points [..., 3] uniform in a ball."""
     x = random.normal(size=shape)
-    return x / np.linalg.norm(x, axis=-1, keepdims=True) * radius * np.cbrt(random.random((*shape[:-1], 1)))
+    scale = radius * np.cbrt(random.random((*shape[:-1], 1))) / np.sqrt((x * x).sum(-1, keepdims=True))
+    return x * scale
 
 
-def _start(campaign: Campaign, episodes: int, random: np.random.Generator) -> Team:
+def _start(campaign: Campaign, params: SafetyParams, episodes: int, random: np.random.Generator) -> Team:
     angle = 2 * np.pi * np.arange(campaign.count) / campaign.count
-    ring = campaign.ring_m * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
-    shape, height = (episodes, campaign.count, 3), np.array([0, 0, HEIGHT_M])
-    pos = ring + height + random.uniform(-0.1, 0.1, shape)
-    return Team(pos, np.zeros(shape), height - ring + random.uniform(-0.05, 0.05, shape))
+    ring = campaign.ring_m(params) * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
+    shape, height = (episodes, campaign.count, 3), height_of(params)
+    flat = np.array([1.0, 1.0, 0.0 if params.planar else 1.0])
+    pos = ring + height + random.uniform(-0.1, 0.1, shape) * flat
+    return Team(pos, np.zeros(shape), height - ring + random.uniform(-0.05, 0.05, shape) * flat)
+
+
+def height_of(params: SafetyParams) -> np.ndarray:
+    """Centre of the ring."""
+    return np.array([0.0, 0.0, 0.0 if params.planar else HEIGHT_M])

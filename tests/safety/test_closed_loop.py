@@ -9,7 +9,8 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.campaign import Campaign, World
 from robomarl.safety.deadlock import DeadlockCarry, turn_right
 from robomarl.safety.filter import SafetyParams
-from robomarl.safety.prove import closest, poisson_bound, prove
+from robomarl.safety.prove import prove
+from robomarl.safety.tally import closest, poisson_bound
 from tests.safety.views import make_view
 
 VEHICLE = load_vehicle("crazyflie_21")

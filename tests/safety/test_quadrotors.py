@@ -9,7 +9,8 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.campaign import Campaign
 from robomarl.safety.constants import Mode
 from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
-from robomarl.safety.prove import figures, fly
+from robomarl.safety.prove import Trial, fly
+from robomarl.safety.tally import figures
 from robomarl.sim.quadrotor import Body, Physics, integrate, rotor_memory, rotor_targets, spin_rotors
 
 VEHICLE = load_vehicle("crazyflie_21")
@@ -47,11 +48,12 @@ class Quadrotors:
 
 
 def flown(campaign: Campaign, episodes: int, seed: int = 0, mode: Mode = "qp") -> dict:
-    side = campaign.ring_m + 1
+    side = campaign.ring_m(from_vehicle(VEHICLE, PERIOD_S)) + 1
     arena = Arena((-side, -side, 0.1), (side, side, 2.4))
     safety = SafetyFilter(from_vehicle(VEHICLE, PERIOD_S, arena, campaign.count - 1), mode)
     plant = Quadrotors((episodes, campaign.count), seed)
-    return figures([fly(campaign, VEHICLE, safety, (episodes, seed), plant)])
+    trial = Trial(campaign, VEHICLE, PERIOD_S, 1)
+    return figures([fly(trial, safety, episodes, np.random.default_rng(seed), plant).record(0)])
 
 
 def test_quadrotors_keep_the_safety_distance():
