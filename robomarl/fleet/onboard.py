@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,11 @@ class Onboard:
     def check(self, id: str, timed: bool = False) -> dict[str, Any]:  # noqa: A002
         """Hashes, signature, golden sequences and latency, here."""
         verdict = self.store.check(id, timed)
+        if verdict.ok and (mine := str(self._profile().get("vehicle", ""))):
+            theirs = self.store.load(id).contract.vehicle.name
+            if mine != theirs:
+                reason = f"{self.store.root}: bundle {id[:12]} is for {theirs}, this robot is a {mine}; flash another."
+                verdict = replace(verdict, ok=False, problems=(reason,))
         self._sound = self._sound | {id} if verdict.ok else self._sound - {id}
         return asdict(verdict)
 

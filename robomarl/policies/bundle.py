@@ -21,7 +21,8 @@ from typing import Any
 from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies.contract import Contract, FileEntry, sha256_of
-from robomarl.policies.migrate import migrate
+from robomarl.policies.migrate import check_version, migrate
+from robomarl.policies.pack import read_zip
 
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
 FILTERED_FILE = "policy_filtered.onnx"
@@ -46,13 +47,13 @@ class Bundle:
 
 
 def load_bundle(name_or_dir: str | Path) -> Bundle:
-    """Read a bundle by name (of `policies/`) or by its folder, and check all of it but its behaviour.
+    """Read a bundle by name (of `policies/`), by its folder or a ZIP file, and check all of it but its behaviour.
 
     Raises:
         UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
     """
     folder = find_bundle(name_or_dir)
-    files = read_files(folder)
+    files = read_zip(folder, MAX_BYTES) if folder.is_file() else read_files(folder)
     sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
@@ -60,7 +61,7 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
 
 
 def find_bundle(name_or_dir: str | Path) -> Path:
-    """The folder of a bundle; see `load_bundle`.
+    """The folder or ZIP file of a bundle; see `load_bundle`.
 
     Raises:
         UserError: there is none.
@@ -68,6 +69,8 @@ def find_bundle(name_or_dir: str | Path) -> Path:
     for folder in (Path(name_or_dir), bundles_dir() / name_or_dir):
         if (folder / CONTRACT_FILE).exists():
             return folder
+    if Path(name_or_dir).suffix == ".zip" and Path(name_or_dir).is_file():
+        return Path(name_or_dir)
     if Path(name_or_dir).is_dir():
         raise UserError(
             f"{name_or_dir}: {CONTRACT_FILE} is missing; this folder is not a bundle, make one with export."
@@ -110,11 +113,14 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
     where = str(folder / CONTRACT_FILE)
     try:
         data = json.loads(files[CONTRACT_FILE], parse_constant=_no_constant)
+    except KeyError:
+        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.") from None
     except (ValueError, RecursionError):
         raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
     seal = data.pop("seal", None) if isinstance(data, dict) else None
     if seal is None:
         raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
+    check_version(data, where)
     if seal != sha256_of(data):
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
     data = migrate(data, where)

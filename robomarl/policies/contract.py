@@ -14,6 +14,15 @@ from robomarl.spec import ActionSpec, ObservationSpec
 SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
 
+COMMANDS = {
+    "acceleration": ("m/s^2", ("world", "field")),
+    "rate": ("rad/s", ("body",)),
+    "yaw_rate": ("rad/s", ("world", "body", "field")),
+    "velocity": ("m/s", ("world", "body", "field")),
+    "kick": ("m/s", ("body",)),
+}
+"""What a policy may command, by the name before the axis: unit, and frames that it may be in."""
+
 ResetOn = Literal["activate", "hold", "gap"]
 
 
@@ -185,6 +194,7 @@ class Contract:
         if len({f.name for f in self.action.fields}) != self.action.size:
             raise ValueError("action.fields has two fields with one name.")
         _check_conditions(self)
+        _check_action(self.action)
 
     @property
     def policy_carries(self) -> tuple[Carry, ...]:
@@ -208,6 +218,26 @@ def _check_conditions(contract: Contract) -> None:
         raise ValueError(f"actions_seen has {count} entries for {contract.action.size} actions.")
     if contract.roles and len(contract.roles) < contract.team_size[1]:
         raise ValueError(f"roles names {len(contract.roles)} roles for teams of up to {contract.team_size[1]}.")
+
+
+def _check_action(action: ActionSpec) -> None:
+    """Check the order of vectors and the units of what we know: an exchanged axis is a lost robot.
+
+    Raises:
+        ValueError: names the element.
+    """
+    for i, field in enumerate(action.fields):
+        base, _, axis = field.name.rpartition(".")
+        if (base or field.name) not in COMMANDS:
+            raise ValueError(f"action.fields[{i}]: {field.name!r} is not known; allowed: {', '.join(COMMANDS)}.")
+        unit, frames = COMMANDS[base or field.name]
+        if field.unit != unit or field.frame not in frames:
+            raise ValueError(f"action.fields[{i}]: {field.name} must be in {unit}, in the frame {' or '.join(frames)}.")
+        if not field.low < field.high:
+            raise ValueError(f"action.fields[{i}]: {field.name} goes from {field.low:g} to {field.high:g}.")
+        before = action.fields[i - 1].name if i else ""
+        if base and axis in "xyz" and before != f"{base}.{chr(ord(axis) - 1)}" and axis != "x":
+            raise ValueError(f"action.fields[{i}]: {field.name} must come behind {base}.{chr(ord(axis) - 1)}.")
 
 
 def conditions(scenario: dict[str, Any]) -> dict[str, Any]:

@@ -153,6 +153,10 @@ def check_shapes(golden: Golden, observation: ObservationSpec, action: ActionSpe
     sequences, steps = golden.obs.shape[:2]
     if golden.obs.shape[-1] != observation.size or golden.action.shape[-1] != action.size:
         raise UserError("golden.npz: holds vectors of other lengths than bundle.json says; export the bundle anew.")
+    # Clipping leaves an action on its limit: that is one rounding of float32 away from it at most.
+    slack = 1e-5 * (1 + np.abs(action.high - action.low))
+    if not np.all((golden.action >= action.low - slack) & (golden.action <= action.high + slack)):
+        raise UserError("golden.npz: has actions outside the limits that bundle.json says; export the bundle anew.")
     if sequences < 2 or steps < 20:
         raise UserError(
             f"golden.npz: holds {sequences} sequences of {steps} decisions; 2 of 20 are needed, export anew."

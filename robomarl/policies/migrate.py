@@ -17,14 +17,7 @@ def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
     Raises:
         UserError: a version that is not known, newer than this code, or a file that is not of its version.
     """
-    version = data.get("schema_version")
-    if isinstance(version, bool) or not isinstance(version, int):
-        raise UserError(f"{where}: schema_version is missing or no number; fetch the bundle again.")
-    if version > SCHEMA_VERSION:
-        raise UserError(
-            f"{where}: schema_version {version} is newer than {SCHEMA_VERSION}, which this robomarl reads; "
-            "update robomarl."
-        )
+    version = check_version(data, where)
     while version != SCHEMA_VERSION:
         if version not in STEPS:
             known = ", ".join(map(str, [*sorted(STEPS), SCHEMA_VERSION]))
@@ -37,6 +30,23 @@ def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
             ) from None
         version = data["schema_version"]
     return data
+
+
+def check_version(data: dict[str, Any], where: str) -> int:
+    """The version that a `bundle.json` says it is of.
+
+    Raises:
+        UserError: it says none, or a newer one than this code reads.
+    """
+    version = data.get("schema_version")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise UserError(f"{where}: schema_version is missing or no number; fetch the bundle again.")
+    if version > SCHEMA_VERSION:
+        raise UserError(
+            f"{where}: schema_version {version} is newer than {SCHEMA_VERSION}, which this robomarl reads; "
+            "update robomarl."
+        )
+    return version
 
 
 def _from_1(data: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from robomarl.config import UserError
 from robomarl.policies import golden
 from robomarl.policies.bundle import POLICY_FILE, Bundle, load_bundle
 from robomarl.policies.contract import Contract
+from robomarl.policies.weights import check_weights
 from robomarl.spec import ActionSpec, ObservationSpec
 
 PolicyCarry = tuple[np.ndarray, ...]
@@ -28,7 +29,7 @@ class Policy:
         """Open the graph.
 
         Raises:
-            UserError: the graph is broken, or its inputs and outputs are not those of the contract.
+            UserError: the graph is broken, a weight is no number, or it is not the graph of the contract.
         """
         self.contract: Contract = bundle.contract
         self.id: str = bundle.id
@@ -40,6 +41,7 @@ class Policy:
         self.action: ActionSpec = self.contract.action
         self._num_obs = self.observation.size
         self._shapes = [c.shape for c in self.contract.policy_carries]
+        check_weights(bundle.files[POLICY_FILE], POLICY_FILE)
         self._session = open_session(bundle.files[POLICY_FILE])
         check_graph(self._session, self.contract)
         self._inputs = [i.name for i in self._session.get_inputs()]
@@ -142,10 +144,11 @@ def open_session(graph: bytes) -> Any:
     """An onnxruntime session on one thread that never spins: the control loop owns the processor.
 
     Raises:
-        UserError: onnxruntime can't read the graph.
+        UserError: onnxruntime can't read the graph, or it wants another file.
     """
     import onnxruntime
 
+    check_weights(graph, POLICY_FILE, is_finite=False)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL

@@ -150,13 +150,33 @@ def test_a_feature_that_reads_in_secret_is_found(policy: Policy, monkeypatch: py
         test_only_the_fields_that_the_spec_reads_matter(policy)
 
 
-@pytest.mark.parametrize(("value", "size"), [(1e-2, "[0-9.e-]+"), (np.nan, "inf")])
-def test_a_policy_that_acts_otherwise_is_refused_by_element(sealed: Path, tmp_path: Path, value: float, size: str):
+def test_a_policy_that_acts_otherwise_is_refused_by_element(sealed: Path, tmp_path: Path):
     folder = copy(sealed, tmp_path)
-    spoil_weight(folder, value)
-    with pytest.raises(UserError, match=f"action acceleration.y is off by {size}"):
+    spoil_weight(folder, 1e-2)
+    with pytest.raises(UserError, match="action acceleration.y is off by [0-9.e-]+"):
         load_policy(folder)
     assert load_policy(folder, check_golden=False).id
+
+
+@pytest.mark.parametrize(("value", "named"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf")])
+def test_a_weight_that_is_no_number_is_refused_before_anything_runs(sealed, tmp_path: Path, value: float, named: str):
+    folder = copy(sealed, tmp_path)
+    spoil_weight(folder, value)
+    with pytest.raises(UserError, match=f"policy.onnx: .* has a weight that is {named}; train anew"):
+        load_policy(folder, check_golden=False)
+
+
+def test_a_graph_whose_numbers_lie_in_another_file_is_refused(sealed: Path, tmp_path: Path):
+    """onnxruntime would read whatever file it names."""
+    import onnx
+
+    folder = copy(sealed, tmp_path)
+    model = onnx.load(folder / "policy.onnx")
+    onnx.external_data_helper.set_external_data(model.graph.initializer[-1], "../../secret")
+    (folder / "policy.onnx").write_bytes(model.SerializeToString())
+    reseal(folder)
+    with pytest.raises(UserError, match="lies in another file"):
+        load_policy(folder)
 
 
 def test_a_policy_within_the_tolerance_is_not(sealed: Path, tmp_path: Path):
