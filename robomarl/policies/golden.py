@@ -102,10 +102,18 @@ def check_policy(policy: Any, golden: Golden) -> list[Deviation]:
     ]
 
 
-def check_filter(contract: Contract, golden: Golden) -> Deviation:
-    """Worst command element of the safety filter on the sequences."""
+def check_filter(contract: Contract, golden: Golden, steps: int | None = None) -> Deviation:
+    """Worst command element of the safety filter on the sequences.
+
+    Args:
+        contract: of the bundle.
+        golden: its sequences.
+        steps: look at so many decisions of each only; by default at all.
+    """
     names = [f.name for f in contract.action.fields]
-    return worst("command", filtered(contract, golden.views, golden.action), golden.command, names, COMMAND_TOLERANCE)
+    views = map_view(lambda leaf: leaf[:, :steps], golden.views)
+    ours = filtered(contract, views, golden.action[:, :steps])
+    return worst("command", ours, golden.command[:, :steps], names, COMMAND_TOLERANCE)
 
 
 def filtered(contract: Contract, views: LocalView, action: np.ndarray) -> np.ndarray:

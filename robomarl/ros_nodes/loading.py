@@ -22,6 +22,8 @@ from robomarl.view import blank_view
 
 ACTIONS = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
 """What the command message carries."""
+LOAD_STEPS = 10
+"""Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
 WARM_UP = 30
 """Decisions before the first real one: the first few take tens of times longer."""
 
@@ -55,7 +57,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     bundle = load_bundle(settings.bundle) if settings.bundle else flashed_bundle(Path(settings.robot_root))
     folder = str(bundle.folder)
     policy = open_policy(bundle)
-    deviation = check_filter(bundle.contract, read_golden(bundle))
+    deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
     if not deviation.ok:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
