@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from robomarl.safety import barriers, look_ahead, motion
 from robomarl.safety.barriers import Body, Row
-from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
+from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason, forget
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Motion, Predicted, Vec3
 from robomarl.safety.qp import Projection
 from robomarl.safety.strangers import strangers_in
+from robomarl.safety.twins import count_mates
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -63,6 +64,9 @@ def filter_batch(
     """One decision of every robot; see `SafetyFilter`."""
     xp = library.xp
     checked = check(c, view, nominal, xp)
+    known = (xp.abs(carry.commands) < LARGE).all((-2, -1)) & _sane(carry.drift_m_s2, xp)
+    carry = forget(carry, known, xp)
+    checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     drift = _drift(c, carry, checked, xp)
     queue = [split(carry.commands[..., i, :]) for i in range(carry.commands.shape[-2])]
     acting = queue[len(queue) - len(c.queue.speed_s) :]
@@ -119,7 +123,7 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
     lead = (c.horizon_s - own_age)[..., None]
     strangers, seen, (others_ok, others_stale) = _strangers(c, view, (pos, lead), xp)
     reason = xp.where(stale | others_stale, int(Reason.STALE), int(Reason.OK))
-    reason = xp.where(heard.mask.sum(-1) < c.min_mates, int(Reason.MISSING), reason)
+    reason = xp.where(count_mates(c, heard, use, xp) < c.min_mates, int(Reason.MISSING), reason)
     return Checked(
         own=state,
         mates=_mates(c, view, (use, pos), xp.maximum(age + lead, 0.0), xp),

@@ -30,7 +30,7 @@ class Reason(IntEnum):
     SOLVER = 4
     """The solver gave up, or its answer broke a row."""
     MISSING = 5
-    """Fewer team-mates are heard than must be."""
+    """Fewer team-mates are heard than must be. One that is heard twice is one."""
 
 
 class FilterCarry(NamedTuple):
@@ -46,6 +46,21 @@ class FilterCarry(NamedTuple):
     """[..., 3] velocity that the next estimate should show; `UNKNOWN_M_S` where there is none."""
     ok: Array
     """[...] int: decisions since the last fallback."""
+
+
+def forget(carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
+    """The memory without what spoils every decision that is made from it: no commands on their way, no drift.
+
+    Args:
+        carry: [...].
+        keep: [...] bool: whose memory stays; by default nobody's.
+        xp: numpy or jax.numpy.
+    """
+    commands, drift = carry.commands, carry.drift_m_s2
+    stays = xp.zeros(drift.shape[:-1], bool) if keep is None else keep
+    return carry._replace(
+        commands=xp.where(stays[..., None, None], commands, 0.0), drift_m_s2=xp.where(stays[..., None], drift, 0.0)
+    )
 
 
 def initial_carry(

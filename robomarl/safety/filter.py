@@ -6,19 +6,24 @@ assumptions, the derivation and what was measured.
 """
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
-from robomarl.safety import qp
+from robomarl.safety import carriers, qp
 from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.carry import FilterCarry, Reason, initial_carry
 from robomarl.safety.constants import Mode, constants_of
+from robomarl.safety.kernel import usable
+from robomarl.safety.kernel.decision import KernelFilter
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.single import filter_one
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
 __all__ = ["Arena", "FilterCarry", "Mode", "Reason", "SafetyFilter", "SafetyParams", "from_vehicle", "initial_carry"]
+
+Backend = Literal["auto", "numpy", "c"]
 
 
 class SafetyFilter:
@@ -28,15 +33,27 @@ class SafetyFilter:
         params: numbers of the vehicle. On a robot: `robot_params.tighten(bundle_params)`.
         mode: `qp`, the rows with all margins; `textbook`, the control barrier function of the literature without
             any (for comparison: it collides); `off`, only the input limits and the test for finite inputs.
+        backend: `c`, the C kernel, which has no mode but `qp`; `numpy`, Python; `auto`, the kernel where it can be
+            used. Both give the same to 1e-9.
     """
 
-    def __init__(self, params: SafetyParams, mode: Mode = "qp") -> None:
-        """Work out the constants."""
+    def __init__(self, params: SafetyParams, mode: Mode = "qp", backend: Backend = "auto") -> None:
+        """Work out the constants.
+
+        Raises:
+            UserError: backend `c`, and the kernel was not built here.
+        """
         if mode not in ("qp", "textbook", "off"):
             raise ValueError(f"filter mode {mode!r} is not known; allowed: qp, textbook, off.")
+        if backend not in ("auto", "numpy", "c"):
+            raise ValueError(f"filter backend {backend!r} is not known; allowed: auto, numpy, c.")
         self.params = params
         self.mode = mode
         self._constants = constants_of(params, mode)
+        in_c = backend == "c" or (backend == "auto" and mode == "qp" and usable())
+        self.backend: Backend = "c" if in_c else "numpy"
+        """Which one it is."""
+        self._kernel = KernelFilter(self._constants) if in_c else None
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -55,7 +72,8 @@ class SafetyFilter:
                 the same time.
             nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
                 filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration, and a
-                differential drive, whose acceleration is that of its look-ahead point, no yaw rate.
+                differential drive, whose acceleration is that of its look-ahead point, no yaw rate. Of a vehicle
+                under a load [..., 5]: acceleration and two body rates; see `carriers`.
             gain_per_s: [...] class-K gain that the policy asks for, at most the owner's `gain_per_s`: a smaller one
                 keeps farther from every limit. Not finite, it is a fault of the policy. None: the owner's.
 
@@ -64,6 +82,16 @@ class SafetyFilter:
             input limits.
         """
         nominal = np.asarray(nominal)
+        if nominal.shape[-1] == carriers.WIDTH:
+            return carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
+        return self._decide(carry, view, nominal, gain_per_s)
+
+    def _decide(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
+    ) -> tuple[FilterCarry, FilterResult]:
+        if self._kernel:
+            decide = self._kernel.one if nominal.ndim == 1 else self._kernel.batch
+            return decide(carry, view, nominal, gain_per_s)
         if nominal.ndim == 1:
             return filter_one(self._constants, carry, view, nominal, gain_per_s)
         gain = None if gain_per_s is None else np.asarray(gain_per_s, float)

@@ -8,11 +8,12 @@ import numpy as np
 
 from robomarl.safety import barriers, look_ahead, motion, qp
 from robomarl.safety.barriers import Body, Row
-from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
+from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason, forget
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Floats, Motion, Predicted, Vec3
 from robomarl.safety.strangers import strangers_in
+from robomarl.safety.twins import is_twin
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -64,6 +65,8 @@ def filter_one(
 ) -> tuple[FilterCarry, FilterResult]:
     """One decision of one robot; see `SafetyFilter`."""
     given = read(c, view, nominal)
+    if not _is_memory(carry):
+        carry, given = forget(carry), given._replace(reason=Reason.NON_FINITE)
     drift = _drift(c, carry, given)
     queue = carry.commands.tolist()
     acting = queue[len(queue) - len(c.queue.speed_s) :]
@@ -138,8 +141,9 @@ def _in_plane(c: Constants, view: LocalView, ok: bool, state: Motion) -> tuple[b
 
 
 def _mates(c: Constants, view: LocalView, since: float) -> Company:
-    """The mates that were heard."""
+    """The mates that were heard, each counted once."""
     heard, bodies, count, fresh, finite = view.heard, [], 0, True, True
+    places: list[Numbers] = []
     states = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
     plans = zip(heard.plan.pos_m.tolist(), heard.plan.vel_m_s.tolist(), strict=True)
     for (there, pos, vel, age), plan in zip(states, plans, strict=True):
@@ -153,6 +157,10 @@ def _mates(c: Constants, view: LocalView, since: float) -> Company:
             continue
         fresh = fresh and age <= c.mates.max_age_s
         state = Motion(pos, vel)
+        if c.min_mates > 1:
+            here = [p + v * age for p, v in zip(pos, vel, strict=True)]
+            count -= is_twin(c, here, places)
+            places.append(here)
         if c.mode == "qp":
             bodies.append(barriers.mate_of(c, state, Motion(*plan), max(age + since, 0.0), Floats))
         else:
@@ -281,6 +289,11 @@ def _slack(c: Constants, limits: Limits, u: Vec3, good: bool) -> float:
     for value, low, high in zip(u, limits.low, limits.high, strict=False):
         worst = max(worst, low - value, value - high)
     return worst
+
+
+def _is_memory(carry: FilterCarry) -> bool:
+    numbers = carry.commands.ravel().tolist() + carry.drift_m_s2.tolist()
+    return -LARGE < min(numbers) and max(numbers) < LARGE and not math.isnan(sum(numbers))
 
 
 def _sane(v: Numbers) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 MODULE = "robomarl.safety.kernel._kernel"
-SOURCES = ("projection.c",)
-HEADER = "kernel.h"
+SOURCES = ("decide.c", "projection.c", "rows.c", "separation.c")
+HEADER, INNER = "kernel.h", ("rows.h", "separation.h")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
 """Without contraction, so that the same source gives the same numbers on every processor."""
 
@@ -29,7 +29,7 @@ def builder() -> Any:
         MODULE,
         code,
         sources=[f"{here}/{name}" for name in SOURCES],
-        depends=[f"{here}/{HEADER}"],
+        depends=[f"{here}/{name}" for name in (HEADER, *INNER)],
         include_dirs=[here],
         extra_compile_args=FLAGS,
         optional=True,
@@ -46,6 +46,6 @@ def declarations(header: str) -> str:
 def source_hash(folder: Path) -> str:
     """Of all C files: says whether a kernel was built from the sources that are there."""
     digest = hashlib.sha256()
-    for name in (HEADER, *SOURCES):
+    for name in (HEADER, *INNER, *SOURCES):
         digest.update((folder / name).read_bytes())
     return digest.hexdigest()

@@ -16,4 +16,63 @@ int rm_project(int m, const double *rows, const double *point, double *u, double
 void rm_project_many(long count, int m, const double *rows, const double *points, double *u, double *residual,
                      int *status);
 
+/* robomarl.safety.kinds.Shape */
+typedef struct {
+    int has_line, has_box;
+    double line[3], box[3];
+} RmShape;
+
+/* robomarl.safety.kinds.Kind */
+typedef struct {
+    double separation_m, squash, error_m, error_m_s, drift_m_s2, reach_m_s2[3], speed_m_s;
+    int yields, evade;
+    double brake_share, lost_share, max_age_s;
+} RmKind;
+
+/* robomarl.safety.kinds.Solid */
+typedef struct {
+    double place_m[3];
+    RmShape shape;
+    RmKind kind;
+    int has_tail_kind;
+    RmKind tail_kind;
+} RmSolid;
+
+/* robomarl.safety.constants.Constants, mode qp; has_X where X may be None there, queue_X is queue.X. */
+typedef struct {
+    RmKind mates, tail_mates, strangers, tail_strangers;
+    int has_tail_mates, has_strangers, has_tail_strangers, num_solids;
+    const RmSolid *solids;
+    int planar;
+    double tail_m[3], look_ahead_m, blind_m_s, brake_m_s2, gain_per_s, step_s, keep, slope_per_s, horizon_s;
+    double own_error_m, own_error_m_s, plan_reach_m, plan_reach_m_s, speed_m_s, accel_error_m_s2, drift_m_s2;
+    double demand_m_s2, loose_m_s2, clear_m_s, max_own_age_s;
+    int min_mates, has_arena;
+    double arena[2][3], low[3], high[3], yaw_rate_rad_s, brake_gain_per_s, period_s;
+    int num_acting;
+    const double *queue_speed_s, *queue_way_s2, *queue_speed_doubt_s, *queue_way_doubt_s2, *queue_next_s;
+} RmConstants;
+
+/* How many there are of what one robot reads, and so how its numbers lie in memory. */
+typedef struct {
+    int queue, mates, strangers, has_gain;
+} RmSizes;
+
+/* One decision of one robot: robomarl.safety.single.filter_one.
+ * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; drift, expected velocity; commands [queue, 4];
+ *     of the mates mask, position, velocity, age, planned position and velocity; of the strangers mask, position,
+ *     velocity, age: array after array.
+ * out: command 4, slack, gap; plan's position, velocity, stop; drift, expected velocity; active, reason;
+ *     commands [queue, 4].
+ * rows: room for 4 numbers of 7 + 2 (mates + strangers + solids) rows. */
+void rm_decide(const RmConstants *c, const RmSizes *sizes, const double *in, double *out, double *rows);
+
+/* The same for `count` robots, one after the other in memory. */
+void rm_decide_many(long count, const RmConstants *c, const RmSizes *sizes, const double *in, double *out,
+                    double *rows);
+
+/* How many numbers `in` and `out` are of one robot. */
+int rm_in_size(const RmSizes *sizes);
+int rm_out_size(const RmSizes *sizes);
+
 #endif

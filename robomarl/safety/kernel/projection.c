@@ -3,9 +3,7 @@
  * round takes the row that is violated most and finds the optimum of it and of those three, which is the nearest of
  * one point, three lines and three vertices on its plane. The distance to the point grows every round, so none comes
  * back; ROUNDS only stops what rounding might make go on for ever. */
-#include "kernel.h"
-
-#include <math.h>
+#include "rows.h"
 
 #define ROUNDS 64
 /* A row that is violated by less is left alone: a hundredth of what the result may violate. */
@@ -19,8 +17,6 @@ typedef struct {
     const double *row[3];
     int count;
 } Basis;
-
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static double excess(const double *row, const double *u) { return dot(row, u) - row[3]; }
 

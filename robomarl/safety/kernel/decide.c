@@ -1,0 +1,275 @@
+/* One decision of one robot: robomarl/safety/single.py. */
+#include "rows.h"
+
+#include <string.h>
+
+#define UNKNOWN_M_S 2e6
+#define SAME 1e-9
+
+static const double NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
+
+/* Where what lies in `in`. */
+typedef struct {
+    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *drift, *expected, *commands;
+    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel;
+    const double *seen, *other_pos, *other_vel, *other_age;
+} Given;
+
+/* What may be used of it. */
+typedef struct {
+    Motion own;
+    int own_ok, has_vel, has_nominal, finite, stale, count;
+    double since, nominal[4], drift[3];
+    Queue queue;
+} Checked;
+
+/* Rows on the command, the drift taken off; the arena's bounds; not clipped yet. */
+typedef struct {
+    int count;
+    double *rows, low[3], high[3], gap;
+} Limits;
+
+int rm_in_size(const RmSizes *s) { return 25 + 4 * s->queue + 14 * s->mates + 8 * s->strangers; }
+
+int rm_out_size(const RmSizes *s) { return 23 + 4 * s->queue; }
+
+static Given lay_out(const RmSizes *s, const double *in) {
+    Given g;
+    g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
+    g.gain = in + 18, g.drift = in + 19, g.expected = in + 22, g.commands = in + 25;
+    const double *next = in + 25 + 4 * s->queue;
+    g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
+    g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
+    g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
+    g.other_vel = (next += 3 * s->strangers), g.other_age = next + 3 * s->strangers;
+    return g;
+}
+
+static int sane(const double *v) { return fabs(v[0]) < RM_LARGE && fabs(v[1]) < RM_LARGE && fabs(v[2]) < RM_LARGE; }
+
+static int sane4(const double *v) { return sane(v) && fabs(v[3]) < RM_LARGE; }
+
+static void copy(double *to, const double *from, int count) { memcpy(to, from, count * sizeof(double)); }
+
+/* The own state, of a differential drive that of its look-ahead point. */
+static void check_own(const RmConstants *c, const Given *g, Checked *k) {
+    const double age = fabs(*g->age);
+    const int has_pos = sane(g->pos);
+    memset(k, 0, sizeof *k);
+    k->has_vel = sane(g->vel);
+    k->has_nominal = sane4(g->nominal);
+    k->own_ok = has_pos && k->has_vel && age < RM_LARGE;
+    if (has_pos) copy(k->own.pos, g->pos, 3);
+    if (k->has_vel) copy(k->own.vel, g->vel, 3);
+    if (k->has_nominal) copy(k->nominal, g->nominal, 4);
+    if (c->planar) {
+        k->own.vel[2] = k->nominal[2] = 0.0;
+        if (c->look_ahead_m && k->own_ok) {
+            k->own_ok = sane4(g->quat) && sane(g->omega);
+            if (k->own_ok) k->own = rm_point_of(&k->own, g->quat, g->omega[2], c->look_ahead_m);
+        }
+    }
+    k->finite = k->own_ok && k->has_nominal;
+    k->stale = k->own_ok && age > c->max_own_age_s;
+    k->since = k->own_ok ? c->horizon_s - age : c->horizon_s;
+}
+
+/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
+static int is_twin(const RmConstants *c, const Given *g, int j) {
+    const double reach = 2 * c->mates.error_m;
+    for (int i = 0; i < j; i++) {
+        double square = 0.0;
+        for (int a = 0; a < 3; a++) {
+            const double here = g->mate_pos[3 * j + a] + g->mate_vel[3 * j + a] * fabs(g->mate_age[j]);
+            const double there = g->mate_pos[3 * i + a] + g->mate_vel[3 * i + a] * fabs(g->mate_age[i]);
+            square += (here - there) * (here - there);
+        }
+        if (g->mask[i] && square <= reach * reach) return 1;
+    }
+    return 0;
+}
+
+/* Whether a body may be used; notes what is wrong with it. */
+static int usable(const double *pos, const double *vel, double age, double max_age, Checked *k) {
+    const int ok = age < RM_LARGE && sane(pos) && sane(vel);
+    if (!ok) k->finite = 0;
+    if (ok && age > max_age) k->stale = 1;
+    return ok;
+}
+
+static void add_row(const RmConstants *c, const double *row, const double *drift, Limits *l) {
+    double *to = l->rows + 4 * l->count;
+    copy(to, row, 4);
+    to[3] -= dot(row, drift);
+    if (!(to[3] >= c->loose_m_s2)) l->count++;
+}
+
+static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body,
+                     const double *tail, const double *drift, Limits *l) {
+    double row[4];
+    l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, row));
+    add_row(c, row, drift, l);
+}
+
+static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
+                      Limits *l) {
+    const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
+    for (int j = 0; j < s->mates; j++) {
+        if (!g->mask[j]) continue;
+        const double age = fabs(g->mate_age[j]);
+        k->count++;
+        if (!usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
+        if (c->min_mates > 1 && is_twin(c, g, j)) k->count--;
+        Motion state, plan;
+        copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
+        copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
+        Body mate = rm_mate_of(c, &state, &plan, larger(age + k->since, 0.0));
+        add_body(c, &c->mates, own, &mate, 0, k->drift, l);
+        mate.shape = &tail;
+        if (c->has_tail_mates) add_body(c, &c->tail_mates, own, &mate, c->tail_m, k->drift, l);
+    }
+}
+
+static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
+                          Limits *l) {
+    for (int j = 0; j < s->strangers && c->has_strangers; j++) {
+        if (!g->seen[j]) continue;
+        const double age = fabs(g->other_age[j]), wait = larger(age + k->since, 0.0);
+        if (!usable(g->other_pos + 3 * j, g->other_vel + 3 * j, age, c->strangers.max_age_s, k)) continue;
+        Body body = {{{0}, {0}}, wait, wait, 0.0, 0};
+        copy(body.motion.pos, g->other_pos + 3 * j, 3), copy(body.motion.vel, g->other_vel + 3 * j, 3);
+        add_body(c, &c->strangers, own, &body, 0, k->drift, l);
+        if (c->has_tail_strangers) add_body(c, &c->tail_strangers, own, &body, c->tail_m, k->drift, l);
+    }
+}
+
+static void add_solids(const RmConstants *c, const Predicted *own, const double *drift, Limits *l) {
+    for (int j = 0; j < c->num_solids; j++) {
+        const RmSolid *solid = c->solids + j;
+        Body body = {{{0}, {0}}, 0.0, 0.0, 0.0, &solid->shape};
+        copy(body.motion.pos, solid->place_m, 3);
+        add_body(c, &solid->kind, own, &body, 0, drift, l);
+        if (solid->has_tail_kind) add_body(c, &solid->tail_kind, own, &body, c->tail_m, drift, l);
+    }
+}
+
+static void add_arena(const RmConstants *c, const Predicted *own, const double *drift, Limits *l) {
+    for (int i = 0; i < 3; i++) {
+        const double x = own->motion.pos[i], v = own->motion.vel[i];
+        l->low[i] = c->has_arena ? -rm_wall(c, own, x - c->arena[0][i], -v) - drift[i] : -INFINITY;
+        l->high[i] = c->has_arena ? rm_wall(c, own, c->arena[1][i] - x, v) - drift[i] : INFINITY;
+    }
+}
+
+/* The nearest acceleration that holds all rows. Clipped rows and the box go behind the rows. */
+static int solve(const RmConstants *c, const Limits *l, const double *nominal, double *u) {
+    double *row = l->rows + 4 * l->count, *first = row, residual;
+    for (int k = 0; k < l->count; k++, row += 4) {
+        copy(row, l->rows + 4 * k, 3);
+        row[3] = larger(l->rows[4 * k + 3], -c->demand_m_s2);
+    }
+    for (int i = 0; i < 3; i++) {
+        const double low = c->has_arena ? larger(smaller(l->low[i], c->demand_m_s2), c->low[i]) : c->low[i];
+        const double high = c->has_arena ? smaller(larger(l->high[i], -c->demand_m_s2), c->high[i]) : c->high[i];
+        if (low > high) return RM_INFEASIBLE;
+        memset(row, 0, 8 * sizeof(double));
+        row[i] = 1.0, row[3] = high, row += 4;
+        row[i] = -1.0, row[3] = -low, row += 4;
+    }
+    const int status = rm_project(l->count + 6, first, nominal, u, &residual);
+    return status == RM_NON_FINITE ? RM_SOLVER : status;
+}
+
+static void brake(const RmConstants *c, const Predicted *own, const Checked *k, double *u) {
+    double n[3];
+    const double rate = smaller(c->brake_gain_per_s, c->demand_m_s2 / rm_direction(own->motion.vel, n));
+    for (int i = 0; i < 3; i++) u[i] = k->has_vel ? -own->motion.vel[i] * rate - k->drift[i] : 0.0;
+}
+
+/* Worst violation of a row by the command; a solution violates only what had to be clipped. */
+static double slack_of(const RmConstants *c, const Limits *l, const double *u, int good) {
+    double worst = 0.0;
+    for (int k = 0; k < l->count; k++) {
+        const double *row = l->rows + 4 * k;
+        if (!good || row[3] < -c->demand_m_s2) worst = larger(worst, dot(row, u) - row[3]);
+    }
+    for (int i = 0; i < 3; i++) worst = larger(worst, larger(l->low[i] - u[i], u[i] - l->high[i]));
+    return worst;
+}
+
+/* The memory; one that holds what is no number is as good as none, and a fault. */
+static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k) {
+    int ok = sane(g->drift);
+    for (int j = 0; j < s->queue; j++) ok = ok && sane4(g->commands + 4 * j);
+    if (!ok) k->finite = 0;
+    k->queue.first = ok ? g->commands + 4 * (s->queue - c->num_acting) : NOTHING;
+    k->queue.stride = ok ? 4 : 0;
+    const int known = k->has_vel && sane(g->expected);
+    for (int i = 0; i < 3; i++) {
+        const double missed = known ? k->own.vel[i] - g->expected[i] : 0.0, before = ok ? g->drift[i] : 0.0;
+        k->drift[i] = within(before + missed, -c->drift_m_s2, c->drift_m_s2);
+    }
+}
+
+/* Plan and expectation that go with the command. */
+static void look_ahead(const RmConstants *c, const Predicted *own, const Checked *k, const double *u, double *out) {
+    const double t = c->period_s, half = t * t / 2;
+    double n[3], *pos = out, *vel = out + 3, *stop = out + 6, *expected = out + 12;
+    for (int i = 0; i < 3; i++) {
+        const double a = u[i] + k->drift[i];
+        pos[i] = own->motion.pos[i] + own->motion.vel[i] * t + a * half;
+        vel[i] = own->motion.vel[i] + a * t;
+        out[9 + i] = k->drift[i];
+        expected[i] = UNKNOWN_M_S;
+    }
+    const double time = rm_direction(vel, n) / (2 * c->brake_m_s2);
+    for (int i = 0; i < 3; i++) {
+        stop[i] = pos[i] + vel[i] * time;
+        if (!k->has_vel) continue;
+        expected[i] = k->own.vel[i] + k->drift[i] * t + u[i] * c->queue_next_s[c->num_acting];
+        for (int j = 0; j < c->num_acting; j++)
+            expected[i] += k->queue.first[k->queue.stride * j + i] * c->queue_next_s[j];
+    }
+}
+
+void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
+    const Given g = lay_out(s, in);
+    Limits limits = {0, rows, {0}, {0}, INFINITY};
+    Predicted own;
+    Checked k;
+    double row[4], u[3];
+    check_own(c, &g, &k);
+    remember(c, s, &g, &k);
+    rm_predict(c, &k.own, &k.queue, k.drift, &own);
+    if (s->has_gain) {
+        if (!isfinite(*g.gain)) k.finite = 0;
+        own.keep = 1 - (isfinite(*g.gain) ? within(*g.gain, 0.0, c->gain_per_s) : 0.0) * c->step_s;
+    }
+    rm_speed_limit(c, &own, row);
+    add_row(c, row, k.drift, &limits);
+    add_mates(c, s, &g, &own, &k, &limits);
+    add_strangers(c, s, &g, &own, &k, &limits);
+    add_solids(c, &own, k.drift, &limits);
+    add_arena(c, &own, k.drift, &limits);
+    int reason = k.stale ? RM_STALE : RM_OK;
+    if (k.count < c->min_mates) reason = RM_MISSING;
+    if (!k.finite) reason = RM_NON_FINITE;
+    if (reason == RM_OK) reason = solve(c, &limits, k.nominal, u);
+    const int good = reason == RM_OK;
+    if (!good) brake(c, &own, &k, u);
+    for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
+    out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
+    out[4] = slack_of(c, &limits, u, good);
+    out[5] = limits.gap;
+    look_ahead(c, &own, &k, u, out + 6);
+    int active = 0;
+    for (int i = 0; i < 4; i++) active = active || !(fabs(out[i] - g.nominal[i]) <= SAME);
+    out[21] = active;
+    out[22] = reason;
+    for (int j = 0; j < s->queue; j++)
+        copy(out + 23 + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : NOTHING, 4);
+}
+
+void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
+    for (long i = 0; i < count; i++) rm_decide(c, s, in + i * rm_in_size(s), out + i * rm_out_size(s), rows);
+}

@@ -1,0 +1,196 @@
+"""`single.filter_one` and `batch.filter_batch` in C, mode `qp`."""
+
+import math
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.safety import kernel
+from robomarl.safety.carry import FilterCarry, Reason
+from robomarl.safety.constants import Constants
+from robomarl.safety.strangers import strangers_in
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView, Plan
+
+_REASONS = tuple(Reason)
+_HEAD = 23
+"""Numbers that come out before the queue."""
+
+
+class Sizes(NamedTuple):
+    """How many there are of what one robot reads: `RmSizes`."""
+
+    queue: int
+    mates: int
+    strangers: int
+    has_gain: bool
+
+
+class KernelFilter:
+    """The filter of one type of vehicle, in C.
+
+    Args:
+        constants: of the filter.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        """Copy the constants.
+
+        Raises:
+            UserError: the kernel can't be used here.
+            ValueError: another mode than `qp`.
+        """
+        if constants.mode != "qp":
+            raise ValueError(f"the C kernel has no filter mode {constants.mode!r}; use backend numpy.")
+        self._constants = constants
+        self._ffi, self._lib = kernel.load()
+        self._kept: list[Any] = []
+        self._struct = self._ffi.new("RmConstants *")
+        self._fill(self._struct, "RmConstants", constants)
+        self._buffers: dict[Sizes, Buffers] = {}
+        self._lock = Lock()
+
+    def one(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
+        """One decision of one robot; see `SafetyFilter`."""
+        strangers = strangers_in(self._constants, view)
+        seen = 0 if strangers is None else len(strangers.mask)
+        sizes = Sizes(len(carry.commands), len(view.heard.mask), seen, gain_per_s is not None)
+        # C runs without Python's lock, and two threads may share a filter.
+        with self._lock:
+            buffers = self._buffers.get(sizes) or self._buffers.setdefault(sizes, Buffers(self, sizes, 1))
+            for slot, value in zip(buffers.slots, read(carry, view, strangers, nominal, gain_per_s), strict=True):
+                slot[...] = value
+            out = np.empty(buffers.out_size)
+            buffers.decide(out)
+        slack, gap = out[4:6].tolist()
+        active, reason = out[21:_HEAD].tolist()
+        good = not reason
+        result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
+        return FilterCarry(
+            commands=out[_HEAD:].reshape(-1, 4),
+            plan=Plan(out[6:9], out[9:12], out[12:15]),
+            drift_m_s2=out[15:18],
+            expected_m_s=out[18:21],
+            ok=carry.ok + 1 if good else carry.ok * 0,
+        ), result
+
+    def batch(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
+        """One decision of many robots with any leading axes."""
+        lead = nominal.shape[:-1]
+        strangers = strangers_in(self._constants, view)
+        seen = 0 if strangers is None else strangers.mask.shape[-1]
+        sizes = Sizes(carry.commands.shape[-2], view.heard.mask.shape[-1], seen, gain_per_s is not None)
+        buffers = Buffers(self, sizes, math.prod(lead))
+        for slot, value in zip(buffers.slots, read(carry, view, strangers, nominal, gain_per_s), strict=True):
+            slot[...] = np.reshape(value, slot.shape) if np.size(value) == slot.size else value
+        out = np.empty((math.prod(lead), buffers.out_size))
+        buffers.decide(out)
+        out = out.reshape(*lead, -1)
+        reason = out[..., 22].astype(int)
+        good = reason == Reason.OK
+        result = FilterResult(out[..., :4], nominal, out[..., 21] != 0, out[..., 4], good, reason, out[..., 5])
+        return FilterCarry(
+            commands=out[..., _HEAD:].reshape(*lead, -1, 4),
+            plan=Plan(out[..., 6:9], out[..., 9:12], out[..., 12:15]),
+            drift_m_s2=out[..., 15:18],
+            expected_m_s=out[..., 18:21],
+            ok=np.where(good, carry.ok + 1, 0),
+        ), result
+
+    def _fill(self, target: Any, kind: str, source: Any) -> None:
+        """Set a struct's fields from the attributes of the same names."""
+        counts: dict[str, str] = {"num_solids": "solids", "num_acting": "queue_speed_s"}
+        for name, field in self._ffi.typeof(kind).fields:
+            value = _value(source, counts[name] if name in counts else name)
+            if name in counts:
+                value = len(value)
+            elif name.startswith("queue_"):
+                value = self._keep(self._ffi.new("double[]", value))
+            elif name == "solids":
+                value = self._solids(value)
+            if value is not None and field.type.kind == "struct":
+                self._fill(getattr(target, name), field.type.cname, value)
+            elif value is not None:
+                setattr(target, name, value)
+
+    def _solids(self, solids: tuple) -> Any:
+        array = self._keep(self._ffi.new("RmSolid[]", max(len(solids), 1)))
+        for i, solid in enumerate(solids):
+            self._fill(array[i], "RmSolid", solid)
+        return array
+
+    def _keep(self, pointer: Any) -> Any:
+        """Memory that C has a pointer to lives as long as the filter."""
+        self._kept.append(pointer)
+        return pointer
+
+
+class Buffers:
+    """Memory for the inputs of a number of robots, in the order of `rm_decide`."""
+
+    def __init__(self, owner: KernelFilter, sizes: Sizes, count: int) -> None:
+        """Make it."""
+        ffi, lib = owner._ffi, owner._lib
+        self._owner, self._count = owner, count
+        self._sizes = ffi.new("RmSizes *", sizes)
+        self._given = np.zeros((count, lib.rm_in_size(self._sizes)))
+        self.out_size = lib.rm_out_size(self._sizes)
+        solids = len(owner._constants.solids)
+        self._rows = np.zeros((7 + 2 * (sizes.mates + sizes.strangers + solids)) * 8)
+        self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._rows))
+        self._one, self._many, self._from_buffer = lib.rm_decide, lib.rm_decide_many, ffi.from_buffer
+        queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
+        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), (3,), (3,), (queue, 4)]
+        shapes += [(mates,), (mates, 3), (mates, 3), (mates,), (mates, 3), (mates, 3)]
+        shapes += [(others,), (others, 3), (others, 3), (others,)]
+        self.slots = self._cut(shapes)
+        """Views of the memory; those of one robot without a leading axis."""
+
+    def _cut(self, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
+        parts = [self._given[:, end - math.prod(s) : end] for s, end in zip(shapes, ends, strict=True)]
+        if self._count == 1:
+            return [part[0].reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        return [_view(part, (self._count, *shape)) for part, shape in zip(parts, shapes, strict=True)]
+
+    def decide(self, out: np.ndarray) -> None:
+        """Filter what is in the memory."""
+        owner, to = self._owner, self._from_buffer("double[]", out)
+        if self._count == 1:
+            self._one(owner._struct, self._sizes, self._from, to, self._room)
+        else:
+            self._many(self._count, owner._struct, self._sizes, self._from, to, self._room)
+
+
+def read(
+    carry: FilterCarry, view: LocalView, strangers: Any, nominal: Array, gain_per_s: Array | None
+) -> tuple[Any, ...]:
+    """What the filter reads, in the order of `rm_decide`."""
+    own, heard, plan = view.own, view.heard, view.heard.plan
+    empty = np.zeros(0)
+    others = (empty, np.zeros((0, 3)), np.zeros((0, 3)), empty) if strangers is None else strangers
+    return (
+        *(own.pos_m, own.vel_m_s, own.age_s, own.quat_wxyz, own.omega_rad_s),
+        *(nominal, 0.0 if gain_per_s is None else gain_per_s, carry.drift_m_s2, carry.expected_m_s, carry.commands),
+        *(heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, plan.pos_m, plan.vel_m_s),
+        *others,
+    )
+
+
+def _view(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Columns of a matrix as an array of this shape, without a copy."""
+    steps = [math.prod(shape[i + 1 :]) * part.itemsize for i in range(1, len(shape))]
+    return np.lib.stride_tricks.as_strided(part, shape, (part.strides[0], *steps))
+
+
+def _value(source: Any, name: str) -> Any:
+    if name.startswith("has_"):
+        return getattr(source, name.removeprefix("has_")) is not None
+    if name.startswith("queue_"):
+        return getattr(source.queue, name.removeprefix("queue_"))
+    return getattr(source, name)

@@ -1,0 +1,125 @@
+"""The whole decision in C against Python: every kind of vehicle, every number that comes out, every fault."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robomarl.config import UserError
+from robomarl.safety import kernel
+from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
+from robomarl.view import LocalView
+from tests.safety.test_vehicles import VEHICLES, views_for
+from tests.safety.views import PARAMS, leaves, make_view, pick, random_carry, random_views, replace_leaf
+
+NUM = 300
+BAD = (np.nan, np.inf, -np.inf, 1e9)
+READ = ("own.pos_m", "own.vel_m_s", "own.age_s", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
+
+pytestmark = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
+
+
+def differences(a, b) -> Iterator[tuple[str, float]]:
+    """Largest difference of every array of two results; equal infinities differ by nothing."""
+    for (name, x), (_, y) in zip(leaves(a), leaves(b), strict=True):
+        x, y = (np.asarray(v, float) for v in (x, y))
+        assert x.shape == y.shape, name
+        with np.errstate(invalid="ignore"):
+            apart = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, np.abs(x - y))
+        yield name, float(np.max(apart, initial=0.0))
+
+
+def assert_same(a, b) -> None:
+    off = {name: d for name, d in differences(a, b) if not d <= 1e-9}
+    assert not off
+
+
+@pytest.mark.parametrize("gain", [None, 0.7])
+@pytest.mark.parametrize("name", VEHICLES)
+def test_c_decides_as_python_does(name: str, gain: float | None, random: np.random.Generator):
+    params = VEHICLES[name]
+    views, carry = views_for(params, random, NUM), random_carry(params, random, NUM)
+    nominal = random.normal(size=(NUM, 4)) * 3
+    python, c = SafetyFilter(params, backend="numpy"), SafetyFilter(params, backend="c")
+    gains = None if gain is None else np.full(NUM, gain)
+    together = c(carry, views, nominal, gains)
+    assert_same(together, python(carry, views, nominal, gains))
+    for i in range(0, NUM, 3):
+        one = c(pick(carry, i), pick(views, i), nominal[i], gain)
+        assert_same(one, pick(together, i))
+        assert_same(one, python(pick(carry, i), pick(views, i), nominal[i], gain))
+
+
+def test_the_same_over_a_whole_flight(params: SafetyParams, random: np.random.Generator):
+    python, c = SafetyFilter(params, backend="numpy"), SafetyFilter(params, backend="c")
+    ours, theirs = c.init(), python.init()
+    for _ in range(100):
+        view = pick(random_views(random, 1), 0)
+        nominal = random.normal(size=4) * 3
+        (ours, result), (theirs, expected) = c(ours, view, nominal), python(theirs, view, nominal)
+        assert_same((ours, result), (theirs, expected))
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("leaf", [*READ, "nominal", "commands", "drift_m_s2"])
+def test_faults_come_to_the_same(leaf: str, bad: float, params: SafetyParams, random: np.random.Generator):
+    view, carry = random_views(random, 40, mask_share=1.0), random_carry(params, random, 40)
+    nominal = random.normal(size=(40, 4))
+    if leaf == "nominal":
+        nominal[:, 2] = bad
+    elif leaf in ("commands", "drift_m_s2"):
+        broken = getattr(carry, leaf).copy()
+        broken[..., -1] = bad
+        carry = carry._replace(**{leaf: broken})
+    else:
+        value = dict(leaves(view))[leaf].copy()
+        value.reshape(40, -1)[:, 0] = bad
+        view = replace_leaf(view, leaf, value)
+    low, high = params.limits.accel_min_m_s2, params.limits.accel_max_m_s2
+    for backend in ("numpy", "c"):
+        safety = SafetyFilter(params, backend=backend)
+        one = safety(pick(carry, 3), pick(view, 3), nominal[3])
+        for _, result in (safety(carry, view, nominal), one):
+            assert (np.asarray(result.reason) == Reason.NON_FINITE).all(), backend
+            assert not np.any(result.solved)
+            assert np.isfinite(result.command).all()
+            assert ((result.command[..., :3] >= low) & (result.command[..., :3] <= high)).all()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_mate_that_is_heard_twice_is_one_mate(backend: str, params: SafetyParams):
+    """The second message is older: it says where the mate was, and how fast; together with the age it is one place."""
+    team = dataclasses.replace(params, min_mates=2)
+    near, far = ([1.0, 0, 1.5], [-0.5, 0, 0]), ([-2.0, 0, 1.5], [0, 0, 0])
+    twice = ([1.01, 0, 1.5], [-0.5, 0, 0])
+    safety = SafetyFilter(team, backend=backend)  # type: ignore[arg-type]
+    for mates, reason in (((near, far), Reason.OK), ((near, twice), Reason.MISSING), ((near,), Reason.MISSING)):
+        view = make_view([0, 0, 1.5], [0, 0, 0], mates)
+        assert safety(safety.init(), view, np.zeros(4))[1].reason == reason
+        many = pick_batch(view)
+        assert safety(safety.init((1,)), many, np.zeros((1, 4)))[1].reason[0] == reason
+
+
+def pick_batch(view: LocalView) -> LocalView:
+    """A batch of one."""
+    return replace_all(view, lambda leaf: np.asarray(leaf)[None])
+
+
+def replace_all(tree, change) -> Any:
+    return type(tree)(*(replace_all(t, change) for t in tree)) if isinstance(tree, tuple) else change(tree)
+
+
+def test_backends_are_chosen_at_construction(monkeypatch: pytest.MonkeyPatch):
+    assert SafetyFilter(PARAMS).backend == "c"
+    assert SafetyFilter(PARAMS, "textbook").backend == "numpy"
+    assert SafetyFilter(PARAMS, backend="numpy").backend == "numpy"
+    with pytest.raises(ValueError, match="no filter mode 'textbook'"):
+        SafetyFilter(PARAMS, "textbook", "c")
+    with pytest.raises(ValueError, match="not known"):
+        SafetyFilter(PARAMS, backend="fortran")  # type: ignore[arg-type]
+    monkeypatch.setattr(kernel, "_find", lambda: (None, "is not there"))
+    assert SafetyFilter(PARAMS).backend == "numpy"
+    with pytest.raises(UserError, match="C kernel"):
+        SafetyFilter(PARAMS, backend="c")
