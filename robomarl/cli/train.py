@@ -38,6 +38,8 @@ class Args:
     """Start from the weights of this bundle or run folder (fine-tune)."""
     profile: bool = False
     """Do not train: print where the time of one update goes."""
+    imitate: bool = False
+    """Do not train: fit the policy to the task's own law, for `--init` to start from."""
     quiet: bool = False
     """No progress bar."""
     save_every_s: float = 20.0
@@ -55,6 +57,8 @@ def run(args: Args) -> dict[str, Any]:
     if args.profile:
         return print_profile(config)
     out = args.out or Path("runs") / config.scenario
+    if args.imitate:
+        return imitate(config, out, seed, args.quiet)
     times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
     options = RunOptions(out, seed, args.seeds, resume=args.resume, init=args.init, quiet=args.quiet, **times)
     rows = train_run(config, load_scenario(config.scenario), options)
@@ -80,6 +84,16 @@ def check(args: Args) -> None:
 def quiet_compiler() -> None:
     """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
+    """Fit a policy to the task's law; a run folder as of training."""
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.imitate import imitate_run
+
+    found = imitate_run(config, load_scenario(config.scenario), out, seed, quiet)
+    print(f"{out}: imitates the law of {config.scenario}; train on with --init {out}.")
+    return found
 
 
 def print_profile(config: Any) -> dict[str, Any]:

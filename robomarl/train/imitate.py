@@ -27,16 +27,16 @@ from robomarl.train.networks import Networks, make_networks
 from robomarl.train.state import TrainState
 from robomarl.train.storage import save_state
 
-NUM_TEAMS = 64
+NUM_TEAMS = 48
 """Teams that fly side by side."""
-ROUNDS = 8
+ROUNDS = 5
 """Episodes of each; the policy flies none of the first, and all of the last."""
 STRIDE = 4
 """Every so many decisions are kept: neighbours in time tell the same."""
 NOISE = 0.1
 """Standard deviation of the noise on what is flown, in half ranges: it shows the law what it would not meet."""
 BATCH = 2048
-FITS = 600
+FITS = 1200
 """Gradient steps after each round."""
 LEARNING_RATE = 1e-3
 
