@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SNAPSHOT_S = 1.0
-"""Least time between two snapshots."""
+SNAPSHOT_STEPS = 100_000
+"""Agent-steps between two snapshots: about a second."""
 SUCCESS, EPISODES, PROBE = 0.95, 200, 32
 """A snapshot has succeeded when this share of this many episodes does; few episodes show most that have not."""
 BRAX_BEST = {
@@ -65,10 +65,10 @@ def robomarl(seed: int, started: float) -> list[Snapshot]:
     found: list[Snapshot] = []
 
     def keep(state: Any, rows: list) -> None:
-        now = time.time() - started
-        if not found or now - found[-1].seconds >= SNAPSHOT_S:
+        steps = int(rows[0]["steps"])
+        if not found or steps - found[-1].steps >= SNAPSHOT_STEPS:
             learned = jax.device_get((state.params["actor"], state.obs_stats))
-            found.append(Snapshot(now, int(rows[0]["steps"]), learned))
+            found.append(Snapshot(time.time() - started, steps, learned))
 
     with tempfile.TemporaryDirectory() as folder:
         options = RunOptions(Path(folder) / "run", seed, quiet=True, on_update=keep)
@@ -88,7 +88,7 @@ def brax(seed: int, started: float, agent_steps: int = 12_000_000) -> list[Snaps
     def keep(steps: int, make_policy: Any, params: Any) -> None:
         found.append(Snapshot(time.time() - started, steps * 4, jax.device_get(params[:2])))
 
-    run_brax(BRAX_BEST, agent_steps, keep, seed=seed, num_evals=agent_steps // 200_000)
+    run_brax(BRAX_BEST, agent_steps, keep, seed=seed, num_evals=agent_steps // SNAPSHOT_STEPS)
     return found
 
 
