@@ -1,0 +1,114 @@
+"""kill -9 of the operator's and of the robots' processes at random, over a real sshd: no robot is ever left broken."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from robomarl.fleet import flash
+from robomarl.fleet.robot import connect_all
+from robomarl.fleet.store import Store
+from robomarl.hardware_configs.fleet import load_fleet
+from tests.fleet.sshd import Server, fleet_text, interpreter, serve
+from tests.fleet.test_ssh import QUICK
+
+HASTE = QUICK + "\nimport robomarl.policies.bundle as b\nb.check_schema = lambda data, where: None\n"
+ROBOTS = 2
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serve(tmp_path_factory.mktemp("sshd")) as running:
+        yield running
+
+
+@pytest.fixture
+def fleet_file(server: Server, root: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "team.yaml"
+    file.write_text(fleet_text(server, tmp_path, [interpreter(tmp_path / "python", root, HASTE)] * ROBOTS))
+    return file
+
+
+def onboard_processes(tmp_path: Path) -> list[int]:
+    """Processes on the robots' side that serve an operator now."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"robomarl.fleet.onboard" in words and any(str(tmp_path).encode() in word for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def wait_until_free(tmp_path: Path, stores: list[Store]) -> None:
+    deadline = time.monotonic() + 60
+    while (onboard_processes(tmp_path) or any(s.holder() for s in stores)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) -> None:
+    """Odd: the operator is killed; even: one of the robots' processes."""
+    rng, allowed = random.Random(count), {b.id for b in bundles}
+    stores = [Store(tmp_path / f"robot_{i}") for i in range(ROBOTS)]
+    fleet = load_fleet(str(fleet_file))
+    assert all(r.ok for r in flash.flash(bundles[0], connect_all(fleet, tmp_path)))
+    words = [str(fleet_file), *(str(b.folder) for b in bundles), "forever"]
+    command = [sys.executable, "-m", "tests.fleet.operator", *words]
+    for i in range(count):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        assert process.stdout
+        if i % 4 == 0:
+            process.stdout.readline()  # one whole flash; then anywhere within the next
+        time.sleep(rng.uniform(0.0, 1.6))
+        if i % 2 == 0 and (there := onboard_processes(tmp_path)):
+            try:
+                os.kill(rng.choice(there), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.stdout.readline()  # the operator hears of it
+        process.kill()
+        process.stdout.close()
+        process.wait()
+        wait_until_free(tmp_path, stores)
+        for store in stores:
+            assert store.current().id in allowed, f"kill {i}"
+            assert store.holder() == "", f"kill {i}: still locked"
+    reports = flash.flash(bundles[1], connect_all(fleet, tmp_path))
+    assert all(r.ok for r in reports), reports
+
+
+def test_kills_at_random_points(fleet_file: Path, bundles, tmp_path: Path):
+    kill_again_and_again(20, fleet_file, bundles, tmp_path)
+
+
+@pytest.mark.slow
+def test_five_hundred_kills(fleet_file: Path, bundles, tmp_path: Path):
+    kill_again_and_again(500, fleet_file, bundles, tmp_path)
+
+
+def test_power_cut_between_stage_and_switch(fleet_file: Path, bundles, tmp_path: Path):
+    """Everything is staged and checked, then all processes of both sides are gone at once."""
+    fleet = load_fleet(str(fleet_file))
+    robots = connect_all(fleet, tmp_path)
+    assert all(r.ok for r in flash.flash(bundles[0], robots))
+    for robot in robots.values():
+        robot.hello()
+        robot.lock()
+        robot.add(bundles[1])
+        assert robot.check(bundles[1].id)["ok"]
+    for process in onboard_processes(tmp_path):
+        os.kill(process, signal.SIGKILL)
+    for robot in robots.values():
+        robot.close()
+    stores = [Store(tmp_path / f"robot_{i}") for i in range(ROBOTS)]
+    wait_until_free(tmp_path, stores)
+    assert all(s.current().id == bundles[0].id for s in stores)
+    assert all(r.ok for r in flash.flash(bundles[1], robots)), "the next flash works"
