@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.safety import carriers
 from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.constants import Mode
@@ -30,9 +31,14 @@ TINY = 1e-6
 class StaticFilter(JaxFilter):
     """As `JaxFilter`, for views [B, ...]; made by `make_static_filter`."""
 
-    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array) -> tuple[FilterCarry, FilterResult]:
+    def __call__(
+        self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision; see `SafetyFilter.__call__`."""
-        return filter_batch(self._constants, _STATIC, carry, view, nominal)
+        decide = partial(filter_batch, self._constants, _STATIC)
+        if nominal.shape[-1] == carriers.WIDTH:
+            return carriers.filter_carrier(decide, carry, view, nominal, gain_per_s)
+        return decide(carry, view, nominal, gain_per_s)
 
 
 def make_static_filter(params: SafetyParams, mode: Mode = "qp") -> StaticFilter:

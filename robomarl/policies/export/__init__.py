@@ -23,7 +23,7 @@ from robomarl.policies.bundle import (
     seal,
 )
 from robomarl.policies.card import card
-from robomarl.policies.export.filtered import Shapes, filtered_graph
+from robomarl.policies.export.filtered import Shapes, filtered_graph, has_graph
 from robomarl.policies.export.graph import to_onnx
 from robomarl.policies.export.record import Trained, actions_seen, carry_shapes, contract_of, record
 from robomarl.policies.filtered import check_filtered
@@ -76,11 +76,12 @@ def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> 
     sequences = golden.Golden(recorded.views, recorded.obs, recorded.action, command)
     files = {
         POLICY_FILE: policy_graph(run, plain.observation.spec.size),
-        FILTERED_FILE: filtered_graph(run.policy_fn, shapes, plain.safety),
         GOLDEN_FILE: golden.to_bytes(sequences),
         CARD_FILE: card(plain).encode(),
         WEIGHTS_FILE: _npz(run.weights),
     }
+    if has_graph(plain.safety, plain.action.size):
+        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety)
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
     return {**files, CONTRACT_FILE: seal(contract)}
 
@@ -115,7 +116,8 @@ def check_parity(bundle: Bundle) -> None:
     for name, values in (("observation", sequences.obs), ("action", sequences.action)):
         if not np.isfinite(values).all():
             raise UserError(f"The run's {name} is not finite in its own environment; nothing was written, train anew.")
-    found = [*golden.check_policy(Policy(bundle), sequences), *check_filtered(bundle, sequences)]
+    found = golden.check_policy(Policy(bundle), sequences)
+    found += check_filtered(bundle, sequences) if FILTERED_FILE in bundle.files else []
     off = [deviation for deviation in found if not deviation.ok]
     if off:
         raise UserError(f"ONNX and JAX differ: {off[0]}; nothing was written.")

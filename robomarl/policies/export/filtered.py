@@ -9,6 +9,7 @@ import numpy as np
 
 from robomarl.policies.export.graph import to_onnx
 from robomarl.policies.filtered import leaves
+from robomarl.safety import carriers
 from robomarl.safety.carry import LARGE, FilterCarry
 from robomarl.safety.filter import SafetyParams, initial_carry
 from robomarl.safety.jax_static import StaticFilter, make_static_filter
@@ -27,6 +28,11 @@ class Shapes(NamedTuple):
     """K, most team-mates of a robot."""
     carries: tuple[tuple[int, ...], ...] = ()
     """Of the network's memory, without batch."""
+
+
+def has_graph(params: SafetyParams, num_actions: int) -> bool:
+    """Whether there is such a graph: for accelerations with a yaw rate or body rates, where nobody has to be sensed."""
+    return params.strangers is None and num_actions in (4, carriers.WIDTH)
 
 
 def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams) -> bytes:
