@@ -37,11 +37,22 @@ class Args:
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""
     video: Path | None = None
-    """Film the first policy's first episode: .gif, .png or .mp4."""
+    """Film the first policy's first episode: .gif, .png or .mp4; of a game .gif or .png."""
+    against: str = ""
+    """Games: the other team; by default the scenario's opponent."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy; print a table."""
+    from robomarl.sim.soccer.scenario import is_soccer
+
+    if args.scenario and is_soccer(args.scenario):
+        return run_games(args, args.scenario)
+    return run_flights(args)
+
+
+def run_flights(args: Args) -> dict[str, Any]:
+    """Fly the episodes of every policy."""
     from robomarl.train.evaluate import EvalConfig, evaluate, perturbed
     from robomarl.train.resolve import resolve_policy
 
@@ -108,6 +119,21 @@ def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[d
     write_sensitivity(points, title, args.sensitivity)
     print(f"sensitivity: {args.sensitivity}")
     return points
+
+
+def run_games(args: Args, scenario: str) -> dict[str, Any]:
+    """Matches and set pieces of every team; print a table."""
+    from robomarl.train.games import GameConfig, evaluate_game, table
+
+    if not args.policies:
+        raise UserError("Name at least one team: a script, chaser or keeper.")
+    rows = []
+    for i, name in enumerate(args.policies):
+        video = args.video if i == 0 else None
+        config = GameConfig(args.sim, args.episodes, args.seed, args.against, tuple(args.perturb), video)
+        rows.append(evaluate_game(name, scenario, config))
+    print(table(rows))
+    return rows[0] if len(rows) == 1 else {"policies": rows}
 
 
 def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:
