@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from brax.training.acme import running_statistics as stats
+from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.config import UserError
@@ -59,7 +60,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no law that a policy could imitate.")
     create_run(out, config, scenario, seed)
     env = make_env(scenario, weights=config.weights)
-    state = jax.jit(partial(init_state, config, env))(jax.random.key(seed))
+    state = blank_state(config, env, seed)
     teacher = Teacher(config, env, law(scenario), seed)
     bar = tqdm(total=ROUNDS * scenario.max_steps, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)
     error = 0.0
@@ -69,6 +70,39 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     save_state(out / "checkpoint.npz", state)
     decisions = ROUNDS * NUM_TEAMS * scenario.max_steps * scenario.count
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
+
+
+def blank_state(config: TrainConfig, env: TeamEnv, seed: int) -> TrainState:
+    """The state before training, its environments empty: `--init` takes what was learned and nothing else.
+
+    To start the environments would mean to compile them, which takes longer than the imitation.
+    """
+    shapes = jax.eval_shape(partial(init_state, config, env), jax.random.key(seed))
+    state: TrainState = jax.tree.map(_zeros, shapes)
+    networks = make_networks(config.network, env.observation, env.action_size)
+    k_actor, k_critic = jax.random.split(jax.random.key(seed))
+    seen = jnp.zeros(state.critic_stats.mean.shape)
+    params = {
+        "actor": networks.actor.init(k_actor, networks.init_carry(()), jnp.zeros(env.observation_size)),
+        "critic": networks.critic.init(k_critic, seen),
+    }
+    one = jnp.ones(env.observation_size)
+    return state._replace(
+        params=params,
+        key=jax.random.key(seed),
+        learning_rate=jnp.asarray(config.learning_rate),
+        obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
+        obs_range=(jnp.inf * one, -jnp.inf * one),
+        critic_stats=stats.init_state(specs.Array(seen.shape, jnp.dtype("float32"))),
+        value_stats=stats.init_state(specs.Array((), jnp.dtype("float32"))),
+    )
+
+
+def _zeros(leaf: Any) -> Any:
+    """Zeros of that shape; random keys are all of seed 0."""
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.key(0)
+    return jnp.zeros(leaf.shape, leaf.dtype)
 
 
 class Teacher:
