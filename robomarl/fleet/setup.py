@@ -41,7 +41,9 @@ INSTALL = """
 set -e
 cd {folder}
 test -x venv/bin/python || {python} -m venv venv
-venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade {options} setup/*.whl
+pip="venv/bin/python -m pip install --quiet --disable-pip-version-check"
+$pip --upgrade {options} setup/robomarl-*.whl
+$pip --force-reinstall --no-deps --no-index setup/robomarl-*.whl  # also where the version is the same
 cp setup/{unit} setup/policy_node.sh .
 chmod 755 policy_node.sh
 if [ -f setup/vehicle.yaml ]; then cp setup/vehicle.yaml .; fi
