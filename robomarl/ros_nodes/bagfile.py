@@ -6,11 +6,12 @@ the middle (a full disk, a power cut) is what `mend` is for.
 """
 
 import importlib
+import math
 import os
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from mcap.data_stream import RecordBuilder
@@ -26,81 +27,123 @@ RECORD_HEAD = struct.Struct("<BQ")
 FOREVER = {"sec": 9223372036, "nsec": 854775807}
 
 
-class BagWriter:
-    """Writes one bag. Messages come serialized (CDR), in the order of their times."""
+class Part(NamedTuple):
+    """One file of a bag."""
 
-    def __init__(self, folder: Path, about: Mapping[str, str]) -> None:
-        """Make the folder and the files.
+    name: str
+    first_ns: int
+    last_ns: int
+    count: int
+
+    def as_metadata(self) -> dict[str, Any]:
+        """As rosbag2 writes it."""
+        return {
+            "starting_time": {"nanoseconds_since_epoch": self.first_ns},
+            "duration": {"nanoseconds": self.last_ns - self.first_ns},
+            "message_count": self.count,
+        }
+
+
+class BagWriter:
+    """Writes one bag, in files of a limited size. Messages come serialized (CDR), in the order of their times."""
+
+    def __init__(self, folder: Path, about: Mapping[str, str], split_bytes: float = math.inf) -> None:
+        """Make the folder and the first file.
 
         Args:
             folder: must not exist yet.
             about: goes into the metadata: bundle id, fleet, ...
+            split_bytes: a file that has grown to this size is closed at the next flush, and a new one begun.
 
         Raises:
             FileExistsError: the folder exists.
         """
         folder.mkdir(parents=True)
         self.about = dict(about)
-        self._folder, self._name = folder, f"{folder.name}_0.mcap"
-        self._stream = _EndedFile(folder / self._name)
-        self._writer = Writer(self._stream, chunk_size=2**20, compression=CompressionType.NONE)  # type: ignore[arg-type]
-        self._writer.start(profile="ros2", library="robomarl")
-        self._schemas: dict[str, int] = {}
-        self._channels: dict[int, tuple[str, Topic]] = {}
+        self._folder, self._split_bytes = folder, split_bytes
+        self._channels: dict[int, tuple[str, Topic, str]] = {}
         self._counts: dict[int, int] = {}
-        self._first_ns = self._last_ns = 0
+        self._parts: list[Part] = []
+        self._last_ns = 0
+        self._begin()
         self.flush()
+
+    @property
+    def written_bytes(self) -> int:
+        """Of the file that is being written."""
+        return self._stream.tell()
 
     def add_channel(self, name: str, topic: Topic, definition: str) -> int:
         """A topic by its absolute name, with the definition of its type; returns the channel's number."""
-        if topic.type not in self._schemas:
-            self._schemas[topic.type] = self._writer.register_schema(topic.type, "ros2msg", definition.encode())
-        qos = yaml.safe_dump([offered_qos(topic)])
-        schema = self._schemas[topic.type]
-        channel = self._writer.register_channel(name, "cdr", schema, {"offered_qos_profiles": qos})
-        self._channels[channel], self._counts[channel] = (name, topic), 0
+        channel = self._register(name, topic, definition)
+        self._channels[channel], self._counts[channel] = (name, topic, definition), 0
         return channel
 
     def write(self, channel: int, received_ns: int, sent_ns: int, data: bytes) -> None:
         """One message. Times that run backwards are held at the latest: readers without index want them in order."""
-        self._first_ns = self._first_ns or received_ns
         self._last_ns = max(self._last_ns, received_ns)
         self._counts[channel] += 1
+        part = self._part
+        self._part = part._replace(first_ns=part.first_ns or received_ns, last_ns=self._last_ns, count=part.count + 1)
         self._writer.add_message(channel, self._last_ns, data, sent_ns, self._counts[channel])
 
     def flush(self) -> None:
         """Everything that was written can be read after this, even if the process is killed."""
         self._writer.flush()
         self._stream.commit(_END)
+        if self._stream.tell() >= self._split_bytes:
+            self._end()
+            self._begin()
+            self._writer.flush()
+            self._stream.commit(_END)
         self._write_metadata()
 
     def close(self) -> None:
         """Add the index; no more messages."""
+        self._end()
+        self._write_metadata()
+
+    def _begin(self) -> None:
+        """The next file, with the same channels under the same numbers."""
+        self._part = Part(f"{self._folder.name}_{len(self._parts)}.mcap", 0, 0, 0)
+        self._stream = _EndedFile(self._folder / self._part.name)
+        self._writer = Writer(self._stream, chunk_size=2**20, compression=CompressionType.NONE)  # type: ignore[arg-type]
+        self._writer.start(profile="ros2", library="robomarl")
+        self._schemas: dict[str, int] = {}
+        for item in self._channels.values():
+            self._register(*item)
+
+    def _end(self) -> None:
         self._writer.add_metadata("robomarl", self.about)
         self._writer.finish()
         self._stream.commit(b"")
         self._stream.close()
-        self._write_metadata()
+        self._parts.append(self._part)
+        self._part = self._part._replace(count=-1)
+
+    def _register(self, name: str, topic: Topic, definition: str) -> int:
+        if topic.type not in self._schemas:
+            self._schemas[topic.type] = self._writer.register_schema(topic.type, "ros2msg", definition.encode())
+        qos = yaml.safe_dump([offered_qos(topic)])
+        schema = self._schemas[topic.type]
+        return self._writer.register_channel(name, "cdr", schema, {"offered_qos_profiles": qos})
 
     def _write_metadata(self) -> None:
-        total = sum(self._counts.values())
-        span = {
-            "starting_time": {"nanoseconds_since_epoch": self._first_ns},
-            "duration": {"nanoseconds": self._last_ns - self._first_ns},
-            "message_count": total,
-        }
+        parts = [*self._parts, *([self._part] if self._part.count >= 0 else [])]
+        begun = [part for part in parts if part.count]
+        whole = Part("", begun[0].first_ns if begun else 0, self._last_ns, sum(self._counts.values()))
         info = {
             "version": 9,
             "storage_identifier": STORAGE,
-            **span,
+            **whole.as_metadata(),
             "topics_with_message_count": [
-                {"topic_metadata": _topic_metadata(*item), "message_count": self._counts[channel]}
-                for channel, item in self._channels.items()
+                {"topic_metadata": _topic_metadata(name, topic), "message_count": self._counts[channel]}
+                for channel, (name, topic, _) in self._channels.items()
             ],
             "compression_format": "",
             "compression_mode": "",
-            "relative_file_paths": [self._name],
-            "files": [{"path": self._name, **span}],
+            "relative_file_paths": [part.name for part in parts],
+            "files": [{"path": part.name, **part.as_metadata()} for part in parts],
             "custom_data": self.about,
             "ros_distro": os.environ.get("ROS_DISTRO", "unknown"),
         }

@@ -33,6 +33,8 @@ DEACTIVATE = Transition.TRANSITION_DEACTIVATE
 POLL_S = 0.02
 START_S = 15.0
 """For robots to become ready again after a reset."""
+ATTEMPTS = 10
+"""To arm and activate robots whose inputs are late now and then."""
 Watch = Callable[[], None]
 """Called while waiting; raises to stop it."""
 
@@ -123,13 +125,21 @@ class Console:
         return [row for rows, _ in self._ticks[name].take() for row in rows]
 
     def start(self, robots: Iterable[str]) -> dict[str, str]:
-        """Reset, arm and activate robots; says why each refused, "" if it flies."""
-        robots = list(robots)
-        self.order(Order.RESET, robots)
-        self.wait_until_ready(robots, START_S)
-        refused = self.order(Order.ARM, robots)
-        armed = [name for name, why in refused.items() if not why]
-        return {**refused, **self.order(Order.ACTIVATE, armed)}
+        """Reset, arm and activate robots; says why each refused, "" if it flies.
+
+        On a busy machine an input may be late just now: robots that are not ready any more are asked again.
+        """
+        left = list(robots)
+        self.order(Order.RESET, left)
+        refused: dict[str, str] = {}
+        for _ in range(ATTEMPTS):
+            self.wait_until_ready(left, START_S)
+            refused |= self.order(Order.ARM, left)
+            refused |= self.order(Order.ACTIVATE, [name for name in left if not refused[name]])
+            left = [name for name in left if "is in STANDBY" in refused[name]]
+            if not left:
+                break
+        return refused
 
     def reset(self, limit_s: float = 10.0) -> list[Goal]:
         """Start a new flight in the simulator; returns the goals that the scenario drew, by index."""

@@ -33,6 +33,10 @@ class FleetTable:
         """A robot says that it is in ESTOP: somebody pressed the E-stop before this monitor began."""
         return any(said.state is State.ESTOP for said, _ in self._heard.values())
 
+    def forget(self) -> None:
+        """What was heard until now does not count any more."""
+        self._heard.clear()
+
     def bundles(self, steady_s: float) -> set[str]:
         """Bundles that are carried."""
         return {said.bundle_id for name in self.team if (said := self._fresh(name, steady_s))}

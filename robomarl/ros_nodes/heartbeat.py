@@ -20,7 +20,12 @@ class Heartbeat:
         self._said: dict[str, tuple[bool, float]] = {}
 
     def hear(self, sender: str, pressed: bool, steady_s: float) -> None:
-        """A monitor said whether the E-stop is pressed."""
+        """A monitor said whether the E-stop is pressed.
+
+        The word of a monitor that died stands until another one that knew of it, and said so, releases.
+        """
+        if self._said.get(sender, (False, 0.0))[0] and not pressed:
+            self._said = {s: said for s, said in self._said.items() if steady_s - said[1] <= self._patience_s}
         self._said[sender] = pressed, steady_s
 
     def alive(self, steady_s: float) -> bool:

@@ -128,7 +128,7 @@ class Inbox:
         self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
-        self._own, self._changed_s = _Slot(), NEVER
+        self._own, self._changed_s, self._broken = _Slot(), NEVER, False
         self._heard = {name: _Slot() for name in self.mates}
         self._goal: Goal | None = None
         self._bundles: dict[str, str] = {}
@@ -136,6 +136,9 @@ class Inbox:
 
     def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
         """A state estimate of this robot arrived."""
+        self._broken = not all(math.isfinite(part.sum()) for part in estimate)
+        if self._broken:
+            return  # blind braking goes on from the last one that was good
         if self.own is None or any(a.tobytes() != b.tobytes() for a, b in zip(estimate, self.own, strict=True)):
             self._changed_s = steady_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
@@ -203,12 +206,10 @@ class Inbox:
         return Reading(view, not own_problems, tuple(problems), source, delivery)
 
     def _own_problems(self, now: Now) -> list[Problem]:
-        text = self._staleness(self._own, now, self.limits.own_age_s)
+        text = "is not finite" if self._broken else self._staleness(self._own, now, self.limits.own_age_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
             text = f"has not changed in any bit for {still:.2f} s"
-        if not text and not all(math.isfinite(part.sum()) for part in self._own.value or ()):
-            text = "is not finite"
         return [Problem("odometry", text)] if text else []
 
     def _goal_problems(self) -> list[Problem]:

@@ -13,9 +13,10 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from robomarl.ros_nodes import cdr, topics
+from robomarl.ros_nodes import cdr, statusmsg, topics
+from robomarl.ros_nodes.health import WARN, Status
 from robomarl.ros_nodes.link import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
-from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
+from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import LinkSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 from robomarl.ros_nodes.topics import linked
@@ -44,6 +45,8 @@ class LinkNode(Node):
         self._kept: dict[str, bytes] = {}
         self.add_on_set_parameters_callback(self._check)
         self.add_post_set_parameters_callback(lambda changed: self._use(read(self, LinkSettings)))
+        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
+        self.create_timer(1.0, self._report)
         self._ticker = Ticker(POLL_S, self._tick, self._died)
 
     def destroy_node(self) -> None:
@@ -83,6 +86,13 @@ class LinkNode(Node):
         for (sender, receiver), link in self._links.items():
             if sender == name:
                 link.send(data, now_s, self._quality, is_cut(sender, receiver, self._settings.cut))
+
+    def _report(self) -> None:
+        links = self._links.values()
+        values = {"sent": str(sum(link.sent for link in links)), "lost": str(sum(link.lost for link in links))}
+        values |= {f"sensor {name}": fault for name, fault in self._faults.items()}
+        status = Status(self.get_fully_qualified_name(), WARN, "rehearsal: bad radio and sensors on purpose", values)
+        self._said_how.publish(statusmsg.diagnostics_from([status], now_s(self)))
 
     def _faulty(self, name: str, data: bytes) -> bytes | None:
         """What becomes of an odometry message."""

@@ -5,8 +5,8 @@
   `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are armed.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
-A monitor that starts while another one runs ends. One that starts after an E-stop finds it still pressed, because
-the robots say so.
+A monitor that starts while another one runs ends. What one robot says stops all: if it is in ESTOP, so is the team;
+also for a monitor that was started after the E-stop.
 """
 
 import sys
@@ -14,6 +14,7 @@ import time
 from functools import partial
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -27,6 +28,10 @@ from robomarl.ros_nodes.settings import MonitorSettings
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
+YOUNG_S = 15.0
+"""Discovery may take longer than that: a monitor that finds another one so soon after its start ends, too."""
+OTHERS = "emergency_stop is published already: another monitor runs; stop it, or use it."
+ACKED_S = 0.5
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
 
@@ -41,6 +46,7 @@ class MonitorNode(Node):
             UserError: there is one.
         """
         super().__init__("monitor")
+        self.failed, self._began_s = False, time.monotonic()
         declare(self, MonitorSettings)
         settings = read(self, MonitorSettings)
         self._settings, self._base = settings, settings.base
@@ -50,7 +56,7 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), statusmsg.announcement_to) for name in settings.team
         }
         self._look_for_others()
-        self.pressed = self._table.is_stopped()
+        self.pressed, self._resets = self._table.is_stopped(), False
         self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.TEAM_TOPICS}
         # Orders wait for answers; neither these nor the heartbeat may wait for the orders.
         self._orders = ReentrantCallbackGroup()
@@ -70,7 +76,7 @@ class MonitorNode(Node):
         name, end_s = topics.ESTOP.of("", self._base), time.monotonic() + LOOK_S
         while time.monotonic() < end_s:
             if self.count_publishers(name):
-                raise UserError(f"{name} is published already: another monitor runs; stop it, or use it.")
+                raise UserError(OTHERS)
             self._listen()
             time.sleep(0.02)
 
@@ -80,13 +86,22 @@ class MonitorNode(Node):
                 self._table.hear(said._replace(robot=name), time.monotonic())
 
     def _beat(self) -> None:
+        self._listen()
+        if self._table.is_stopped() and not (self.pressed or self._resets):
+            self.pressed = True
+            self.get_logger().error("E-STOP PRESSED: a robot says so.")
         self._published[topics.ESTOP].publish(Bool(data=self.pressed))
 
     def _report(self) -> None:
-        self._listen()
         now = time.monotonic()
+        others = self.count_publishers(topics.ESTOP.of("", self._base)) - 1
+        if others > 0 and now - self._began_s < YOUNG_S:
+            self.get_logger().fatal(OTHERS)
+            self.failed = True
+            self.context.try_shutdown()
+            return
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
-        if (others := self.count_publishers(topics.ESTOP.of("", self._base)) - 1) > 0:
+        if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} other monitors run; stop all but one")
         self._published[topics.DIAGNOSTICS].publish(statusmsg.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
@@ -94,11 +109,18 @@ class MonitorNode(Node):
     async def _on_order(self, order: Order, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """Pass an order on to all robots; the answer names those that refused."""
         self._listen()
+        self._resets = order is Order.RESET
         if order in (Order.ESTOP, Order.RESET):
             self.pressed = order is Order.ESTOP
             self._beat()
+        if self._resets:  # the release must be there before the order, which goes another way
+            self._published[topics.ESTOP].wait_for_all_acked(Duration(seconds=ACKED_S))
         refused = {} if order is not Order.ACTIVATE else self._not_ready()
         refused = refused or await self._ask_all(order)
+        if order is Order.RESET:
+            self._listen()
+            self._table.forget()
+            self._resets = False
         response.success = not refused
         response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
         if order is Order.ESTOP:

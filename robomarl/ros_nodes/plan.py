@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+import robomarl
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
@@ -107,7 +108,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
     if options.record:
-        specs.append(_recorder(fleet, names, base, options))
+        specs.append(_recorder(fleet, base, options, specs))
     return specs
 
 
@@ -161,16 +162,29 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 
 
-def _recorder(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:
+    """The recorder; what all other nodes were started with goes into the recording."""
+    said = {"fleet": fleet.name, "vehicle": fleet.vehicle, "scenario": fleet.scenario, "commit": commit()}
+    said |= {f"parameters{spec.full_name}": json.dumps(spec.parameters) for spec in others}
     about = {
-        "team": team,
+        "team": tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index)),
         "base": base,
         "sim": options.sim,
         "folder": options.record,
-        "about": (f"fleet={fleet.name}", f"vehicle={fleet.vehicle}", f"scenario={fleet.scenario}"),
+        "about": tuple(f"{key}={value}" for key, value in said.items()),
     }
     where = ("recorder", base)
     return _spec("recorder_node", "recorder_node", where, _checked(RecorderSettings, about), options)
+
+
+def commit() -> str:
+    """Of the checkout that this runs from; the version where there is none."""
+    git = Path(robomarl.__file__).parents[1] / ".git"
+    try:
+        head = (git / "HEAD").read_text().strip()
+        return (git / head.removeprefix("ref: ")).read_text().strip() if head.startswith("ref: ") else head
+    except OSError:
+        return f"robomarl {robomarl.__version__}"
 
 
 def _spec(

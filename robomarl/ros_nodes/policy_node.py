@@ -47,9 +47,9 @@ class PolicyNode(LifecycleNode):
     def __init__(self) -> None:
         """Declare the parameters; nothing else happens before `configure`."""
         super().__init__("policy_node")
-        declare(self, PolicySettings)
         self.loop = Loop(self, self._tick, self._died)
         self._configured = self._wants_start = self._is_active = False
+        declare(self, PolicySettings)
         self._refusal = ""
         self._times = NodeClock(self)
         for order in Order:

@@ -1,6 +1,8 @@
 """`recorder_node`: every topic of a team into a bag that can be read whatever happens (see `bagfile`)."""
 
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +12,14 @@ from rclpy.serialization import deserialize_message
 from robomarl.config import UserError
 from robomarl.ros_nodes import statusmsg, topics
 from robomarl.ros_nodes.bagfile import BagWriter, definition_of
-from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, read, run_node
+from robomarl.ros_nodes.health import ERROR, OK, Status
+from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import RecorderSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic, recorded_topics
 
 POLL_S = 0.05
+MEGA = 1e6
 DEPTH = 100
 """Messages of a topic that may wait while the disk is slow."""
 
@@ -30,26 +34,32 @@ class Channel(NamedTuple):
 
 
 class RecorderNode(Node):
-    """Subscribes to everything, deserializes nothing, flushes often."""
+    """Subscribes to everything, deserializes nothing, flushes often. It stays when it can't write any more: says so."""
 
     def __init__(self) -> None:
         """Start to record.
 
         Raises:
-            UserError: the folder exists, or can't be made.
+            UserError: the folder exists, can't be made, or is on a disk that is nearly full.
         """
         super().__init__("recorder")
-        self.failed = False
         declare(self, RecorderSettings)
         settings = read(self, RecorderSettings)
+        self._settings, self._folder, self._stopped = settings, Path(settings.folder), ""
         about = {key: value for key, _, value in (item.partition("=") for item in settings.about)}
         try:
-            self._bag = BagWriter(Path(settings.folder), about)
+            self._bag = BagWriter(self._folder, about, settings.split_mb * MEGA)
         except OSError as error:
             raise UserError(f"{settings.folder}: can't record there ({error.strerror}); name another folder.") from None
+        if (free_mb := self._free_mb()) < settings.min_free_mb:
+            raise UserError(
+                f"{settings.folder}: {free_mb:.0f} MB are free, min_free_mb = {settings.min_free_mb:g} must stay free; "
+                "make room, or name a folder on another disk."
+            )
         self._flush_every = max(round(settings.flush_s / POLL_S), 1)
         found = recorded_topics(settings.team, settings.sim, settings.base)
         self._channels = [self._channel(name, topic) for name, topic in found]
+        self._said = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
         self._polls = 0
         self._ticker = Ticker(POLL_S, self._tick, self._died)
         self.get_logger().info(f"records {len(self._channels)} topics into {settings.folder}.")
@@ -58,8 +68,7 @@ class RecorderNode(Node):
         """Take what is left, and add the index."""
         if hasattr(self, "_ticker"):
             self._ticker.stop()
-            self._take()
-            self._bag.close()
+            self._write_safely(self._finish)
         super().destroy_node()
 
     def _channel(self, name: str, topic: Topic) -> Channel:
@@ -67,10 +76,43 @@ class RecorderNode(Node):
         return Channel(name, topic, Mailbox(self, topic, name, depth=DEPTH), number)
 
     def _tick(self, beat: Beat) -> None:
-        self._take()
         self._polls += 1
+        self._write_safely(self._take)
         if self._polls % self._flush_every == 0:
-            self._bag.flush()
+            self._write_safely(self._flush)
+        if self._polls % round(1 / POLL_S) == 0:
+            self._said.publish(statusmsg.diagnostics_from([self._status()], now_s(self)))
+
+    def _write_safely(self, write: Callable[[], None]) -> None:
+        """A full disk ends the recording, not the node. The robots need no recorder to land."""
+        if self._stopped:
+            return
+        try:
+            write()
+        except OSError as error:
+            self._stop(f"{error.strerror}")
+
+    def _stop(self, why: str) -> None:
+        self._stopped = why
+        self.get_logger().error(f"recording stopped: {self._folder}: {why}.")
+
+    def _flush(self) -> None:
+        self._bag.flush()
+        if (free_mb := self._free_mb()) < self._settings.min_free_mb:
+            self._bag.close()
+            self._stop(f"{free_mb:.0f} MB are free, {self._settings.min_free_mb:g} MB must stay free")
+
+    def _finish(self) -> None:
+        self._take()
+        self._bag.close()
+
+    def _free_mb(self) -> float:
+        return shutil.disk_usage(self._folder).free / MEGA
+
+    def _status(self) -> Status:
+        level, text = (ERROR, f"recording stopped: {self._stopped}") if self._stopped else (OK, "recording")
+        values = {"folder": str(self._folder), "file_mb": f"{self._bag.written_bytes / MEGA:.1f}"}
+        return Status(self.get_fully_qualified_name(), level, text, {**values, "free_mb": f"{self._free_mb():.0f}"})
 
     def _take(self) -> None:
         """Write all that has arrived, in the order in which it did."""
@@ -85,12 +127,9 @@ class RecorderNode(Node):
             self._bag.write(number, received_ns, sent_ns, data)
 
     def _died(self, error: BaseException) -> None:
-        """The disk is full, perhaps. The robots need no recorder to land."""
-        if not self.context.ok():
-            return  # we were told to stop, and a message was on its way out
-        self.get_logger().fatal(f"recording stopped: {type(error).__name__}: {error}")
-        self.failed = True
-        self.context.try_shutdown()
+        """What nobody expected."""
+        if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
+            self._stop(f"{type(error).__name__}: {error}")
 
 
 def main(args: list[str] | None = None) -> int:

@@ -204,12 +204,12 @@ def run_node(
     node = None
     try:
         check_security(rclpy.utilities.get_rmw_implementation_identifier())
-        rclpy.init(args=args)
+        secured(lambda: rclpy.init(args=args))
         die_with_parent()
         if urgent:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, 0, URGENT)
-        node = made(make)
+        node = secured(make)
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -226,8 +226,8 @@ def run_node(
     return 1 if getattr(node, "failed", False) else 0
 
 
-def made(make: Callable[[], Any]) -> Any:
-    """The node.
+def secured(make: Callable[[], Any]) -> Any:
+    """What `make` makes: a context, a node.
 
     Raises:
         UserError: security is enforced, and the middleware has none.

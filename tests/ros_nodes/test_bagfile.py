@@ -147,3 +147,21 @@ def test_definitions_are_those_of_ros(type_name: str):
     known = get_typestore(Stores.ROS2_KILTED).fielddefs
     for name, (_, fields) in made.items():
         assert fields == known[name][1], name
+
+
+def test_a_file_that_has_grown_is_closed_and_all_files_are_read_as_one_bag(tmp_path: Path):
+    bag = BagWriter(tmp_path / "bag", {"fleet": "pair"}, split_bytes=20_000)
+    channel = bag.add_channel("/cf1/goal", topics.GOAL, definition_of(PoseStamped))
+    for i in range(600):
+        bag.write(channel, 10**9 + i, 10**9, pose(i))
+        if i % 50 == 0:
+            bag.flush()
+            assert len(read_back(tmp_path / "bag")) == i + 1  # also while the newest file is open
+    bag.close()
+    files = sorted((tmp_path / "bag").glob("*.mcap"))
+    assert len(files) > 2
+    assert all(path.stat().st_size < 40_000 for path in files)
+    assert [x for _, _, x in read_back(tmp_path / "bag")] == list(range(600))
+    about = yaml.safe_load((tmp_path / "bag" / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    assert sum(entry["message_count"] for entry in about["files"]) == about["message_count"] == 600
+    assert about["relative_file_paths"] == [f"bag_{i}.mcap" for i in range(len(files))]

@@ -82,3 +82,6 @@ def test_what_was_pressed_stays_pressed_when_its_monitor_dies():
     heartbeat.hear("y", False, 15.0)
     assert heartbeat.pressed()
     assert "is pressed" in str(heartbeat.problems(15.0)[0])
+    heartbeat.hear("y", True, 16.0)  # the robots told it
+    heartbeat.hear("y", False, 17.0)  # an operator released it there
+    assert not heartbeat.pressed()

@@ -105,11 +105,34 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
 @pytest.fixture(scope="module")
 def rig(fleet: Fleet, goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     folder = tmp_path_factory.mktemp("flights")
-    plan = PlanOptions(bundle=str(goto_bundle), sim=True, record=str(folder / "bag"), log_dir=str(folder))
+    patient = {"heartbeat_after_s": 3.0, "robot_lost_after_s": 3.0}  # machines that have other things to do
+    params = folder / "params.yaml"
+    params.write_text(yaml.safe_dump({"/**/policy_node": {"ros__parameters": patient}}))
+    plan = PlanOptions(
+        bundle=str(goto_bundle), sim=True, record=str(folder / "bag"), log_dir=str(folder), params_file=str(params)
+    )
     lines: list[str] = []
     with bring_up(fleet, plan, None, lambda name, line: lines.append(f"{name} {line}")) as team:
         team.configure()
         yield Rig(team, lines, folder)
+
+
+def test_the_running_graph_is_the_one_of_the_readme(rig: Rig):
+    """Names, types and quality of service; `test_plan` holds the README against the same table."""
+    expected = dict(topics.recorded_topics(ROBOTS, True))
+    ours = ("/left/", "/right/", "/sim/", "/monitor/", "/recorder/", "/emergency_stop", "/fleet", "/diagnostics")
+
+    def found() -> dict[str, list[str]]:
+        names = rig.console._node.get_topic_names_and_types()
+        return {n: kinds for n, kinds in names if n.startswith(ours) and not n.endswith("transition_event")}
+
+    rig.console.wait(lambda: set(found()) >= set(expected), 20, "all topics")
+    assert found() == {name: [topic.type] for name, topic in expected.items()}
+    for name, topic in expected.items():
+        for info in rig.console._node.get_publishers_info_by_topic(name):
+            offered = info.qos_profile
+            assert (offered.reliability.name == "RELIABLE") is topic.reliable, name
+            assert (offered.durability.name == "TRANSIENT_LOCAL") is topic.latched, name
 
 
 def test_nothing_moves_because_a_process_started(rig: Rig):
@@ -166,10 +189,10 @@ def test_two_robots_change_places(rig: Rig):
 
 def test_an_operator_sends_new_goals(rig: Rig):
     goals = rig.take_off()
-    rig.console.wait(lambda: rig.speed() > 0.5, 10, "the robots to get going")
+    rig.console.wait(lambda: rig.speed() > 0.5, 60, "the robots to get going")
     elsewhere = {name: Goal(goal.pos_m + (0, 0, 0.4), UP) for name, goal in zip(ROBOTS, goals, strict=True)}
     rig.console.send_goals(elsewhere)
-    rig.console.wait(lambda: succeeded(rig), 12, "both robots at their new goals")
+    rig.console.wait(lambda: succeeded(rig), 60, "both robots at their new goals")
     pos = rig.truth().pos_m
     assert np.linalg.norm(pos - [goal.pos_m for goal in elsewhere.values()], axis=-1).max() < 0.2
     assert rig.land()["failed"] == 0
@@ -182,7 +205,7 @@ def succeeded(rig: Rig) -> bool:
 
 def test_stale_odometry_brakes_within_one_tick(rig: Rig):
     rig.take_off()
-    rig.console.wait(lambda: rig.speed() > 0.5, 10, "the robots to get going")
+    rig.console.wait(lambda: rig.speed() > 0.5, 60, "the robots to get going")
     rig.send(signal.SIGSTOP, "/sim")
     ticks = rig.fly(0.5)
     rig.send(signal.SIGCONT, "/sim")
@@ -200,7 +223,7 @@ def test_stale_odometry_brakes_within_one_tick(rig: Rig):
         assert np.linalg.norm(brakes[-1]) <= np.linalg.norm(brakes[0]) + 1e-6
     assert rig.logged("input lost: odometry")
     assert rig.logged("now: blind")
-    rig.console.wait(lambda: all(flies(rig, name) for name in ROBOTS), 10, "the robots to fly on")
+    rig.console.wait(lambda: all(flies(rig, name) for name in ROBOTS), 60, "the robots to fly on")
 
 
 def flies(rig: Rig, name: str) -> bool:
@@ -210,9 +233,9 @@ def flies(rig: Rig, name: str) -> bool:
 
 def test_a_robot_whose_policy_is_killed_hovers_then_lands_and_its_mate_stops(rig: Rig):
     rig.take_off()
-    rig.console.wait(lambda: rig.speed() > 0.5, 10, "the robots to get going")
+    rig.console.wait(lambda: rig.speed() > 0.5, 60, "the robots to get going")
     rig.team.processes.kill("/left/policy_node")
-    rig.console.wait(lambda: rig.speed() < 0.3, 10, "the robots to stop")
+    rig.console.wait(lambda: rig.speed() < 0.3, 60, "the robots to stop")
     truth = rig.truth()
     held: list[dict[str, float]] = []
 
@@ -220,9 +243,9 @@ def test_a_robot_whose_policy_is_killed_hovers_then_lands_and_its_mate_stops(rig
         held.extend(rig.console.take_ticks("right"))
         return bool(held) and held[-1]["state"] == State.HOLD  # the fleet's rule
 
-    rig.console.wait(holds, 10, "the mate to hold")
+    rig.console.wait(holds, 60, "the mate to hold")
     assert held[-1]["left.source_age_s"] > 0.5
-    rig.console.wait(lambda: rig.truth().pos_m[0, 2] < truth.pos_m[0, 2] - 0.2, 10, "the robot to land")
+    rig.console.wait(lambda: rig.truth().pos_m[0, 2] < truth.pos_m[0, 2] - 0.2, 60, "the robot to land")
     assert np.linalg.norm(rig.truth().pos_m[0, :2] - truth.pos_m[0, :2]) < 0.3
     rig.console.change(DEACTIVATE, ["right"])
     assert rig.console.order(Order.RESET, ["right"]) == {"right": ""}

@@ -148,22 +148,28 @@ def launch_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
         "launch_ros.events": [],
         "launch_ros.events.lifecycle": ["ChangeState"],
     }  # fmt: skip
+    if importlib.util.find_spec("lifecycle_msgs") is None:
+        pytest.skip("lifecycle_msgs is not installed")
+    yield loaded(root, monkeypatch, "field_test.launch.py", names)
+
+
+def loaded(root: Path, monkeypatch: pytest.MonkeyPatch, file: str, names: dict[str, list[str]]) -> ModuleType:
+    """A launch file, with a launch API that only remembers."""
     for module, classes in names.items():
         made = ModuleType(module)
         for name in classes:
             setattr(made, name, type(name, (Recorded,), {}))
         monkeypatch.setitem(sys.modules, module, made)
+    monkeypatch.setitem(sys.modules, "launch.events", ModuleType("launch.events"))
     sys.modules["launch.events"].matches_action = lambda action: ("matches", action)  # type: ignore[attr-defined]
     sys.modules["launch.substitutions"].LaunchConfiguration = Argument  # type: ignore[attr-defined]
-    if importlib.util.find_spec("lifecycle_msgs") is None:
-        pytest.skip("lifecycle_msgs is not installed")
-    path = root / "ros_nodes" / "launch" / "field_test.launch.py"
-    spec = importlib.util.spec_from_file_location("field_test_launch", path)
+    path = root / "ros_nodes" / "launch" / file
+    spec = importlib.util.spec_from_file_location(file.replace(".", "_"), path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    yield module
+    return module
 
 
 def launched(launch_file: ModuleType, **given: str) -> tuple[list[Recorded], list[Recorded]]:
@@ -219,6 +225,21 @@ def test_the_launch_file_starts_what_the_plan_says(
     assert all(same(spec, as_spec(node)) for spec, node in zip(specs, nodes, strict=True))
     variables = {a.args[0]: a.args[1] for a in others if a.kind == "SetEnvironmentVariable"}
     assert variables == environment(options.sim)
+
+
+@pytest.mark.parametrize("name", ["swap_4"])
+def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    names = {
+        "launch": ["LaunchDescription"],
+        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription"],
+        "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
+        "launch.substitutions": ["LaunchConfiguration"],
+    }
+    module = loaded(root, monkeypatch, f"{name}.launch.py", names)
+    *declared, included = module.generate_launch_description().args[0]
+    assert included.args[0].args[0] == str(root / "ros_nodes" / "launch" / "field_test.launch.py")
+    assert load_fleet(module.ARGUMENTS["fleet"]).scenario == name
+    assert [given[0] for given in included.kwargs["launch_arguments"]] == [action.args[0] for action in declared]
 
 
 def test_the_launch_file_configures_policy_nodes_and_activates_none(launch_file: ModuleType):

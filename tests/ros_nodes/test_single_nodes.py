@@ -1,0 +1,72 @@
+"""What a node refuses when it starts, each in a process of its own."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+from robomarl.config import UserError
+from robomarl.ros_nodes.plan import environment
+from robomarl.ros_nodes.processes import child_environment, claimed_domain
+from robomarl.ros_nodes.security import WITH_SECURITY, check_security, is_enforced
+
+ENFORCED = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
+
+
+def started(module: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    """A node that is to end by itself."""
+    with claimed_domain(None) as domain:
+        whole = {**child_environment(environment(True, domain)), **variables}
+        command = [sys.executable, "-m", f"robomarl.ros_nodes.{module}", "--ros-args", *arguments]
+        return subprocess.run(command, env=whole, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("module", ["policy_node", "monitor_node"])
+def test_with_security_enforced_and_none_there_a_node_does_not_start(module: str, tmp_path: Path):
+    """The wheels have no DDS security; a distribution that has it fails for want of the enclave's keys."""
+    done = started(module, **ENFORCED, ROS_SECURITY_KEYSTORE=str(tmp_path))
+    assert done.returncode == 1
+    assert "ROS_SECURITY_STRATEGY=Enforce: " in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_middleware_that_is_not_known_to_enforce_is_refused():
+    with pytest.raises(UserError, match="not known that rmw_new enforces it"):
+        check_security("rmw_new", ENFORCED)
+    check_security("rmw_new", {})
+    for middleware in WITH_SECURITY:
+        check_security(middleware, ENFORCED)
+    assert not is_enforced({"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Permissive"})
+
+
+@pytest.mark.ros
+def test_a_parameter_out_of_range_is_refused_by_its_name():
+    done = started("policy_node", "-p", "silent_after_s:=-1.0")
+    assert done.returncode == 1
+    assert "silent_after_s" in done.stderr
+
+
+@pytest.mark.ros
+def test_a_recorder_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path: Path):
+    free_mb = shutil.disk_usage(tmp_path).free / 1e6
+    pairs = {"folder": str(tmp_path / "bag"), "min_free_mb": f"{min(free_mb + 1e4, 1e6):.1f}"}
+    if free_mb > 9e5:
+        pytest.skip("the disk is too large for the parameter's range")
+    done = started("recorder_node", *(word for name, value in pairs.items() for word in ("-p", f"{name}:={value}")))
+    assert done.returncode == 1
+    assert "MB are free" in done.stderr
+    assert "make room" in done.stderr
+
+
+def test_no_parameter_reaches_a_shell(root: Path):
+    """Nothing in the nodes' package starts programs but `processes`, which takes a list of words and no shell."""
+    for path in (root / "robomarl" / "ros_nodes").rglob("*.py"):
+        text = path.read_text()
+        assert "os.system" not in text and "shell=True" not in text and "eval(" not in text, path
+        if path.name != "processes.py":
+            assert "subprocess" not in text, path
