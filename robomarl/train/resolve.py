@@ -10,10 +10,11 @@ from robomarl.paths import bundles_dir
 from robomarl.policies.pilot import Observer
 from robomarl.sim.baselines.goto import GotoPolicy
 from robomarl.sim.baselines.load_pose import LoadPosePolicy
+from robomarl.sim.baselines.place import LawPolicy
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.spec import ActionSpec
 
-BASELINE = "baseline"
+BASELINE, LAW = "baseline", "law"
 
 
 class Policy(Protocol):
@@ -43,7 +44,7 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scen
     """The policy of that name, and the scenario to fly it in.
 
     Args:
-        name: a shipped bundle, the folder of a bundle or run, or `baseline`.
+        name: a shipped bundle, the folder of a bundle or run, `baseline`, or for loads `law`.
         scenario: name or path of another scenario than the policy's own.
 
     Raises:
@@ -54,6 +55,11 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scen
             raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
         chosen = load_scenario(scenario)
         return (LoadPosePolicy if chosen.load else GotoPolicy)(chosen), chosen
+    if name == LAW:
+        chosen = load_scenario(scenario or "lift_3")
+        if chosen.load is None:
+            raise UserError(f"--scenario {scenario}: the policy 'law' carries loads; name a scenario that has one.")
+        return LawPolicy(chosen), chosen
     policy = _load(name)
     return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
 
