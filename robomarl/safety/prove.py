@@ -23,7 +23,7 @@ from robomarl.hardware_configs.vehicle import AnyVehicle
 from robomarl.safety.adversary import Adversaries, swap
 from robomarl.safety.campaign import Campaign, Plant, World, height_of
 from robomarl.safety.constants import Mode
-from robomarl.safety.deadlock import DeadlockCarry, turn_right
+from robomarl.safety.deadlock import DeadlockCarry, keep_right, turn_right
 from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
 from robomarl.safety.ledger import Ledger
 from robomarl.safety.tally import Record, Tally, figures
@@ -152,6 +152,7 @@ def fly(
         accel = adversaries(world.points, random) if hunt else swap(params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
         if campaign.detour and not hunt:
+            nominal = keep_right(view, nominal, params.limits.speed_m_s)
             stuck, nominal = turn_right(stuck, view, nominal, active, params.period_s)
         carry, result = safety(carry, view, nominal)
         active = result.active
