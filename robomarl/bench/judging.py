@@ -41,7 +41,12 @@ def robomarl_policy() -> SnapshotPolicy:
 
     env = make_env(load_scenario("swap_4"))
     networks = make_networks(load_recipe("swap_4")[0].network, env.observation, env.action_size)
-    return SnapshotPolicy(env, lambda learned, obs: deterministic_policy(networks, *learned, env.action)((), obs)[1])
+
+    def act(learned: tuple, obs: Any) -> Any:
+        params, stats = learned
+        return deterministic_policy(networks, params, stats, env.action)((), obs)[1]
+
+    return SnapshotPolicy(env, act)
 
 
 def brax_policy() -> SnapshotPolicy:

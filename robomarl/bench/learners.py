@@ -107,7 +107,7 @@ def run_brax(settings: dict[str, Any], agent_steps: int, on_policy: Any, **more:
         episode_length=env.scenario.max_steps,
         wrap_env_fn=flatten_agents,
         normalize_observations=True,
-        network_factory=brax_networks,
+        network_factory=brax_networks,  # type: ignore[arg-type]
         run_evals=False,
         policy_params_fn=on_policy,
         **settings,

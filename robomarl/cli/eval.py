@@ -53,11 +53,14 @@ def run(args: Args) -> dict[str, Any]:
 
 def run_flights(args: Args) -> dict[str, Any]:
     """Fly the episodes of every policy."""
+    from robomarl.field.sensitivity_plot import check_file
     from robomarl.train.evaluate import EvalConfig, evaluate, perturbed
     from robomarl.train.resolve import resolve_policy
 
     if not args.policies:
         raise UserError("Name at least one policy: a bundle, a run folder, or baseline.")
+    if args.sensitivity:
+        check_file(args.sensitivity)
     config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, 0 if args.video else None)
     flown, rows = [], []
     for name in args.policies:
@@ -104,12 +107,11 @@ def print_held_out(row: dict[str, Any]) -> None:
 
 def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
     """Fly and draw the sensitivity to every randomized parameter."""
-    from robomarl.field.sensitivity_plot import check_file, write_sensitivity
+    from robomarl.field.sensitivity_plot import write_sensitivity
     from robomarl.train.evaluate import EvalConfig
     from robomarl.train.sensitivity import sensitivity
 
     assert args.sensitivity is not None, "only called with a file"
-    check_file(args.sensitivity)
     config = EvalConfig(args.sim, args.sensitivity_episodes, args.seed, args.filter)
     points = sensitivity(policy, scenario, config)
     title = (

@@ -256,7 +256,8 @@ class RunPolicy:
         self._learned = run.params, run.state.obs_stats
 
         def act(learned: tuple, carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
-            return deterministic_policy(networks, *learned, self.action)(carry, obs)
+            params, stats = learned
+            return deterministic_policy(networks, params, stats, self.action)(carry, obs)
 
         self._act = jax.jit(act)
 

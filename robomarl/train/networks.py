@@ -139,9 +139,8 @@ class RoleActor(nn.Module):
     def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
         """As `Actor`; every parameter has a leading axis, the role."""
         roles = self.config.roles
-        every = nn.vmap(
-            Actor, in_axes=None, out_axes=0, variable_axes={"params": 0}, split_rngs={"params": True}, axis_size=roles
-        )
+        own_each = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}, "axis_size": roles}
+        every = nn.vmap(Actor, in_axes=(None, None), out_axes=0, **own_each)  # type: ignore[arg-type]
         results = every(self.config, self.action_size, self.entities)(carry, obs)
         role = jax.lax.slice_in_dim(obs, self.role_at, self.role_at + roles, axis=-1)
 
@@ -164,9 +163,7 @@ class Networks(NamedTuple):
         for start, count, width in self.actor.entities:
             statistics = pool(statistics, start, count, width)
         if isinstance(self.actor, RoleActor):
-            role = slice(self.actor.role_at, self.actor.role_at + self.actor.config.roles)
-            mean, std = statistics.mean.at[role].set(0.0), statistics.std.at[role].set(1.0)
-            statistics = statistics.replace(mean=mean, std=std)
+            statistics = leave(statistics, self.actor.role_at, self.actor.config.roles)
         return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
 
     def act(self, params: Any, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
@@ -192,6 +189,12 @@ def pool(statistics: Any, start: int, count: int, width: int) -> Any:
         mean=statistics.mean.at[block].set(jnp.tile(mean.mean(0), count)),
         std=statistics.std.at[block].set(jnp.tile(both, count)),
     )
+
+
+def leave(statistics: Any, start: int, count: int) -> Any:
+    """Statistics that leave these elements as they are."""
+    part = slice(start, start + count)
+    return statistics.replace(mean=statistics.mean.at[part].set(0.0), std=statistics.std.at[part].set(1.0))
 
 
 def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:

@@ -1,6 +1,12 @@
 """Brax's own PPO trains on a team; folding keeps every robot's numbers apart."""
 
+import ast
 import functools
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -71,3 +77,15 @@ def test_brax_ppo_trains_with_batch_and_team_sizes_that_differ() -> None:
         progress_fn=lambda steps, metrics: seen.update(metrics, steps=steps),
     )
     assert seen["steps"] >= 64
+
+
+def test_example_trains_with_brax(root: Path) -> None:
+    """`examples/brax_ppo.py` as a user starts it, one training step long: it prints rewards per episode."""
+    command = [sys.executable, str(root / "examples" / "brax_ppo.py"), "64", "4"]
+    found = subprocess.run(
+        command, capture_output=True, text=True, cwd=root, env={**os.environ, "JAX_PLATFORMS": "cpu"}
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    figures = ast.literal_eval(found.stdout.strip().splitlines()[-1])
+    assert math.isfinite(figures["eval/episode_reward"])
+    assert {f"eval/episode_reward/{name}" for name in ("progress", "close")} <= figures.keys()

@@ -11,13 +11,16 @@ import pytest
 from robomarl import cli
 from robomarl.config import UserError
 from robomarl.sim.baselines.goto import GotoPolicy
+from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.team import make_team
-from robomarl.train.evaluate import EvalConfig, Evaluation, evaluate, perturbed
+from robomarl.train.evaluate import EvalConfig, Evaluation, evaluate, perturbed, spelled_out
 from robomarl.train.resolve import resolve_policy
+from robomarl.train.sensitivity import sensitivity
 from robomarl.train.tally import (
     Step,
+    bootstrap,
     count_step,
     figures,
     join,
@@ -184,6 +187,48 @@ def test_paired_difference():
     assert (found["only_first"], found["only_second"]) == (20, 0)
 
 
+def test_bootstrap_interval():
+    """Beside the normal approximation of a mean of 400 values; None where the task has no such figure."""
+    values = np.random.default_rng(3).exponential(2.0, 400)
+    low, high = bootstrap(values) or (0.0, 0.0)
+    half = 1.96 * values.std() / 20
+    assert low == pytest.approx(values.mean() - half, abs=0.15 * half)
+    assert high == pytest.approx(values.mean() + half, abs=0.25 * half)
+    assert bootstrap(np.ones(5)) == [1.0, 1.0]
+    assert bootstrap(np.empty(0)) is None
+    assert bootstrap(np.array([1.0, np.nan])) is None
+
+
+def test_figures_have_intervals_around_their_means(alone: Evaluation):
+    found = alone.figures
+    for mean, interval in (("return_mean", "return_ci95"), ("position_error_m", "position_error_ci95"),
+                           ("arrival_time_s", "arrival_time_ci95")):  # fmt: skip
+        assert found[interval][0] <= found[mean] <= found[interval][1]
+    assert found["attitude_error_ci95"] is None
+
+
+def test_sensitivity_pins_one_parameter_at_a_time_within_and_beyond_training():
+    """The motors of a robot that falls out of the sky at twice the mass and half the thrust: success says so."""
+    randomize = RandomizeConfig(thrust_scale=(0.4, 1.0), packet_loss=(0.0, 0.8))
+    scenario = dataclasses.replace(short("goto_1"), randomize=randomize)
+    config = EvalConfig(episodes=2, filter="off", progress=False)
+    points = sensitivity(GotoPolicy(scenario), scenario, config)
+    assert list(points) == ["thrust_scale", "packet_loss"]
+    assert [p["value"] for p in points["thrust_scale"]] == pytest.approx([0.1, 0.4, 0.7, 1.0, 1.3, 1.6])
+    assert [p["value"] for p in points["packet_loss"]] == pytest.approx([0.0, 0.4, 0.8])  # no negative, none over 1
+    assert [p["in_training"] for p in points["thrust_scale"]] == [False, True, True, True, False, False]
+    assert points["thrust_scale"][0]["success_rate"] == 0.0
+    assert points["thrust_scale"][3]["success_rate"] == 1.0
+    with pytest.raises(UserError, match="randomizes nothing"):
+        sensitivity(GotoPolicy(scenario), dataclasses.replace(scenario, randomize=RandomizeConfig()), config)
+
+
+def test_perturb_takes_the_name_of_a_held_out_variation():
+    scenario = load_scenario("swap_4")
+    assert perturbed(scenario, ["windy"]) == perturbed(scenario, ["wind_m_s=1.0"])
+    assert spelled_out(scenario, ["late", "mass_scale=1.1"]) == ["delay_s=0.06", "mass_scale=1.1"]
+
+
 def test_perturb_pins_a_parameter():
     scenario = perturbed(load_scenario("swap_4"), ["mass_scale=1.1", "packet_loss=0.5"])
     assert scenario.randomize.mass_scale == (1.1, 1.1)
@@ -254,6 +299,32 @@ def test_the_command_writes_its_figures(small_scenario: str, tmp_path: Path, cap
     assert set(found) >= FIELDS
     assert (found["policy"], found["scenario"], found["perturb"]) == ("baseline", "small", ["delay_s=0.02"])
     assert "success" in capsys.readouterr().out
+
+
+def test_the_command_reports_held_out_variations_and_sensitivity(tmp_path: Path, capsys: pytest.CaptureFixture):
+    file = tmp_path / "small.toml"
+    file.write_text(
+        'extends = "swap_4"\ntime_limit_s = 0.2\ncount = 2\n'
+        + "".join(f"randomize.{name} = [1.0, 1.0]\n" for name in ("mass_scale", "thrust_scale", "rotor_tau_scale"))
+        + "".join(f"randomize.{name} = [0.0, 0.0]\n" for name in ("delay_s", "packet_loss", "gust_m_s"))
+        + "randomize.noise_scale = [1.0, 1.0]\n"
+    )
+    out, plot = tmp_path / "figures.json", tmp_path / "sensitivity.png"
+    words = ["eval", "baseline", "--scenario", str(file), "--episodes", "2", "--held-out", "--json", str(out)]
+    assert cli.main([*words, "--sensitivity", str(plot), "--sensitivity-episodes", "1"]) == 0
+    found = json.loads(out.read_text())
+    assert list(found["held_out"]) == list(load_scenario("swap_4").held_out)
+    assert set(found["held_out"]["windy"]) >= FIELDS
+    assert list(found["sensitivity"]) == ["wind_m_s"]
+    assert {"value", "in_training", "success_rate", "success_ci95"} <= set(found["sensitivity"]["wind_m_s"][0])
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "held out windy" in capsys.readouterr().out
+
+
+def test_the_command_refuses_a_plot_of_another_kind_before_it_flies(small_scenario: str, tmp_path: Path, capsys):
+    words = ["eval", "baseline", "--scenario", small_scenario, "--sensitivity", str(tmp_path / "plot.doc")]
+    assert cli.main(words) == 1
+    assert "must end in .png or .svg" in capsys.readouterr().err
 
 
 def test_the_command_pairs_policies(small_scenario: str, tmp_path: Path):

@@ -1,5 +1,7 @@
 """The mathematics of the trainer: hand-computed advantages, clipping, statistics, and that it learns."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +23,7 @@ from robomarl.train.mappo import (
     noise_floor,
 )
 from robomarl.train.networks import Networks, distribution, log_prob, make_networks, squash
+from robomarl.train.profile import profile, simulate, table
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 
@@ -137,3 +140,17 @@ def test_bad_recipe_is_one_sentence_with_file_key_and_mend(tmp_path) -> None:
         with pytest.raises(UserError) as error:
             load_recipe(str(file))
         assert all(word in str(error.value) for word in words)
+
+
+def test_profile_names_every_part_and_simulation_is_the_engine_alone() -> None:
+    """Parts are of positive time and the table shows them all; the simulated world is the environment's own."""
+    env, config = make_env(load_scenario("swap_2")), dataclasses.replace(TINY, network=NetworkConfig((4,), (4,)))
+    parts = profile(config, env)
+    assert {"simulation", "observation", "policy", "update", "host", "whole"} == parts.keys()
+    assert min(parts["simulation"], parts["update"], parts["whole"]) > 0
+    lines = table(parts, config, env).splitlines()
+    assert [line.split()[0] for line in lines[:5]] == ["simulation", "observation", "policy", "update", "host"]
+    state = init_state(config, env, jax.random.key(0))
+    moved = simulate(config, env, state)
+    first = state.env.pipeline_state.world  # type: ignore[union-attr]
+    np.testing.assert_array_equal(moved.step, first.step + config.unroll)

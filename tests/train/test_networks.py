@@ -127,7 +127,7 @@ def test_every_role_has_an_actor_of_its_own(kind: str) -> None:
     for i in range(6):
         own = {"params": jax.tree.map(lambda p, i=i: p[i % 3], next(iter(params["params"].values())))}
         wanted_after, wanted = single.apply(own, jax.tree.map(lambda c, i=i: c[i], carry), obs[i])
-        np.testing.assert_allclose(output[i], wanted, atol=1e-5)
+        np.testing.assert_allclose(output[i], np.asarray(wanted), atol=1e-5)
         for a, b in zip(after, wanted_after, strict=True):
             np.testing.assert_allclose(a[i], b, atol=1e-5)
     gradient = jax.grad(lambda p: networks.act(p, carry[:0] or jax.tree.map(lambda c: c[:1], carry), obs[:1])[1].sum())
