@@ -169,10 +169,11 @@ def test_a_weight_that_is_no_number_is_refused_before_anything_runs(sealed, tmp_
 def test_a_graph_whose_numbers_lie_in_another_file_is_refused(sealed: Path, tmp_path: Path):
     """onnxruntime would read whatever file it names."""
     import onnx
+    from onnx.external_data_helper import set_external_data
 
     folder = copy(sealed, tmp_path)
     model = onnx.load(folder / "policy.onnx")
-    onnx.external_data_helper.set_external_data(model.graph.initializer[-1], "../../secret")
+    set_external_data(model.graph.initializer[-1], "../../secret")
     (folder / "policy.onnx").write_bytes(model.SerializeToString())
     reseal(folder)
     with pytest.raises(UserError, match="lies in another file"):
