@@ -32,6 +32,8 @@ class FlightLog(NamedTuple):
     """Radius of each robot's sphere."""
     separation_m: float
     """Safety distance between centres."""
+    load_pose: np.ndarray = np.zeros((0, 7))
+    """[T, 7] centre of mass and attitude of the load; [0, 7] where nothing is carried."""
 
     def closest_m(self) -> np.ndarray:
         """[T] least distance between two centres at each time; +inf for one robot."""
@@ -48,6 +50,6 @@ def save_flight(path: Path, log: FlightLog) -> None:
 def load_flight(path: Path) -> FlightLog:
     """Read a log that `save_flight` wrote."""
     with np.load(path, allow_pickle=False) as data:
-        values = {name: data[name] for name in FlightLog._fields}
+        values = {name: data[name] for name in FlightLog._fields if name in data.files}
     values["radius_m"], values["separation_m"] = float(values["radius_m"]), float(values["separation_m"])
     return FlightLog(**values)

@@ -54,7 +54,8 @@ def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tup
     try:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, context)
         for shot in shots:
-            data.qpos[:] = np.concatenate([log.pos_m[shot.step], log.quat_wxyz[shot.step]], -1).ravel()
+            robots = np.concatenate([log.pos_m[shot.step], log.quat_wxyz[shot.step]], -1).ravel()
+            data.qpos[:] = np.concatenate([robots, log.load_pose[shot.step : shot.step + 1].ravel()])
             mujoco.mj_forward(model, data)
             mujoco.mjv_updateScene(model, data, option, None, camera, mujoco.mjtCatBit.mjCAT_ALL.value, scene)
             decorate(scene, log, scenario, shot)

@@ -18,6 +18,7 @@ from robomarl.flight import FlightLog
 from robomarl.policies.pilot import Pilot
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.guard import safety_params
+from robomarl.sim.load.state import Load
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.team import TeamSim, make_team
@@ -191,9 +192,10 @@ class Flight:
             return None
         scenario = self._team.scenario
         vehicle = scenario.vehicle_config
-        columns = [np.stack(column) for column in zip(*self._rows, strict=True)]
+        *columns, load = (np.stack(column) for column in zip(*self._rows, strict=True))
         time_s = np.arange(len(self._rows)) * scenario.period_s
-        return FlightLog(time_s, *columns, radius_m=vehicle.body.radius_m, separation_m=vehicle.safety.separation_m)
+        sizes = (vehicle.body.radius_m, vehicle.safety.separation_m)
+        return FlightLog(time_s, *columns, *sizes, load.reshape(-1, 7))
 
     def _record(self, world: World, result: FilterResult, running: np.ndarray) -> None:
         if self._config.record is None:
@@ -209,8 +211,16 @@ class Flight:
                 result.nominal,
                 result.command,
                 result.active,
+                load_pose(world),
             )
             self._rows.append(tuple(np.asarray(c)[env].copy() for c in columns))
+
+
+def load_pose(world: World) -> np.ndarray:
+    """[E, 7] centre of mass and attitude of the load; [E, 0] where nothing is carried."""
+    if not isinstance(world.load, Load):
+        return np.zeros((len(world.step), 0))
+    return np.stack([*world.load.rigid.pos, *world.load.rigid.quat], -1)
 
 
 def spelled_out(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> list[str]:
