@@ -17,6 +17,7 @@ from rclpy.parameter import Parameter
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE
 from robomarl.ros_nodes.flights import Team, bring_up
 from robomarl.ros_nodes.machine import Order, State
@@ -26,9 +27,19 @@ from robomarl.ros_nodes.rosnode import Mailbox
 from robomarl.view import Goal
 
 ROBOTS = ("left", "right")
+LEFT, RIGHT = (f"/{name}/policy_node" for name in ROBOTS)
+ROWS: dict[tuple[str, ...], None] = {}
+"""Of the page of faults."""
 PATIENCE_S = 30.0
 """Far more than anything here takes on a machine that has other things to do."""
 Row = dict[str, float]
+
+
+def fault(*row: str) -> Callable[[Any], Any]:
+    """A row of the page: what is done, what must happen, within how many ticks, who says so."""
+    assert len(row) == 4
+    ROWS[row] = None
+    return lambda test: test
 
 
 @dataclass(frozen=True)
@@ -178,6 +189,11 @@ def up(files: Files) -> Iterator[FaultRig]:
     with bring_up(fleet, plan, None, lambda name, line: lines.append(f"{name} {line}")) as team:
         team.configure()
         yield FaultRig(team, lines, files, plan_fleet(fleet, plan))
+
+
+def blind(row: Row) -> bool:
+    """A tick of blind braking."""
+    return row["reason"] == Held.BLIND
 
 
 def accelerations(rows: list[Row]) -> np.ndarray:

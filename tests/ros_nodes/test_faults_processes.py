@@ -1,0 +1,193 @@
+"""Faults of processes and of people: who dies, who is there twice, who differs, who pressed the E-stop.
+
+As `test_faults_flight`. The page of all faults is held here, after both.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+from std_msgs.msg import Bool
+
+from robomarl.fleet.store import State as Stored
+from robomarl.fleet.store import Store
+from robomarl.policies.bundle import load_bundle
+from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.machine import Order, State
+from robomarl.ros_nodes.rosnode import publisher
+from tests.ros_nodes import test_faults_flight
+from tests.ros_nodes.bundles import make_bundle
+from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault, up, write_files
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope="module")
+def rig(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
+    with up(write_files(tmp_path_factory.mktemp("faults"), goto_bundle)) as made:
+        yield made
+
+
+@pytest.fixture
+def flying(rig: FaultRig) -> FaultRig:
+    rig.fly()
+    return rig
+
+
+@fault(
+    "The monitor dies: no heartbeat of the E-stop",
+    "all robots land; nobody can be armed",
+    "1 tick after `heartbeat_after_s`",
+    "policy_node: `LAND`, `monitor: no heartbeat of the E-stop`",
+)
+def test_monitor_killed(flying: FaultRig):
+    flying.kill("/monitor")
+    flying.wait_for_state(State.LAND, *ROBOTS)
+    flying.wait_for_words(LEFT, "LAND")
+    for name in ROBOTS:
+        flying.order(Order.STOP, name)
+        flying.order(Order.RESET, name)
+    flying.wait_for_words(LEFT, "no heartbeat of the E-stop")
+    assert "no heartbeat" in flying.order(Order.ARM, "left")
+    flying.start("/monitor")
+
+
+@fault(
+    "A second monitor is started; two heartbeats are heard",
+    "the second one ends and says why; nobody can be armed",
+    "-",
+    "policy_node: `monitor: 2 monitors send the heartbeat`",
+)
+def test_two_monitors(rig: FaultRig):
+    rig.wait_for_state(State.READY, *ROBOTS)
+    second = publisher(rig.node, topics.ESTOP, "/emergency_stop")
+
+    def speak() -> bool:
+        second.publish(Bool(data=False))
+        rig.listen()
+        texts = [text for text, _ in rig.said.get(LEFT, [])]
+        return any("2 monitors" in text for text in texts)
+
+    rig.console.wait(speak, 30, "the robots to hear both")
+    rig.kill("/monitor")
+    rig.start("/monitor")  # the one of the test is there before it
+    rig.wait_for_line("another monitor runs; stop it, or use it")
+    rig.node.destroy_publisher(second)
+    rig.team.processes.kill("/monitor")
+    rig.start("/monitor")
+    rig.wait_for_state(State.READY, *ROBOTS)
+
+
+@fault(
+    "A policy process is killed and started again",
+    "its vehicle hovers, then lands (`on_command_loss`); the mates follow the fleet's rule; the new process waits "
+    "in STANDBY, and nothing moves",
+    "mates: 1 tick after `robot_lost_after_s`",
+    "monitor: `silent: left`; policy_node: `STANDBY`",
+)
+def test_policy_killed_and_restarted(flying: FaultRig):
+    flying.kill(LEFT)
+    flying.wait_for_state(State.HOLD, "right")
+    flying.wait_for_words("/monitor: team", "silent: left")
+    flying.start(LEFT)
+    flying.configure("left")
+    flying.wait_for_rows("left", lambda row: True, 10)
+    assert {row["state"] for row in flying.rows["left"]} <= {State.STANDBY, State.READY}
+    assert not any(row["active"] for row in flying.rows["left"])
+    flying.wait_for_state(State.HOLD, "right")
+
+
+@fault(
+    "Robots carry different bundles; a robot is flashed while its node runs",
+    "nobody can be armed",
+    "-",
+    "policy_node: `left: flies bundle X, this robot Y`; order refused: `was flashed since`",
+)
+def test_mixed_bundles_and_a_bundle_changed_under_a_node(rig: FaultRig, tmp_path: Path):
+    other = make_bundle(tmp_path / "other", name="other")
+    rig.kill(LEFT)
+    rig.start(LEFT, bundle=str(other))
+    rig.configure("left")
+    rig.order(Order.STOP, "right")
+    rig.order(Order.RESET, "right")
+    ids = [load_bundle(path).id[:12] for path in (other, rig.files.bundle)]
+    rig.wait_for_words(RIGHT, f"left: flies bundle {ids[0]}, this robot {ids[1]}")
+    assert f"left: flies bundle {ids[0]}" in rig.order(Order.ARM, "right")
+    assert f"right: flies bundle {ids[1]}" in rig.order(Order.ARM, "left")
+    store, flown = Store(rig.files.folder / "left"), load_bundle(rig.files.bundle)
+    with store.lock():
+        store.add(flown.id, flown.files)
+        store.switch(Stored(flown.id, None))
+    rig.kill(LEFT)
+    rig.start(LEFT, bundle=None)
+    rig.configure("left")
+    rig.wait_for_state(State.READY, *ROBOTS)
+    with store.lock():
+        store.switch(Stored(load_bundle(other).id, flown.id))
+    assert "was flashed since" in rig.order(Order.ARM, "left")
+    with store.lock():
+        store.switch(Stored(flown.id, None))
+
+
+@fault(
+    "The E-stop is pressed in flight; nodes and the monitor are restarted",
+    "all robots send nothing and land; it stays latched until an operator resets",
+    "1 tick after the message",
+    "monitor: `the E-stop is pressed`; policy_node: `ESTOP`",
+)
+def test_e_stop_outlives_the_node(flying: FaultRig):
+    assert flying.order(Order.ESTOP, "all") == ""
+    flying.wait_for_state(State.ESTOP, *ROBOTS)
+    for name in ROBOTS:
+        states = [row["state"] for row in flying.rows[name]]
+        first = states.index(State.ESTOP)
+        assert set(states[first:]) == {State.ESTOP}
+        assert not any(row["active"] for row in flying.rows[name][first:])
+    flying.wait_for_words("/monitor: team", "the E-stop is pressed")
+    flying.kill("/monitor")
+    flying.kill(LEFT)
+    flying.start("/monitor")
+    flying.start(LEFT)
+    flying.configure("left")
+    flying.wait_for_state(State.ESTOP, "left")
+    flying.wait_for_words("/monitor: team", "the E-stop is pressed")
+    assert "not in READY; reset it first" in flying.order(Order.ARM, "left")
+    assert flying.order(Order.RESET, "all") == ""
+    flying.wait_for_state(State.READY, *ROBOTS)
+
+
+@fault(
+    "The simulator dies: no robot knows its state",
+    "blind brake, then silence (STOP); the processes stay",
+    "1 tick after `delay_s`; STOP 1 tick after `silent_after_s`",
+    "policy_node: `odometry: ... s old`, `STOP`",
+)
+def test_simulator_killed(flying: FaultRig):
+    flying.kill("/sim")
+    flying.wait_for_rows("left", blind, 5)
+    flying.wait_for_words(LEFT, "odometry", "s old")
+
+
+HEAD = """# Faults
+
+What was done to a flying team of real processes over real DDS, what must happen, within how many ticks, and which
+diagnostic says so. Made by `tests/ros_nodes/test_faults_*.py` from the tests themselves; every row is one of them.
+Ticks are those of the robot that reacts; a limit in seconds is a parameter of the node or of the vehicle file.
+
+| fault | what must happen | within | who says so |
+| --- | --- | --- | --- |
+"""
+
+
+def test_the_page_of_faults_is_what_is_tested(root: Path):
+    assert test_faults_flight.__doc__  # its rows come first
+    page = HEAD + "".join(f"| {' | '.join(row)} |\n" for row in ROWS)
+    path = root / "docs" / "faults.md"
+    if os.environ.get("ROBOMARL_WRITE_DOCS"):
+        path.write_text(page)
+    assert path.read_text() == page, "run the test with ROBOMARL_WRITE_DOCS=1"
