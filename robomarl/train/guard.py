@@ -40,7 +40,7 @@ def stop_at_nan(config: TrainConfig, env: TeamEnv, before: TrainState, row: dict
     Raises:
         UserError: always; names the metric, and the first term that was not finite.
     """
-    pieces = {name: np.asarray(value) for name, value in jax.jit(lambda s: again(config, env, s))(before).items()}
+    pieces = run_again(config, env, before)
     term = next((name for name, value in pieces.items() if not np.isfinite(value).all()), "the gradient steps")
     metric = bad_metrics(row)[0]
     (folder / FOLDER).mkdir(exist_ok=True)
@@ -50,6 +50,19 @@ def stop_at_nan(config: TrainConfig, env: TeamEnv, before: TrainState, row: dict
         f"{folder}: {metric} became {row[metric]} in update {row.get('update', 0):.0f}, first in {term}; the inputs "
         f"are in {FOLDER}/, the last good state is checkpoint.npz, try a smaller learning_rate or mend that term."
     )
+
+
+def run_again(config: TrainConfig, env: TeamEnv, before: TrainState) -> dict[str, np.ndarray]:
+    """The pieces of `again`, in their order, which a dictionary loses on its way through `jax.jit`."""
+    names: list[str] = []
+
+    def run(state: TrainState) -> list[jax.Array]:
+        pieces = again(config, env, state)
+        names[:] = pieces
+        return list(pieces.values())
+
+    values = jax.device_get(jax.jit(run)(before))
+    return dict(zip(names, map(np.asarray, values), strict=True))
 
 
 def again(config: TrainConfig, env: TeamEnv, state: TrainState) -> dict[str, jax.Array]:
