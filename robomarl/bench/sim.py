@@ -24,17 +24,30 @@ def rows() -> list[Row]:
             Row(f"fast, {batch} environments", "drone sub-steps", steps * scenario.substeps, "1/s"),
             Row(f"fast, {batch} environments", "times mujoco.rollout", steps * scenario.substeps / bare, "x"),
         ]
-    return [*found, *closed_loop()]
+    return [*found, *soccer(), *closed_loop()]
 
 
-def fast(scenario, batch: int, length: int = 50) -> float:
+def soccer() -> list[Row]:
+    """soccer_2v2 on `fast` with eyes, radio, referee, observation and reward; both teams' robots are agents."""
+    from robomarl.sim.soccer.env import SoccerEnv
+    from robomarl.sim.soccer.scenario import load_soccer
+
+    env = SoccerEnv(load_soccer("soccer_2v2"))
+    return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", throughput(env, n), "1/s") for n in (1024, 4096)]
+
+
+def fast(scenario, batch: int) -> float:
     """Agent-steps per second of `TeamEnv` on `fast`: dynamics, radio, noise, observation, reward."""
+    from robomarl.sim.env import make_env
+
+    return throughput(make_env(scenario), batch)
+
+
+def throughput(env, batch: int, length: int = 50) -> float:
+    """Agent-steps per second of an environment, all commands 0."""
     import jax
     import jax.numpy as jnp
 
-    from robomarl.sim.env import make_env
-
-    env = make_env(scenario)
     state = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), batch))
     action = jnp.zeros((batch, env.num_agents, env.action_size))
 

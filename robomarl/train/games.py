@@ -76,6 +76,7 @@ def evaluate_game(name: str, scenario_name: str, config: GameConfig) -> dict[str
     tally, track = _matches(scenario, (ours, theirs), config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
+    about["filter"] = "off"
     found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
     if config.set_pieces:
         found |= _set_pieces(scenario, ours, config)
