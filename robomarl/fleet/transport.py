@@ -91,7 +91,8 @@ def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
 def remote_command(robot: RobotConfig) -> str:
     """What runs on the robot, as its shell reads it."""
     words = [robot.interpreter, "-m", "robomarl.fleet.onboard", robot.remote_folder]
-    return "exec " + " ".join(shlex.quote(word) for word in words)
+    # One thread for the arithmetic: starting more takes longer than what they would do.
+    return "exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 " + " ".join(shlex.quote(word) for word in words)
 
 
 def connect(robot: RobotConfig, root: Path, ssh_config: str = "") -> Transport:
