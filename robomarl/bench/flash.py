@@ -14,7 +14,7 @@ from statistics import median
 
 from robomarl.bench import Row, seconds
 
-REPEATS, TEAMS, SIZE = 7, (1, 6), 2**20
+REPEATS, TEAMS, SIZE = 5, (1, 6), 2**20
 STARTS = """
 import time
 from robomarl.policies.bundle import POLICY_FILE, load_bundle
