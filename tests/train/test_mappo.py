@@ -142,6 +142,7 @@ def test_bad_recipe_is_one_sentence_with_file_key_and_mend(tmp_path) -> None:
         assert all(word in str(error.value) for word in words)
 
 
+@pytest.mark.slow
 def test_profile_names_every_part_and_simulation_is_the_engine_alone() -> None:
     """Parts are of positive time and the table shows them all; the simulated world is the environment's own."""
     env, config = make_env(load_scenario("swap_2")), dataclasses.replace(TINY, network=NetworkConfig((4,), (4,)))
