@@ -7,7 +7,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Echo for some seconds, then print how long each echo took [us], as a JSON list."""
+    """Echo for some seconds, then print how long each echo took, and its processor time, as JSON [us]."""
     import rclpy
     from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
@@ -41,9 +41,11 @@ def main() -> int:
     while not took:
         executor.spin_once(timeout_sec=0.1)
     end_s += time.monotonic() + 2.0
+    before, cpu_s = len(took), time.process_time()
     while time.monotonic() < end_s:
         executor.spin_once(timeout_sec=0.1)
-    print(json.dumps([round(value, 1) for value in took[200:]]), flush=True)
+    cpu_us = 1e6 * (time.process_time() - cpu_s) / max(len(took) - before, 1)
+    print(json.dumps({"took_us": [round(value, 1) for value in took[200:]], "cpu_us": cpu_us}), flush=True)
     return 0
 
 

@@ -1,6 +1,7 @@
 """`bench ros`: the nodes over DDS: four robots at 100 Hz, then six, then six bare rclpy nodes in their place."""
 
 import json
+import os
 import tempfile
 import time
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 from robomarl.bench import Row
 
 POLICY_HZ, PHYSICS_HZ, RADIO_HZ = 100, 200, 50
-SECONDS, SETTLE_S = 15.0, 2.0
+SECONDS, SETTLE_S = 10.0, 2.0
 BARE = "robomarl.bench.bare_node"
 
 
@@ -30,6 +31,8 @@ class Measured(NamedTuple):
     """Of the largest policy node, at the beginning and at the end."""
     ready_s: float
     """From the first process to READY."""
+    cpu_us: float
+    """Processor time of a policy node for each of its ticks, kernel included: what a busy machine does not blur."""
 
 
 def rows() -> list[Row]:
@@ -42,9 +45,10 @@ def rows() -> list[Row]:
             measured = measure(fleet, str(bundle), SECONDS)
             found += rows_of(f"{count} robots, {POLICY_HZ} Hz, radio {RADIO_HZ} Hz", measured)
             ours = np.percentile(measured.sensor_us, 99)
-        bare = measure_bare(fleet, SECONDS)
+        bare, bare_cpu_us = measure_bare(fleet, SECONDS)
     case = "6 bare rclpy nodes, the same messages"
     found += [Row(case, f"sensor to command p{q}", float(np.percentile(bare, q)) / 1e3, "ms") for q in (50, 99)]
+    found.append(Row(case, "processor time of an echo, mean", bare_cpu_us, "us"))
     return [*found, Row("6 robots beside 6 bare nodes", "p99, factor", float(ours / np.percentile(bare, 99)), "")]
 
 
@@ -54,6 +58,7 @@ def rows_of(case: str, measured: Measured) -> list[Row]:
         *((f"sensor to command p{q}", np.percentile(measured.sensor_us, q) / 1e3, "ms") for q in (50, 99)),
         *((f"tick without policy and filter p{q}", np.percentile(measured.own_us, q), "us") for q in (50, 99)),
         *((f"policy and filter p{q}", np.percentile(measured.pilot_us, q), "us") for q in (50, 99)),
+        ("processor time of a whole tick, mean", measured.cpu_us, "us"),
         ("ticks dropped", 100 * measured.skipped_share, "%"),
         ("messages lost", 100 * measured.lost_share, "%"),
         ("memory of a policy node, begin", measured.memory_mb[0], "MB"),
@@ -81,8 +86,11 @@ def measure(fleet: Any, bundle: str, seconds: float) -> Measured:
         listen(console, SETTLE_S)
         pids = [p.popen.pid for name, p in team.processes.running.items() if name.endswith("policy_node")]
         before = max(map(memory_mb, pids))
+        cpu_s = sum(map(processor_s, pids))
         ticks = listen(console, seconds)
-        return summary(ticks, (before, max(map(memory_mb, pids))), ready_s)
+        cpu_s = sum(map(processor_s, pids)) - cpu_s
+        measured = summary(ticks, (before, max(map(memory_mb, pids))), ready_s)
+        return measured._replace(cpu_us=1e6 * cpu_s / len(measured.own_us))
 
 
 def listen(console: Any, seconds: float) -> dict[str, list[dict[str, float]]]:
@@ -118,11 +126,16 @@ def summary(ticks: dict[str, list[dict[str, float]]], memory: tuple[float, float
         lost_share=lost / max(lost + received, 1.0),
         memory_mb=memory,
         ready_s=ready_s,
+        cpu_us=float("nan"),
     )
 
 
-def measure_bare(fleet: Any, seconds: float) -> np.ndarray:
-    """[T] microseconds: bare rclpy nodes in the place of the policy nodes, with the same simulator."""
+def measure_bare(fleet: Any, seconds: float) -> tuple[np.ndarray, float]:
+    """Bare rclpy nodes in the place of the policy nodes, with the same simulator.
+
+    Returns:
+        [T] microseconds from odometry to command; mean processor time of one echo [us].
+    """
     from robomarl.ros_nodes.plan import PlanOptions, environment, plan_fleet
     from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 
@@ -141,19 +154,25 @@ def measure_bare(fleet: Any, seconds: float) -> np.ndarray:
             time.sleep(0.2)
         for process in waiting:
             process.drained()
-    return np.concatenate([np.array(json.loads(line)) for line in lines if line.startswith("[") and "," in line[:40]])
+    said = [json.loads(line) for line in lines if line.startswith('{"took_us"')]
+    took = np.concatenate([np.array(each["took_us"]) for each in said])
+    return took, float(np.mean([each["cpu_us"] for each in said]))
 
 
 def faster_bundle(folder: Path) -> Path:
     """The shipped policy of swap_4, sealed again for `POLICY_HZ`: the same network, the filter at that period."""
     from robomarl.policies import golden
     from robomarl.policies.bundle import entry_of, load_bundle, seal
+    from robomarl.policies.contract import source_of
     from robomarl.policies.runtime import read_golden
 
     bundle = load_bundle("swap_4")
     contract = bundle.contract
     safety = replace(contract.safety, period_s=1 / POLICY_HZ)
-    contract = replace(contract, rate_hz=float(POLICY_HZ), safety=safety, team_size=(2, 16))
+    rates = {"policy_hz": float(POLICY_HZ), "physics_hz": float(PHYSICS_HZ)}
+    scenario = source_of(contract.scenario.name, {**contract.scenario.content, "rates": rates})
+    changed = {"rate_hz": float(POLICY_HZ), "safety": safety, "team_size": (2, 16), "scenario": scenario}
+    contract = replace(contract, **changed)  # type: ignore[arg-type]
     flown = read_golden(bundle)
     flown = flown._replace(command=golden.filtered(contract, flown.views, flown.action))
     files = {**{name: data for name, data in bundle.files.items() if name in contract.files}}
@@ -179,6 +198,12 @@ def write_fleet(folder: Path, count: int) -> Any:
     path = folder / f"bench_{count}.yaml"
     path.write_text(yaml.safe_dump({**content, "radio": {"rate_hz": float(RADIO_HZ)}, "robots": robots}))
     return load_fleet(str(path))
+
+
+def processor_s(pid: int) -> float:
+    """Processor time that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> float:

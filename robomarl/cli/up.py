@@ -27,8 +27,12 @@ class Args:
     duration: float = 0.0
     """Seconds: the longest flight, or with --flights 0 how long to stay up; 0: no limit of its own."""
     autostart: bool = False
-    """With --flights 0: activate each robot as soon as its inputs are fresh and it has a goal; it moves at once
-    then. By default robots wait to be activated (`ros2 lifecycle set`)."""
+    """With --flights 0: arm and activate each robot once it is READY; it moves at once then. By default robots wait
+    for an operator (services all/arm, all/activate)."""
+    link: bool = False
+    """With --flights 0: put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
+    ground: bool = False
+    """With --flights 0: simulated robots start on the ground and take off to the fleet file's hand-over altitude."""
     record: str = ""
     """Folder for a recording (MCAP, rosbag2); it must not exist yet."""
     out: Path = Path("runs/flights")
@@ -85,6 +89,8 @@ def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
         sim=args.sim is not None,
         record=args.record,
         autostart=args.autostart,
+        link=args.link,
+        ground=args.ground,
         seed=args.seed,
         log_dir=str(args.out.absolute()),
     )

@@ -11,7 +11,6 @@
 One thread does it all; see `loop`.
 """
 
-import gc
 import sys
 import time
 from functools import partial
@@ -30,7 +29,7 @@ from robomarl.ros_nodes.nodeclock import NodeClock
 from robomarl.ros_nodes.onrobot import Robot, assemble
 from robomarl.ros_nodes.radio import Radio
 from robomarl.ros_nodes.reporter import Reporter
-from robomarl.ros_nodes.rosnode import declare, read, run_node
+from robomarl.ros_nodes.rosnode import declare, read, run_node, tidy_memory
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.tick import Timing
 
@@ -64,8 +63,7 @@ class PolicyNode(LifecycleNode):
         except UserError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        gc.collect()
-        gc.freeze()  # what is loaded stays: the collector need not look at it within a tick
+        tidy_memory()
         self.loop.begin(1 / loaded.rate_hz, self._radio.own.subscription)
         self.get_logger().info(f"bundle {loaded.name} {loaded.id[:12]} is ready at {loaded.rate_hz:g} Hz.")
         return TransitionCallbackReturn.SUCCESS

@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import gc
 import importlib
 import os
 import signal
@@ -238,6 +239,14 @@ def secured(make: Callable[[], Any]) -> Any:
         if is_enforced():
             raise refused(error) from None
         raise
+
+
+def tidy_memory() -> None:
+    """After loading: what is there stays, and what was needed only to load goes back to the system (glibc)."""
+    gc.collect()
+    gc.freeze()  # the collector need not look at it within a tick
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def die_with_parent() -> None:
