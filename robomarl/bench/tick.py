@@ -24,7 +24,8 @@ def rows() -> list[Row]:
     steps = sequences.obs.shape[1]
     views = [map_view(lambda leaf, t=t: np.array(leaf[0, t, 0]), sequences.views) for t in range(steps)]
     observations = [sequences.obs[0, t, 0] for t in range(steps)]
-    problems = recorded_problems(pilot, views)
+    # The kernel keeps its problems to itself; the numpy filter sets up the same ones.
+    problems = recorded_problems(Pilot(policy, SafetyFilter(policy.contract.safety, backend="numpy")), views)
     carry = pilot.init(views[0])
     run_network = bare_network(policy, observations)
 

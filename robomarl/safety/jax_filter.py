@@ -5,7 +5,6 @@ precision rows hold to `TOLERANCE`, and commands agree with the numpy filter to 
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -53,4 +52,9 @@ def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.B
     return state
 
 
-_JAX = Library(jnp, partial(qp.project_rows, xp=jnp, tolerance=TOLERANCE, repeat=_repeat))
+def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
+    """`qp.project_rows` for JAX."""
+    return qp.project_rows(rows, point, jnp, tolerance, _repeat)
+
+
+_JAX = Library(jnp, project)

@@ -78,7 +78,8 @@ def project_static(rows: Array, point: Array, tolerance: float) -> Projection:
 def _candidates(normal: Array, over: Array, u0: Array) -> tuple[Array, Array]:
     """u0 and its projections onto all planes, lines and vertices: [B, S, 3], and where they exist [B, S]."""
     count = normal.shape[1]
-    (i, j), (a, b, c) = (np.array(list(itertools.combinations(range(count), k))).T for k in (2, 3))
+    sets = (np.array(list(itertools.combinations(range(count), k)), int).reshape(-1, k).T for k in (2, 3))
+    (i, j), (a, b, c) = sets
     here, wide = u0[:, None], jnp.ones_like(over[:, :1])
     planes = here - over[..., None] * normal
     n, m, r, s = normal[:, i], normal[:, j], over[:, i], over[:, j]

@@ -1,0 +1,17 @@
+"""`bench filter`: the safety filter's backends; `--case` picks latency, exactness, faults or graph."""
+
+from collections.abc import Callable
+
+from robomarl.bench import Row, exactness, faults, graph_ok, latency
+
+CASES: dict[str, Callable[[], list[Row]]] = {
+    "latency": latency.rows,
+    "exactness": exactness.rows,
+    "faults": faults.rows,
+    "graph": graph_ok.rows,
+}
+
+
+def rows(cases: tuple[str, ...] = tuple(CASES)) -> list[Row]:
+    """The cases one after the other."""
+    return [row for case in cases for row in CASES[case]()]

@@ -1,0 +1,92 @@
+"""Short versions of `robomarl bench filter`: exactness with a planted wrong row, faults on every backend."""
+
+import numpy as np
+import pytest
+
+from robomarl.bench import exactness, faults
+from robomarl.bench.problems import KINDS, draw
+from robomarl.safety import kernel, qp
+from robomarl.safety.filter import Reason
+
+BACKENDS = ["numpy", "c"] if kernel.usable() else ["numpy"]
+
+
+def double_backends() -> list[exactness.Backend]:
+    found = [exactness.Backend("numpy", qp.project_batch, "double")]
+    if kernel.usable():
+        from robomarl.safety.kernel.projection import project_batch
+
+        found.append(exactness.Backend("C", project_batch, "double"))
+    return found
+
+
+def test_all_agree_with_daqp_on_every_family():
+    for tally in exactness.campaign(6400, double_backends()):
+        assert tally.problems >= 6400
+        assert (tally.other_status, tally.off) == (0, 0), tally.backend.name
+        assert tally.furthest <= 1e-9
+        assert tally.undecided < tally.problems * 1e-3
+
+
+def test_a_planted_wrong_row_is_found():
+    """One row of one problem in a chunk is turned around."""
+
+    def planted(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> qp.Projection:
+        rows = rows.copy()
+        rows[0, 0] = -rows[0, 0]
+        return qp.project_batch(rows, bounds, points)
+
+    (tally,) = exactness.campaign(6400, [exactness.Backend("planted", planted, "double")])
+    assert tally.other_status + tally.off > 10
+
+
+def test_a_wrong_bound_of_a_billionth_is_not_hidden():
+    def loose(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> qp.Projection:
+        return qp.project_batch(rows, bounds + 3e-9, points)
+
+    (tally,) = exactness.campaign(3200, [exactness.Backend("loose", loose, "double")])
+    assert tally.off > 100
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_families_are_what_they_say(kind: str, random: np.random.Generator):
+    problems = draw(kind, random, 200, 10)
+    np.testing.assert_allclose(np.linalg.norm(problems.rows, axis=-1), 1.0)
+    found = qp.project_batch(*problems)
+    if kind == "coplanar":
+        assert not problems.rows[..., 2].any()
+    if kind in ("random", "crowd", "axes", "touching"):
+        assert found.infeasible.any()
+    assert found.solved.any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("fault", faults.FAULTS)
+def test_every_fault_has_its_named_fallback(fault: str, backend: str, random: np.random.Generator):
+    safety = faults.make_filter(backend)
+    case = faults.draw(fault, random, 500)
+    assert faults.answered(safety, case).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_without_a_fault_the_campaign_would_fail(backend: str, random: np.random.Generator):
+    """The same robots, whole: none of them falls back to STALE, so the campaign sees the fault and not the robot."""
+    case = faults.draw("stale", random, 500)
+    case.arrays["age"][:], case.arrays["mate_age"][:] = 0.0, 0.02
+    safety = faults.make_filter(backend)
+    assert not faults.answered(safety, case).any()
+
+
+@pytest.mark.parametrize("answer", ["unsolved", "wrong"])
+def test_a_solver_that_fails_is_named(answer: str, monkeypatch: pytest.MonkeyPatch, random: np.random.Generator):
+    """daqp gives up, or says a point that breaks a row: both are found by the check of its result."""
+
+    def broken(*args, **kwargs):
+        return np.array([9.0, 9.0, 9.0]), 0.0, 1 if answer == "wrong" else -4, {}
+
+    monkeypatch.setattr(qp.daqp, "solve", broken)
+    normals, bounds = [(1.0, 0.0, 0.0), (0.8, 0.6, 0.0)], [-1.0, -1.0]
+    found = qp.project_one(normals, bounds, [0.0, 0.0, 0.0], ((-5.0,) * 3, (5.0,) * 3))
+    assert not found.solved
+    assert not found.infeasible
+    assert Reason.SOLVER != Reason.INFEASIBLE
