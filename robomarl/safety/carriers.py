@@ -4,7 +4,7 @@ The body rates are a feed-forward to the acceleration that the policy asked for.
 are dropped, and the low-level controller turns the vehicle by itself.
 
 A carrier cannot brake alone: the load swings on and pulls. `safety.brake_m_s2` of its vehicle file is therefore the
-deceleration of the team with its load (`docs/safety.md`), and every row that brakes counts on no more.
+deceleration of the team with its load, and every row that brakes counts on no more.
 """
 
 from collections.abc import Callable

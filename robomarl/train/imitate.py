@@ -81,7 +81,7 @@ def blank_state(config: TrainConfig, env: TeamEnv, seed: int) -> TrainState:
     state: TrainState = jax.tree.map(_zeros, shapes)
     networks = make_networks(config.network, env.observation, env.action_size)
     k_actor, k_critic = jax.random.split(jax.random.key(seed))
-    seen = jnp.zeros(state.critic_stats.mean.shape)
+    seen = jnp.zeros(jnp.shape(state.critic_stats.mean))  # type: ignore[arg-type]
     params = {
         "actor": networks.actor.init(k_actor, networks.init_carry(()), jnp.zeros(env.observation_size)),
         "critic": networks.critic.init(k_critic, seen),

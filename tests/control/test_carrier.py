@@ -1,5 +1,8 @@
 """The controller under a load: it holds against any force, turns as told, and is one function for all arrays."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportAssignmentType=false
+# Vectors are tuples made in comprehensions here, whose length the checker does not know.
+
 import jax.numpy as jnp
 import numpy as np
 import pytest

@@ -1,5 +1,8 @@
 """A load on cables: the mathematics by hand, momentum, energy, length, crossings, starts, and files that are wrong."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportAssignmentType=false
+# Vectors are tuples made in comprehensions here, whose length the checker does not know.
+
 import dataclasses
 import math
 from typing import Any
@@ -183,8 +186,8 @@ def test_a_slack_cable_pulls_nothing_and_a_cut_one_neither(lift: Scenario):
 
 def cross_over(ends: list, later: list) -> bool:
     def parts(lines: list) -> Any:
-        lines = np.array(lines, float)  # [N, 2, 3]
-        return tuple(lines[None, :, 0, i] for i in range(3)), tuple(lines[None, :, 1, i] for i in range(3))
+        found = np.array(lines, float)  # [N, 2, 3]
+        return tuple(found[None, :, 0, i] for i in range(3)), tuple(found[None, :, 1, i] for i in range(3))
 
     return bool(crossed(parts(ends), parts(later))[0])
 

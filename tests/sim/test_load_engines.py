@@ -1,5 +1,8 @@
 """Loads on both engines: they agree, a wrong mass is found, vehicles are lost, and the law of the task carries."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportAssignmentType=false
+# Vectors are tuples made in comprehensions here, whose length the checker does not know.
+
 import dataclasses
 from typing import Any
 
