@@ -129,4 +129,4 @@ class MujocoPlay:
         lies, rolls = place[:, half:].T.copy(), motion[:, half:].T.copy()
         charge_s = np.maximum(robots.charge_s - dt_s, 0.0)
         robots = Robots(x, y, np.cos(yaw), np.sin(yaw), vx, vy, turn, charge_s)
-        return robots, Ball(*lies, *rolls, ball.ux, ball.uy)
+        return robots, Ball(lies[0], lies[1], rolls[0], rolls[1], ball.ux, ball.uy)

@@ -56,7 +56,8 @@ def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Cha
     still, count = robots.x * 0, (zero).astype(np.int32)
     sight, message, air = silence(scenario, robots.x)
     side = xp.asarray(sides(scenario))
-    pose = Pose(*(side * part for part in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s)), robots.turn)
+    x, y, vx, vy, c, s = (side * part for part in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s))
+    pose = Pose(x, y, vx, vy, c, s, robots.turn)
     return Game(
         robots=robots,
         ball=ball,
