@@ -47,6 +47,8 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Fly the campaign and print what came of it."""
+    from tqdm import tqdm
+
     from robomarl.safety.prove import run as fly
 
     if args.agent_steps < 1:
@@ -54,7 +56,9 @@ def run(args: Args) -> dict[str, Any]:
     if args.resume and not args.out:
         raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
     trial = trial_of(args)
-    found, records = fly(trial, args.workers, args.out, args.resume)
+    total = sum(trial.batches) * trial.per_episode
+    with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:
+        found, records = fly(trial, args.workers, args.out, args.resume, bar.update)
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}

@@ -105,10 +105,8 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         xp: library of the components.
         tail: the line from the robot's centre that is meant, if not the centre alone.
     """
-    squash, step, wait = kind.squash, c.step_s, body.wait_s
-    keep = c.keep if own.keep is None else own.keep
-    (px, py, pz), (vx, vy, vz) = own.motion
-    (qx, qy, qz), (wx, wy, wz) = body.motion
+    squash, step, wait, keep = kind.squash, c.step_s, body.wait_s, c.keep if own.keep is None else own.keep
+    (px, py, pz), (vx, vy, vz), (qx, qy, qz), (wx, wy, wz) = *own.motion, *body.motion
     # With z divided by the downwash ratio (S) the ellipsoid is a sphere. n is a unit vector there, S n pairs
     # with world vectors, and `lean` = |S n| is how much of a world acceleration counts along n.
     offset = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
@@ -116,8 +114,7 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     nz = nz * squash
     lean = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
     # What the body may have done meanwhile: accelerate towards us as far as its limits let it.
-    rx, ry, rz = kind.reach_m_s2
-    wait = xp.maximum(wait, 0.0)
+    (rx, ry, rz), wait = kind.reach_m_s2, xp.maximum(wait, 0.0)
     reach = xp.abs(nx) * rx + xp.abs(ny) * ry + xp.abs(nz) * rz
     gain = reach * wait
     toward = nx * wx + ny * wy + nz * wz

@@ -19,8 +19,6 @@ from robomarl.view import LocalView, Plan
 
 FAR_M = 1e3
 """Where a mate that was not heard is put: its row cannot bind there."""
-
-
 HalfSpaces = tuple[Vec3, Array]
 """Components [m, ...] of the unit normals, and right-hand sides [m, ...]."""
 
@@ -72,19 +70,14 @@ def filter_batch(
     acting = queue[len(queue) - len(c.queue.speed_s) :]
     own = motion.predict(c, checked.own, acting, drift, xp)
     if gain_per_s is not None:
-        known = xp.isfinite(gain_per_s)
-        gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.error_m * 0.0
-        own = own._replace(keep=1 - gain * c.step_s)
-        checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
+        own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
     (normals, bounds), (low, high), margin = limits_of(c, own, checked, xp)
     bounds = bounds - _dot(normals, drift)
     low, high = ([b - d for b, d in zip(side, drift, strict=False)] for side in (low, high))
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, _box(c, checked.own, low, high, xp)])
     found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
-    reason = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
-    reason = xp.where(found.solved, int(Reason.OK), reason)
-    reason = xp.where(checked.reason != Reason.OK, checked.reason, reason)
+    reason = _verdict(found, checked, xp)
     good = reason == Reason.OK
     accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
     yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
@@ -101,6 +94,23 @@ def filter_batch(
         expected_m_s=xp.where(checked.has_vel[..., None], expected, UNKNOWN_M_S),
         ok=xp.where(good, carry.ok + 1, 0),
     ), result
+
+
+def _asked_gain(
+    c: Constants, gain_per_s: Array, own: Predicted, checked: Checked, xp: ModuleType
+) -> tuple[Predicted, Checked]:
+    """The gain that the policy asks for, within the owner's; one that is not finite is a fault."""
+    known = xp.isfinite(gain_per_s)
+    gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.error_m * 0.0
+    reason = xp.where(known, checked.reason, int(Reason.NON_FINITE))
+    return own._replace(keep=1 - gain * c.step_s), checked._replace(reason=reason)
+
+
+def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
+    """What was wrong with the inputs, else what became of the QP."""
+    failed = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
+    reason = xp.where(found.solved, int(Reason.OK), failed)
+    return xp.where(checked.reason != Reason.OK, checked.reason, reason)
 
 
 def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Checked:

@@ -11,7 +11,7 @@ spread over processes and however often the campaign is interrupted and resumed.
 
 import math
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,38 +73,36 @@ def prove(
 
 
 def run(
-    trial: Trial, workers: int = 1, out: Path | None = None, resume: bool = False
+    trial: Trial,
+    workers: int = 1,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], object] | None = None,
 ) -> tuple[dict[str, Any], list[Record]]:
-    """Fly a trial, with a progress bar.
+    """Fly a trial.
 
     Args:
         trial: what to fly.
         workers: processes.
         out: folder that each finished batch is written to at once.
         resume: go on with what is there.
+        progress: told how many more agent-steps have been flown.
 
     Raises:
         UserError: the folder holds something else, or can't be written.
     """
     ledger = Ledger.open(out, to_dict(trial), resume) if out else None
-    done: dict[int, Record] = ledger.records if ledger else {}
-    todo = [(trial, i) for i in range(len(trial.batches)) if i not in done]
-    with _bar(trial, done) as bar:
-        for i, record in _flown(todo, workers):
-            done[i] = record
-            if ledger:
-                ledger.add(i, record)
-            bar.update(record.steps)
+    done: dict[int, Record] = dict(ledger.records) if ledger else {}
+    tell = progress or (lambda _: None)
+    tell(sum(record.steps for record in done.values()))
+    for i, record in _flown([(trial, i) for i in range(len(trial.batches)) if i not in done], workers):
+        done[i] = record
+        if ledger:
+            ledger.add(i, record)
+        tell(record.steps)
     records = [done[i] for i in sorted(done)]
     named = {"filter": trial.mode, "vehicle": trial.vehicle.name, "task": trial.campaign.task}
     return figures(records) | named, records
-
-
-def _bar(trial: Trial, done: dict[int, Record]) -> Any:
-    from tqdm import tqdm
-
-    total, before = sum(trial.batches) * trial.per_episode, sum(r.steps for r in done.values())
-    return tqdm(total=total, initial=before, unit=" agent-steps", unit_scale=True, desc="prove", leave=False)
 
 
 def _flown(todo: list[tuple[Trial, int]], workers: int) -> Iterator[tuple[int, Record]]:
