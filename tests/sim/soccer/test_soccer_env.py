@@ -1,0 +1,95 @@
+"""`SoccerEnv` in JAX: a brax environment, the same game as in numpy, and features that say what they read."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from robomarl.config import UserError
+from robomarl.sim.draws import uniform
+from robomarl.sim.soccer.env import SoccerEnv
+from robomarl.sim.soccer.game import advance, num_step_draws
+from robomarl.sim.soccer.observe import player_views
+from robomarl.sim.soccer.sim import make_soccer
+from robomarl.sim.tasks.soccer import WEIGHTS
+from tests.sim.soccer.games import plain
+
+SCENARIO = plain()
+ENV = SoccerEnv(SCENARIO)
+STEPS = 12
+LOW, HIGH = (jnp.asarray(limit) for limit in SCENARIO.command_limits)
+RESET, STEP = jax.jit(jax.vmap(ENV.reset)), jax.jit(jax.vmap(ENV.step))
+
+
+@pytest.fixture(scope="module")
+def rolled() -> list:
+    """Four games under random commands: (state before, action, state after) of each step."""
+    state, steps = RESET(jax.random.split(jax.random.key(1), 4)), []
+    for i in range(STEPS):
+        action = jax.random.uniform(jax.random.key(i), (4, 4, 4), minval=LOW, maxval=HIGH)
+        after = STEP(state, action)
+        steps.append((state, action, after))
+        state = after
+    return steps
+
+
+def test_shapes_and_finite_numbers(rolled: list):
+    last = rolled[-1][2]
+    assert last.obs.shape == (4, ENV.num_agents, ENV.observation_size)
+    assert last.reward.shape == (4, ENV.num_agents)
+    assert last.done.shape == (4,)
+    assert {f"reward/{name}" for name in WEIGHTS} < set(last.metrics)
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(last))
+
+
+def test_jax_plays_the_same_game_as_numpy(rolled: list):
+    """One decision from each state, with the same draws and commands."""
+    play = make_soccer(SCENARIO, "fast", 1, 0).play
+    draw = jax.jit(jax.vmap(lambda words, step: uniform(words, step, 4, num_step_draws(SCENARIO))))
+    for before, action, after in rolled:
+        rally = before.pipeline_state
+        draws = np.asarray(draw(rally.seed, rally.world.step))
+        game = advance(SCENARIO, jax.device_get(rally.world), np.asarray(action), draws, play)
+        expected = after.pipeline_state.world
+        for a, b in zip(jax.tree.leaves(game), jax.tree.leaves(expected), strict=True):
+            assert np.allclose(a, b, atol=1e-4)
+
+
+def test_a_goal_ends_the_episode_and_is_worth_more_than_all_else(rolled: list):
+    state = rolled[0][0]
+    world, one = state.pipeline_state.world, jnp.ones(4)
+    places = (SCENARIO.field.length_m / 2 - 0.05, 0.0, 5.0, 0.0, 5.0, 0.0)
+    ball = type(world.ball)(*(place * one for place in places))
+    robots = world.robots._replace(y=world.robots.y * 0 + jnp.asarray([1.0, -1.0, 1.2, -1.2]))
+    put = state.pipeline_state._replace(world=world._replace(ball=ball, robots=robots))
+    after = STEP(state.replace(pipeline_state=put), jnp.zeros((4, 4, 4)))
+    assert (after.done == 1).all()
+    assert (after.info["truncation"] == 0).all()
+    assert (after.metrics["success"] == 1).all()
+    dense = sum(abs(after.metrics[f"reward/{n}"]) for n in WEIGHTS if n != "score")
+    assert (after.metrics["reward/score"] > 5 * dense).all()
+    assert (after.reward[:, :2] > 50).all()
+    assert (after.reward[:, 2:] < -50).all()
+
+
+def test_features_read_what_they_declare(rolled: list):
+    """Any field of the view that a feature does not name can be changed without a trace."""
+    views = player_views(SCENARIO, jax.device_get(rolled[-1][2].pipeline_state.world))
+    declared = ENV.observation.reads
+    plan = type(views.heard.plan)(*(part + 1.0 for part in views.heard.plan))
+    changed = views._replace(
+        time_s=views.time_s + 1.0,
+        role=views.role + 1,
+        heard=views.heard._replace(plan=plan),
+        goal=views.goal._replace(quat_wxyz=-views.goal.quat_wxyz),
+    )
+    assert not {"time_s", "role", "heard.plan", "goal.quat_wxyz"} & declared
+    before, after = (ENV.observation.observe((), v)[1] for v in (views, changed))
+    assert np.array_equal(before, after)
+    assert len(ENV.observation.element_names()) == ENV.observation_size == before.shape[-1]
+    assert ENV.observation.entity_slices(), "opponents and mates are sets, for attention"
+
+
+def test_an_unknown_weight_is_refused():
+    with pytest.raises(UserError, match="'beauty' is not a term; allowed: score, concede"):
+        SoccerEnv(SCENARIO, {"beauty": 1.0})
