@@ -66,8 +66,8 @@ def filter_batch(
     carry = forget(carry, known, xp)
     checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     drift = _drift(c, carry, checked, xp)
-    queue = [split(carry.commands[..., i, :]) for i in range(carry.commands.shape[-2])]
-    acting = queue[len(queue) - len(c.queue.speed_s) :]
+    length = carry.commands.shape[-2]
+    acting = [split(carry.commands[..., i, :]) for i in range(length - len(c.queue.speed_s), length)]
     own = motion.predict(c, checked.own, acting, drift, xp)
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
@@ -77,13 +77,11 @@ def filter_batch(
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, _box(c, checked.own, low, high, xp)])
     found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
-    reason = _verdict(found, checked, xp)
-    good = reason == Reason.OK
+    good = (reason := _verdict(found, checked, xp)) == Reason.OK
     accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
-    yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
-    command = xp.stack([*accel, xp.where(good, yaw, 0.0)], -1)
-    slack = _slack((normals, bounds), low, high, accel, xp)
-    active = ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
+    command = xp.stack([*accel, yaw], -1)
+    slack, active = _slack((normals, bounds), low, high, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
     after = motion.advance(c, own.motion, _add(accel, drift))
     expected = xp.stack(motion.expected_velocity(c, checked.own, [*acting, accel], drift), -1)
