@@ -136,13 +136,13 @@ def backends() -> list[Backend]:
     ]
 
 
-def _jax_backends() -> tuple[Solver, Solver, Solver]:
+def _jax_backends() -> tuple[Any, Any, Solver]:
     """The projection of `jax_filter`, that of `jax_static`, and that as a graph."""
     import jax
 
     from robomarl.safety import jax_filter, jax_static
 
-    def solver(project: Callable) -> Solver:
+    def solver(project: Callable) -> Any:
         compiled = jax.jit(lambda rows, points, tolerance: project(rows, points, tolerance), static_argnums=2)
 
         def solve(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray, dtype: type) -> Any:

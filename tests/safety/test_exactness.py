@@ -6,7 +6,7 @@ import pytest
 from robomarl.bench import exactness, faults
 from robomarl.bench.problems import KINDS, draw
 from robomarl.safety import kernel, qp
-from robomarl.safety.filter import Reason
+from robomarl.safety.motion import Vec3
 
 BACKENDS = ["numpy", "c"] if kernel.usable() else ["numpy"]
 
@@ -85,8 +85,8 @@ def test_a_solver_that_fails_is_named(answer: str, monkeypatch: pytest.MonkeyPat
         return np.array([9.0, 9.0, 9.0]), 0.0, 1 if answer == "wrong" else -4, {}
 
     monkeypatch.setattr(qp.daqp, "solve", broken)
-    normals, bounds = [(1.0, 0.0, 0.0), (0.8, 0.6, 0.0)], [-1.0, -1.0]
+    normals: list[Vec3] = [(1.0, 0.0, 0.0), (0.8, 0.6, 0.0)]
+    bounds = [-1.0, -1.0]
     found = qp.project_one(normals, bounds, [0.0, 0.0, 0.0], ((-5.0,) * 3, (5.0,) * 3))
     assert not found.solved
     assert not found.infeasible
-    assert Reason.SOLVER != Reason.INFEASIBLE
