@@ -195,7 +195,7 @@ class Flight:
         *columns, load = (np.stack(column) for column in zip(*self._rows, strict=True))
         time_s = np.arange(len(self._rows)) * scenario.period_s
         sizes = (vehicle.body.radius_m, vehicle.safety.separation_m)
-        return FlightLog(time_s, *columns, *sizes, load.reshape(-1, 7))
+        return FlightLog(*[time_s, *columns, *sizes], load_pose=load.reshape(-1, 7))
 
     def _record(self, world: World, result: FilterResult, running: np.ndarray) -> None:
         if self._config.record is None:

@@ -157,6 +157,7 @@ def test_differential_drives_stay_within_what_their_wheels_can_do():
         # Without side slip: the velocity is along the heading.
         heading = np.stack([np.cos(world.drives.angle), np.sin(world.drives.angle)], -1)
         np.testing.assert_allclose(world.team.vel[..., :2], heading * world.drives.speed[..., None], atol=1e-12)
+    assert world.drives is not None
     assert world.drives.fastest[0] > 0.5 * params.limits.speed_m_s
 
 

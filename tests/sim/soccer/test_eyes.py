@@ -1,6 +1,7 @@
 """What is seen, what is not, and that nothing else reaches a policy."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,19 +81,23 @@ def run(scenario: SoccerScenario, game: Game, draws: list[np.ndarray]) -> Game:
     return game
 
 
+def sensed_after(game: Game, draws: list[np.ndarray]) -> Any:
+    return player_views(SCENARIO, run(SCENARIO, game, draws)).sensed
+
+
 def test_latency_delays_pictures_and_messages():
     start = start_game(SCENARIO, np.full((1, 4, num_start_draws(SCENARIO)), 0.5, np.float32))
     draws = [np.full((1, 4, num_step_draws(SCENARIO) - PLACE_DRAWS), 0.5, np.float32)] * 8
     game = run(SCENARIO, start, draws)
     moved = game._replace(ball=ball_at(0.4, 0.3))
-    one = player_views(SCENARIO, run(SCENARIO, moved, draws[:1]))
-    two = player_views(SCENARIO, run(SCENARIO, moved, draws[:2]))
-    assert one.sensed.ball_pos_m[0, 0, 0] == pytest.approx(0.0, abs=1e-6)
-    assert two.sensed.ball_pos_m[0, 0, :2] == pytest.approx([0.4, 0.3], abs=1e-5)
-    assert two.sensed.ball_age_s[0, 0] == pytest.approx(SCENARIO.eyes.latency_s)
-    assert two.sensed.told_pos_m[0, 0, 0, 0] == pytest.approx(0.0, abs=1e-6), "the radio is one period later still"
-    three = player_views(SCENARIO, run(SCENARIO, moved, draws[:3]))
-    assert three.sensed.told_pos_m[0, 0, 0, :2] == pytest.approx([0.4, 0.3], abs=1e-5)
+    one = sensed_after(moved, draws[:1])
+    two = sensed_after(moved, draws[:2])
+    assert one.ball_pos_m[0, 0, 0] == pytest.approx(0.0, abs=1e-6)
+    assert two.ball_pos_m[0, 0, :2] == pytest.approx([0.4, 0.3], abs=1e-5)
+    assert two.ball_age_s[0, 0] == pytest.approx(SCENARIO.eyes.latency_s)
+    assert two.told_pos_m[0, 0, 0, 0] == pytest.approx(0.0, abs=1e-6), "the radio is one period later still"
+    three = sensed_after(moved, draws[:3])
+    assert three.told_pos_m[0, 0, 0, :2] == pytest.approx([0.4, 0.3], abs=1e-5)
 
 
 def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
@@ -109,7 +114,7 @@ def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
     before = _observe(scenario, run(scenario, game, draws), spec)
     sees = look(scenario, robots, ball, game.hidden.noise_scale, draws[0][..., :-1])[1]
     clear = in_reach(scenario, game)
-    hidden = ~clear[:, :2].any(1)  # [E, T]: nobody of ours has it in view whoever stands in between
+    hidden = np.logical_not(clear[:, :2].any(1))  # [E, T]: nobody of ours has it in view whoever stands in between
     assert sees.seen.any() and hidden[:, 0].mean() > 0.1
     gone = ball._replace(x=np.where(hidden[:, 0], far, ball.x), vx=ball.vx + hidden[:, 0])
     away = robots._replace(

@@ -1,6 +1,7 @@
 """Scripted teams, matches, set pieces, and what `eval` makes of them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +39,8 @@ def test_a_player_remembers_the_ball_and_believes_its_mate():
     for _ in range(6):
         sim.step(np.zeros((1, 4, 4)))
         views.append(team_view(SCENARIO, sim.views(), 0))
-    assert not views[-1].sensed.ball_mask[0, 0]
+    sensed: Any = views[-1].sensed
+    assert not sensed.ball_mask[0, 0]
     belief = no_belief(np.zeros((1, 2), np.float32))
     for view in views:
         belief = believe(SCENARIO, belief, view)
