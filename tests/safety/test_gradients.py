@@ -78,12 +78,8 @@ def agree(value: Callable[..., float], slope: tuple, *points: tuple) -> None:
 def test_pairs_by_differences(name, pos, vel, body_vel, time):
     c, (kind, shape) = constants(), kinds()[name]
     still = name in ("sphere", "capsule", "box")
-    body = Body(
-        Motion((0.1, 0.0, -0.1), (0.0,) * 3 if still else body_vel),
-        wait_s=0.0 if still else time[0],
-        since_s=0.0 if still else time[1],
-        shape=shape,
-    )
+    wait, since = (0.0, 0.0) if still else time
+    body = Body(Motion((0.1, 0.0, -0.1), (0.0,) * 3 if still else body_vel), wait, since, shape)
 
     def value(pos: tuple, vel: tuple) -> float:
         return barriers.pair(c, kind, Predicted(Motion(pos, vel), 0.03, 0.1), body, Floats).value
@@ -97,8 +93,7 @@ def test_pairs_by_differences(name, pos, vel, body_vel, time):
 @given(vector, vector, vector)
 def test_textbook_pairs_by_differences(name, pos, vel, body_vel):
     c, (kind, shape) = constants(), kinds()[name]
-    wait, since = (0.0, 0.0) if still else time
-    body = Body(Motion((0.1, 0.0, -0.1), (0.0,) * 3 if still else body_vel), wait, since, shape)
+    body = Body(Motion((0.1, 0.0, -0.1), body_vel), 0.0, 0.0, shape)
 
     def value(pos: tuple, vel: tuple) -> float:
         return barriers.pair_textbook(c, kind, Motion(pos, vel), body, Floats).value
