@@ -100,7 +100,7 @@ def _osqp(problems: Problems) -> Decide:
     """Nothing but rows in numpy and OSQP, set up once: what a filter around it costs at least."""
     if not _installed("osqp"):
         return lambda i: None
-    import osqp
+    import osqp  # pyright: ignore[reportMissingImports]
     from scipy import sparse
 
     low, high = (np.array(x) for x in (problems.params.limits.accel_min_m_s2, problems.params.limits.accel_max_m_s2))
@@ -128,7 +128,7 @@ def _cbfpy(problems: Problems) -> Decide:
     """Cbfpy with its defaults: a double integrator, and the braking-distance barrier of every mate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import cbfpy
+        import cbfpy  # pyright: ignore[reportMissingImports]
     import jax.numpy as jnp
 
     safety, limits = problems.params.safety, problems.params.limits
