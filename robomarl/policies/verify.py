@@ -53,11 +53,11 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
     return verify_loaded(bundle, timed)
 
 
-def verify_loaded(bundle: Bundle, timed: bool = True) -> Verdict:
-    """Check the behaviour of a bundle that has been read; see `verify_bundle`."""
+def verify_loaded(bundle: Bundle, timed: bool = True, filtered: bool = True) -> Verdict:
+    """Check the behaviour of a bundle that was read; see `verify_bundle`. `filtered`: of its other graph too."""
     try:
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
-        checks = replay(bundle, policy, sequences)
+        checks = replay(bundle, policy, sequences, filtered)
     except UserError as error:
         return Verdict(bundle.id, False, (f"{bundle.folder}: {error}",))
     parity = max(d.difference for d in checks if not d.stage.endswith("command"))
@@ -67,14 +67,14 @@ def verify_loaded(bundle: Bundle, timed: bool = True) -> Verdict:
     return Verdict(bundle.id, True, (), parity, *latency(policy, sequences))
 
 
-def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden) -> list[golden.Deviation]:
-    """Worst element of every stage: observation, action, command; of the filtered graph too, where there is one.
+def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden, filtered: bool) -> list[golden.Deviation]:
+    """Worst element of every stage: observation, action, command; if asked, of the filtered graph where there is one.
 
     Raises:
         UserError: the sequences do not fit the bundle.
     """
     found = [*golden.check_policy(policy, sequences), golden.check_filter(bundle.contract, sequences)]
-    return found + (check_filtered(bundle, sequences) if FILTERED_FILE in bundle.files else [])
+    return found + (check_filtered(bundle, sequences) if filtered and FILTERED_FILE in bundle.files else [])
 
 
 def stray_sidecars(bundle: Bundle) -> list[str]:

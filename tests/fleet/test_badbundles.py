@@ -13,7 +13,7 @@ from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.onboard import Onboard
 from robomarl.fleet.store import State, Store
-from robomarl.policies import golden, runtime, verify
+from robomarl.policies import golden, runtime
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.badbundles import BEHAVIOUR, KINDS, as_sent, make
 from tests.fleet.conftest import folder_robots
@@ -39,7 +39,6 @@ def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the slowest check, the filter's golden commands; no case needs it to be found."""
     same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
     monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
-    monkeypatch.setattr(verify, "check_filtered", lambda bundle, sequences: [])
 
 
 def refused_here(path: Path, robots) -> str:

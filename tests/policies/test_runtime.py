@@ -200,7 +200,7 @@ def test_a_broken_graph_is_refused(sealed: Path, tmp_path: Path):
     folder = copy(sealed, tmp_path)
     (folder / "policy.onnx").write_bytes((folder / "policy.onnx").read_bytes()[:500])
     reseal(folder)
-    with pytest.raises(UserError, match="policy.onnx: onnxruntime can't open it"):
+    with pytest.raises(UserError, match="policy.onnx: is no sound ONNX file"):
         load_policy(folder)
 
 
