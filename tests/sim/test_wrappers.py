@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from brax.training.agents.ppo import networks as ppo_networks
 from brax.training.agents.ppo import train as ppo
 
@@ -79,6 +80,7 @@ def test_brax_ppo_trains_with_batch_and_team_sizes_that_differ() -> None:
     assert seen["steps"] >= 64
 
 
+@pytest.mark.slow
 def test_example_trains_with_brax(root: Path) -> None:
     """`examples/brax_ppo.py` as a user starts it, one training step long: it prints rewards per episode."""
     command = [sys.executable, str(root / "examples" / "brax_ppo.py"), "64", "4"]

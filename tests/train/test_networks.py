@@ -117,7 +117,7 @@ def _role_obs(rows: int) -> jax.Array:
     return obs.at[:, 3:9].set(jax.nn.one_hot(jnp.arange(rows) % 3, 6))
 
 
-@pytest.mark.parametrize("kind", ["flat", "attention and gru"])
+@pytest.mark.parametrize("kind", ["flat", pytest.param("attention and gru", marks=pytest.mark.slow)])
 def test_every_role_has_an_actor_of_its_own(kind: str) -> None:
     """The output is that of the role's own parameters, and no other role's parameters touch it."""
     networks, params, stats = _by_role(kind)
