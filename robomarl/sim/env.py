@@ -1,7 +1,5 @@
 """`TeamEnv`: a scenario as a `brax.envs.Env` with a leading robot axis in observation, action and reward."""
 
-import contextlib
-import io
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
+from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.draws import seed_words, uniform
 from robomarl.sim.engines.fast import make_fast
 from robomarl.sim.observe import local_views
@@ -18,9 +17,6 @@ from robomarl.sim.tasks import task_of
 from robomarl.sim.world import Integrate, World, advance, num_step_draws
 from robomarl.spec import Memory
 from robomarl.view import LocalView
-
-with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
-    from brax.envs.base import Env, State
 
 
 class Simulation(NamedTuple):
@@ -37,7 +33,7 @@ class Simulation(NamedTuple):
     """The safety filters' memory, [N, ...] each; empty without a filter."""
 
 
-class TeamEnv(Env):
+class TeamEnv(AgentsEnv):
     """One scenario on a JAX engine.
 
     `reset(key)` and `step(state, action)` are pure; use `jax.vmap` for a batch. `state.obs` is [N, O],
@@ -62,25 +58,12 @@ class TeamEnv(Env):
         """
         self.scenario = scenario
         self.task = task_of(scenario)
-        unknown = set(weights or {}) - set(self.task.weights)
-        if unknown:
-            raise UserError(f"Reward weight {min(unknown)!r} is not a term; allowed: {', '.join(self.task.weights)}.")
-        self.weights = {**self.task.weights, **(weights or {})}
+        self.weights = merge_weights(self.task.weights, weights)
         self.observation = self.task.observation(scenario)
         self.action = self.task.action(scenario)
         self.integrate = make_engine(scenario, sim)
         self._backend = sim
         self._filter = NoFilter() if safety == "off" else make_filter(scenario, safety)
-
-    @property
-    def observation_size(self) -> int:
-        """Length of one robot's observation."""
-        return self.observation.size
-
-    @property
-    def action_size(self) -> int:
-        """Length of one robot's action."""
-        return self.action.size
 
     @property
     def num_agents(self) -> int:
@@ -101,12 +84,9 @@ class TeamEnv(Env):
         world = start_world(scenario or self.scenario, robot, team, cells)
         views = local_views(self.scenario, world)
         memory, obs = self.observation.observe(self.observation.init(views), views)
-        zero = jnp.zeros(())
-        names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
         safety = self._filter.init((self.num_agents,))
         sim = Simulation(world, memory, seed_words(key), jnp.zeros((), bool), safety)
-        info = {"truncation": zero, "steps": zero}
-        return State(sim, obs, jnp.zeros(self.num_agents), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+        return self.first(sim, obs)
 
     def step(self, state: State, action: jax.Array) -> State:
         """One decision of the team."""

@@ -48,15 +48,23 @@ class RandomizeConfig:
 
     def __post_init__(self) -> None:
         """Check the intervals."""
-        for f in fields(self):
-            low, high = getattr(self, f.name)
-            if low > high or low < 0:
-                raise ValueError(f"{f.name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
-        if self.packet_loss[1] > 1:
-            raise ValueError(f"packet_loss = {list(self.packet_loss)} must end at 1 or below.")
+        check_intervals({f.name: getattr(self, f.name) for f in fields(self)})
         for name in ABOVE_ZERO:
             if getattr(self, name)[0] <= 0:
                 raise ValueError(f"{name} must be larger than 0.")
+
+
+def check_intervals(ranges: dict[str, Interval]) -> None:
+    """Check the ranges of a section `randomize`, by name.
+
+    Raises:
+        ValueError: one is reversed or negative, or a probability is above 1.
+    """
+    for name, (low, high) in ranges.items():
+        if low > high or low < 0:
+            raise ValueError(f"{name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
+    if ranges["packet_loss"][1] > 1:
+        raise ValueError(f"packet_loss = {list(ranges['packet_loss'])} must end at 1 or below.")
 
 
 def between(interval: Interval, draw: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from robomarl.config import Count, NonNegative, Positive, UserError, build
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
+from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 
@@ -114,7 +115,7 @@ class WeatherConfig:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Clock):
     """One scenario and its vehicle. Made by `load_scenario`."""
 
     version: Literal[1]
@@ -183,26 +184,6 @@ class Scenario:
     def vehicle_config(self) -> Vehicle:
         """The vehicle file."""
         return load_vehicle(self.vehicle)
-
-    @property
-    def period_s(self) -> float:
-        """Time between two decisions."""
-        return 1.0 / self.rates.policy_hz
-
-    @property
-    def substeps(self) -> int:
-        """Physics steps per decision."""
-        return round(self.rates.physics_hz / self.rates.policy_hz)
-
-    @property
-    def physics_dt_s(self) -> float:
-        """Length of one physics step."""
-        return 1.0 / self.rates.physics_hz
-
-    @property
-    def max_steps(self) -> int:
-        """Decisions in an episode."""
-        return round(self.time_limit_s * self.rates.policy_hz)
 
     @property
     def ring_radius_m(self) -> float:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from robomarl.config import Fraction, NonNegative, Positive, Range
-
-Interval = tuple[float, float]
+from robomarl.sim.randomize import Interval, check_intervals
 
 
 @dataclass(frozen=True)
@@ -129,9 +128,4 @@ class GameRandomize:
 
     def __post_init__(self) -> None:
         """Check the intervals."""
-        for f in fields(self):
-            low, high = getattr(self, f.name)
-            if low > high or low < 0:
-                raise ValueError(f"{f.name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
-        if self.packet_loss[1] > 1:
-            raise ValueError(f"packet_loss = {list(self.packet_loss)} must end at 1 or below.")
+        check_intervals({f.name: getattr(self, f.name) for f in fields(self)})

@@ -1,13 +1,11 @@
 """`SoccerEnv`: a game as a `brax.envs.Env` whose agents are all robots on the field, ours first."""
 
-import contextlib
-import io
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from robomarl.config import UserError
+from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.draws import seed_words, uniform
 from robomarl.sim.soccer.fast import make_fast
 from robomarl.sim.soccer.game import Game, advance, num_step_draws
@@ -17,9 +15,6 @@ from robomarl.sim.soccer.start import num_start_draws, start_game
 from robomarl.sim.tasks import soccer
 from robomarl.spec import Memory
 from robomarl.view import LocalView
-
-with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
-    from brax.envs.base import Env, State
 
 ANYWHERE = 0.5
 """Share of the episodes of training that start with robots and ball anywhere."""
@@ -35,7 +30,7 @@ class Rally(NamedTuple):
     """[2] uint32: randomness of the steps to come."""
 
 
-class SoccerEnv(Env):
+class SoccerEnv(AgentsEnv):
     """One game on the `fast` engine; an episode ends at a goal or after the rally's time.
 
     `reset(key)` and `step(state, action)` are pure; use `jax.vmap` for a batch. `state.obs` is [M, O], `action` is
@@ -54,24 +49,11 @@ class SoccerEnv(Env):
         Raises:
             UserError: a reward term of that name does not exist.
         """
-        unknown = set(weights or {}) - set(soccer.WEIGHTS)
-        if unknown:
-            raise UserError(f"Reward weight {min(unknown)!r} is not a term; allowed: {', '.join(soccer.WEIGHTS)}.")
         self.scenario = scenario
-        self.weights = {**soccer.WEIGHTS, **(weights or {})}
+        self.weights = merge_weights(soccer.WEIGHTS, weights)
         self.observation = soccer.observation(scenario)
         self.action = soccer.action(scenario)
         self.play = make_fast(scenario)
-
-    @property
-    def observation_size(self) -> int:
-        """Length of one robot's observation."""
-        return self.observation.size
-
-    @property
-    def action_size(self) -> int:
-        """Length of one robot's action."""
-        return self.action.size
 
     @property
     def num_agents(self) -> int:
@@ -90,11 +72,8 @@ class SoccerEnv(Env):
         game = start_game(self.scenario, draws, ANYWHERE)
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
-        zero = jnp.zeros(())
-        names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
-        info = {"truncation": zero, "steps": zero}
         rally = Rally(game, memory, seed_words(key))
-        return State(rally, obs, jnp.zeros(self.num_agents), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+        return self.first(rally, obs)
 
     def step(self, state: State, action: jax.Array) -> State:
         """One decision of both teams."""

@@ -11,6 +11,7 @@ import numpy as np
 from robomarl.config import Count, Positive, UserError, build
 from robomarl.hardware_configs.ground import KickerConfig, OmniRobot, TractionConfig
 from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.sim.clock import Clock
 from robomarl.sim.scenario import RadioConfig, read_scenario
 from robomarl.sim.soccer.config import (
     BallConfig,
@@ -29,7 +30,7 @@ ROLES = ("attacker", "keeper", "supporter")
 
 
 @dataclass(frozen=True)
-class SoccerScenario:
+class SoccerScenario(Clock):
     """One game: two teams of the same vehicle. Made by `load_soccer`."""
 
     version: Literal[1]
@@ -110,26 +111,6 @@ class SoccerScenario:
     def players(self) -> int:
         """M, robots on the field: ours first, then the other team's."""
         return 2 * self.count
-
-    @property
-    def period_s(self) -> float:
-        """Time between two decisions."""
-        return 1.0 / self.rates.policy_hz
-
-    @property
-    def substeps(self) -> int:
-        """Sub-steps per decision."""
-        return round(self.rates.physics_hz / self.rates.policy_hz)
-
-    @property
-    def physics_dt_s(self) -> float:
-        """Length of one sub-step."""
-        return 1.0 / self.rates.physics_hz
-
-    @property
-    def max_steps(self) -> int:
-        """Decisions in a match."""
-        return round(self.time_limit_s * self.rates.policy_hz)
 
     @property
     def rally_steps(self) -> int:

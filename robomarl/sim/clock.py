@@ -1,0 +1,55 @@
+"""`Clock`: what follows from a scenario's rates and time limit."""
+
+from typing import Protocol
+
+
+class Rates(Protocol):
+    """Any section `rates`."""
+
+    @property
+    def policy_hz(self) -> float:
+        """Decisions per second."""
+        ...
+
+    @property
+    def physics_hz(self) -> float:
+        """Sub-steps of the physics per second."""
+        ...
+
+
+class Timed(Protocol):
+    """What `Clock` is mixed into."""
+
+    @property
+    def rates(self) -> Rates:
+        """How often things happen."""
+        ...
+
+    @property
+    def time_limit_s(self) -> float:
+        """Length of an episode or a match."""
+        ...
+
+
+class Clock:
+    """Periods and counts, for every kind of scenario."""
+
+    @property
+    def period_s(self: Timed) -> float:
+        """Time between two decisions."""
+        return 1.0 / self.rates.policy_hz
+
+    @property
+    def substeps(self: Timed) -> int:
+        """Physics steps per decision."""
+        return round(self.rates.physics_hz / self.rates.policy_hz)
+
+    @property
+    def physics_dt_s(self: Timed) -> float:
+        """Length of one physics step."""
+        return 1.0 / self.rates.physics_hz
+
+    @property
+    def max_steps(self: Timed) -> int:
+        """Decisions in an episode or a match."""
+        return round(self.time_limit_s * self.rates.policy_hz)
