@@ -7,22 +7,18 @@ import numpy as np
 import onnx
 import pytest
 
-from robomarl.cli import main
 from robomarl.config import UserError
-from robomarl.policies import export, golden
-from robomarl.policies.bundle import load_bundle
+from robomarl.policies import golden
 from robomarl.policies.export import export_bundle
-from robomarl.policies.export.record import Recorded
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, load_policy, open_policy, read_golden
-from robomarl.policies.verify import verify_bundle
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import TASKS
 from robomarl.sim.tasks.swap import observation
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import blank_view
-from tests.policies.conftest import TinyRun, gru_run
+from tests.policies.conftest import gru_run
 from tests.policies.sealing import copy, reseal
 
 RNG = np.random.default_rng(1)
@@ -249,72 +245,3 @@ def test_the_pilot_brakes_on_a_broken_view(policy: Policy):
     pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
     _, result = pilot.step(pilot.init(view), view)
     assert result.reason == Reason.NON_FINITE and np.isfinite(result.command).all()
-
-
-@pytest.fixture
-def recorded(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Export takes its sequences from the bundle that is there: compiling the environment takes long."""
-    known = read_golden(load_bundle(sealed))
-    monkeypatch.setattr(export, "record", lambda run: Recorded(known.views, known.obs, known.action))
-
-
-@pytest.mark.usefixtures("recorded")
-def test_export_writes_nothing_when_the_graph_differs(tiny_run: TinyRun, tmp_path: Path, monkeypatch):
-    honest = export.policy_graph
-
-    def wrong(run, num_obs):
-        model = onnx.load_from_string(honest(run, num_obs))
-        next(n for n in model.graph.node if n.op_type == "Tanh").op_type = "Erf"
-        return model.SerializeToString()
-
-    monkeypatch.setattr(export, "policy_graph", wrong)
-    with pytest.raises(UserError, match=r"ONNX and JAX differ: action \S+ is off by .*nothing was written"):
-        export_bundle(tiny_run, tmp_path / "out")
-    assert not list(tmp_path.iterdir())
-
-
-def test_export_leaves_other_folders_alone(tiny_run: TinyRun, tmp_path: Path):
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UserError, match="other things"):
-        export_bundle(tiny_run, tmp_path)
-    with pytest.raises(UserError, match="is a file"):
-        export_bundle(tiny_run, tmp_path / "thesis.tex")
-
-
-@pytest.mark.usefixtures("recorded")
-def test_export_replaces_a_bundle(tiny_run: TinyRun, sealed: Path, tmp_path: Path):
-    folder = copy(sealed, tmp_path)
-    (folder / "policy.onnx").write_text("old")
-    assert export_bundle(tiny_run, folder).id == load_bundle(sealed).id, "the same run gives the same bundle"
-    assert [p.name for p in tmp_path.iterdir()] == ["copy"]
-
-
-def test_verify_replays_the_filter(sealed: Path, tmp_path: Path):
-    folder = copy(sealed, tmp_path)
-    reseal(folder, lambda data: data["safety"].update(min_mates=5))  # nobody hears so many: it brakes
-    (problem,) = verify_bundle(folder, timed=False).problems
-    assert "command acceleration." in problem and "is off by" in problem
-
-
-def test_verify_finds_sidecars_of_another_bundle(sealed: Path, tmp_path: Path):
-    folder = copy(sealed, tmp_path)
-    (folder / "eval.json").write_text('{"id": "other"}')
-    assert "eval.json does not name this bundle" in verify_bundle(folder, timed=False).problems[0]
-    (folder / "eval.json").write_text(f'{{"id": "{load_bundle(sealed).id}"}}')
-    assert verify_bundle(folder, timed=False).ok
-
-
-def test_verify_says_what_is_wrong(sealed: Path, tmp_path: Path, capsys):
-    import json
-
-    figures = tmp_path / "figures.json"
-    assert main(["verify", str(sealed), "--json", str(figures)]) == 0
-    said = json.loads(figures.read_text())
-    assert said["ok"] and said["id"] == load_bundle(sealed).id and said["problems"] == []
-    assert 0 <= said["parity_max"] <= 1e-5 and 0 < said["latency_p50_us"] <= said["latency_p99_us"]
-    folder = copy(sealed, tmp_path)
-    (folder / "policy.onnx").write_text("")
-    assert main(["verify", str(folder), "--json", str(figures)]) == 1
-    said = json.loads(figures.read_text())
-    assert not said["ok"] and "policy.onnx" in said["problems"][0]
-    assert "policy.onnx" in capsys.readouterr().out
