@@ -22,6 +22,8 @@ COMMANDS = {
     "kick": ("m/s", ("body",)),
 }
 """What a policy may command, by the name before the axis: unit, and frames that it may be in."""
+VECTORS = ("acceleration", "rate", "velocity")
+"""These are commanded by axis, as `rate.x`; the others have no axes."""
 
 ResetOn = Literal["activate", "hold", "gap"]
 
@@ -220,6 +222,11 @@ def _check_conditions(contract: Contract) -> None:
         raise ValueError(f"roles names {len(contract.roles)} roles for teams of up to {contract.team_size[1]}.")
 
 
+def command_names() -> list[str]:
+    """Every element that a policy may command."""
+    return [n for name in COMMANDS for n in ([f"{name}.{a}" for a in "xyz"] if name in VECTORS else [name])]
+
+
 def _check_action(action: ActionSpec) -> None:
     """Check the order of vectors and the units of what we know: an exchanged axis is a lost robot.
 
@@ -228,15 +235,15 @@ def _check_action(action: ActionSpec) -> None:
     """
     for i, field in enumerate(action.fields):
         base, _, axis = field.name.rpartition(".")
-        if (base or field.name) not in COMMANDS:
-            raise ValueError(f"action.fields[{i}]: {field.name!r} is not known; allowed: {', '.join(COMMANDS)}.")
+        if field.name not in command_names():
+            raise ValueError(f"action.fields[{i}]: {field.name!r} is not known; allowed: {', '.join(command_names())}.")
         unit, frames = COMMANDS[base or field.name]
         if field.unit != unit or field.frame not in frames:
             raise ValueError(f"action.fields[{i}]: {field.name} must be in {unit}, in the frame {' or '.join(frames)}.")
         if not field.low < field.high:
             raise ValueError(f"action.fields[{i}]: {field.name} goes from {field.low:g} to {field.high:g}.")
         before = action.fields[i - 1].name if i else ""
-        if base and axis in "xyz" and before != f"{base}.{chr(ord(axis) - 1)}" and axis != "x":
+        if base and before != f"{base}.{chr(ord(axis) - 1)}" and axis != "x":
             raise ValueError(f"action.fields[{i}]: {field.name} must come behind {base}.{chr(ord(axis) - 1)}.")
 
 
