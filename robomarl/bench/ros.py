@@ -193,7 +193,7 @@ def write_fleet(folder: Path, count: int) -> Any:
     scenario = folder / f"swap_{count}.toml"
     rates = f"[rates]\npolicy_hz = {POLICY_HZ}.0\nphysics_hz = {PHYSICS_HZ}.0\n"
     scenario.write_text(f'extends = "swap_4"\ncount = {count}\n{rates}')
-    robots = [{"name": f"robot_{i}", "index": i, "folder": f"robot_{i}"} for i in range(count)]
+    robots = [{"name": f"robot_{i}", "index": i, "folder": str(folder / f"robot_{i}")} for i in range(count)]
     content = {"version": 1, "name": f"bench_{count}", "vehicle": "crazyflie_21", "scenario": str(scenario)}
     path = folder / f"bench_{count}.yaml"
     path.write_text(yaml.safe_dump({**content, "radio": {"rate_hz": float(RADIO_HZ)}, "robots": robots}))

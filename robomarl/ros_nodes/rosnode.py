@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import rclpy
@@ -208,8 +209,7 @@ def run_node(
         secured(lambda: rclpy.init(args=args))
         die_with_parent()
         if urgent:
-            with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, 0, URGENT)
+            hurry()
         node = secured(make)
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -247,6 +247,16 @@ def tidy_memory() -> None:
     gc.freeze()  # the collector need not look at it within a tick
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def hurry() -> None:
+    """Go before other programs of this machine, where the system allows that (root, or CAP_SYS_NICE)."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, URGENT)
+    # Linux may share the processor between sessions first (sched_autogroup); niceness then counts within one only.
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(URGENT))
 
 
 def die_with_parent() -> None:

@@ -1,5 +1,6 @@
 """What a node refuses when it starts, each in a process of its own."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -61,6 +62,27 @@ def test_a_recorder_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path: Path)
     assert done.returncode == 1
     assert "MB are free" in done.stderr
     assert "make room" in done.stderr
+
+
+GROUP = Path("/proc/self/autogroup")
+HURRIED = """
+import os
+from robomarl.ros_nodes.rosnode import hurry
+hurry()
+print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/autogroup").read().split()[-1])
+"""
+
+
+@pytest.mark.skipif(not GROUP.is_file() or os.geteuid() != 0, reason="needs root, and a kernel that groups sessions")
+def test_a_control_loop_goes_before_other_sessions_too():
+    """Where the kernel shares the processor between sessions first, a process's own niceness does nothing."""
+    command = [sys.executable, "-c", HURRIED]
+    alone = subprocess.run(command, capture_output=True, text=True, check=True, start_new_session=True)
+    assert alone.stdout.split() == ["-10", "-10"]
+    before = GROUP.read_text()
+    among_others = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert among_others.stdout.split()[0] == "-10"
+    assert GROUP.read_text() == before, "the session is not this process's own"
 
 
 def test_no_parameter_reaches_a_shell(root: Path):
