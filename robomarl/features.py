@@ -232,7 +232,7 @@ def cable(view: LocalView, rule: NeighbourRule) -> Array:
     return view.own.pos_m - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
 
 
-AHEAD_M, AHEAD_RAD = 0.4, 0.5
+AHEAD_M, AHEAD_RAD = 0.5, 0.6
 """How far ahead of the load, on its way to the goal, the place is that a robot is led to."""
 _PLACE = (*_LOAD, "sensed.grip_n", "sensed.length_m", "goal.pos_m", "goal.quat_wxyz")
 

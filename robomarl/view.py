@@ -81,7 +81,7 @@ class LoadSensed(NamedTuple):
     """[..., 3, 4] the pull of its own cable that, together with the others', holds the load still: this matrix times
     (up in the load frame, 1), load frame. From the configuration too; see `robomarl.sim.load.grip`."""
     length_m: Array
-    """[...] of its own cable, as configured."""
+    """[...] from there to the vehicle's centre when the cable is taut, as configured."""
 
 
 class LocalView(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robomarl.geometry import namespace, norm
-from robomarl.sim.load.grip import grip_matrix
+from robomarl.sim.load.grip import grip_matrix, reach_m
 from robomarl.sim.load.state import Load
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World
@@ -66,7 +66,7 @@ def see_load(scenario: Scenario, world: World) -> tuple[LoadSensed, Array, Array
     role = zero[..., 0].astype("int32") + np.arange(scenario.count, dtype=np.int32)
     grip = grip_matrix(scenario.load, cables).astype(np.float32)  # type: ignore[arg-type]
     pose = (load.measured_pos_m, load.measured_quat)
-    sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + cables.length_m)
+    sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + reach_m(scenario.load, cables))  # type: ignore[arg-type]
     return sensed, load.goal_quat, role
 
 

@@ -67,7 +67,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     with bar:
         for round_index in range(ROUNDS):
             state, error = teacher.round(state, round_index / (ROUNDS - 1), bar)
-    save_state(out / "checkpoint.npz", state)
+    save_state(out / "checkpoint.npz", jax.device_put(state))
     decisions = ROUNDS * NUM_TEAMS * scenario.max_steps * scenario.count
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 
@@ -137,13 +137,15 @@ class Teacher:
         task, scenario = task_of(team.scenario), team.scenario
         team.reset()
         memory, flying = spec.init(team.views()), np.ones(NUM_TEAMS, bool)
+        seen_by_law = self._law.observation.init(team.views())
         by_policy = (np.arange(NUM_TEAMS) < share * NUM_TEAMS)[:, None, None]
         kept: list[Samples] = []
         carry = self._networks.init_carry((NUM_TEAMS, scenario.count))
         for step in range(scenario.max_steps):
             views = team.views()
             memory, obs = spec.observe(memory, views)
-            wanted = (self._law(views) - middle) / half
+            seen_by_law, read = self._law.observation.observe(seen_by_law, views)
+            wanted = (self._law.act(read) - middle) / half
             carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
             flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)
             if step % STRIDE == 0:

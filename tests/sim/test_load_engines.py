@@ -124,13 +124,15 @@ def test_the_law_brings_the_load_to_its_goal(lift: Scenario):
     task = task_of(lift)
     assert task.law is not None
     law, bad = task.law(lift), np.zeros(6, bool)
+    memory = law.observation.init(team.views())
     for _ in range(800):
-        world = team.step(law(team.views()))
+        memory, obs = law.observation.observe(memory, team.views())
+        world = team.step(law.act(obs))
         bad |= np.asarray(task.failed(lift, world))
     distance, angle = pose_errors(world)
     assert not bad.any()
-    assert distance.mean() < 0.08
-    assert np.rad2deg(angle).mean() < 8
+    assert distance.mean() < 0.04
+    assert np.rad2deg(angle).mean() < 4
 
 
 def test_falls_touches_and_losses_are_told_apart(lift: Scenario):

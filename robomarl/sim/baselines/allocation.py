@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import daqp
 import numpy as np
 
+from robomarl.sim.load.grip import reach_m
 from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
@@ -51,10 +52,8 @@ def rig_of(scenario: Scenario) -> Rig:
     """The nominal rig of a scenario with a load."""
     load, cables = scenario.load, scenario.cables
     assert load is not None and cables is not None, "a model-based controller of a load needs one"
-    even = load.mass_kg * GRAVITY_M_S2 / scenario.count
-    reach = cables.length_m + even / cables.stiffness_n_m - cables.vehicle_point_m[2]
     point, inertia = np.array(cables.load_points_m), np.array(load.inertia_kg_m2)
-    return Rig(load.mass_kg, inertia, np.array(load.com_m), point, reach)
+    return Rig(load.mass_kg, inertia, np.array(load.com_m), point, reach_m(load, cables))
 
 
 def allocate(rig: Rig, spread: Spread, rot: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray) -> np.ndarray:

@@ -21,6 +21,13 @@ def grip_matrix(load: LoadConfig, cables: CableConfig) -> np.ndarray:
     return np.concatenate([weight, spreading(load, cables, arms)[..., None]], -1)
 
 
+def reach_m(load: LoadConfig, cables: CableConfig) -> float:
+    """From a point of attachment to the centre of a hovering vehicle [m]: the cable as it stretches when all carry
+    alike, and how far below the centre it is tied."""
+    even = load.mass_kg * GRAVITY_M_S2 / len(cables.load_points_m)
+    return cables.length_m + even / cables.stiffness_n_m - cables.vehicle_point_m[2]
+
+
 def spreading(load: LoadConfig, cables: CableConfig, arms: np.ndarray) -> np.ndarray:
     """[N, 3] pulls without force or moment, so large that cables lean by `spread_rad` on average when level."""
     apart = arms[:, None] - arms[None]

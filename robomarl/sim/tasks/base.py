@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from typing import Protocol
 
 from robomarl.config import UserError
 from robomarl.geometry import norm
@@ -11,7 +12,6 @@ from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World, positions
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
-from robomarl.view import LocalView
 
 Terms = dict[str, Array]
 """Reward terms by name, [..., N] each, before their weights."""
@@ -21,6 +21,17 @@ def robot_errors(world: World) -> tuple[Array, Array]:
     """Mean distance of the robots to their goals; their attitude is their own affair."""
     distance = norm(positions(world.body) - world.goal_m).mean(-1)
     return distance, distance * math.nan
+
+
+class Law(Protocol):
+    """A decentralized controller that nobody trained."""
+
+    observation: ObservationSpec
+    """What it reads of the view."""
+
+    def act(self, obs: Array) -> Array:
+        """Observation [..., O] to command [..., A]."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -44,8 +55,8 @@ class Task:
     errors: Callable[[World], tuple[Array, Array]] = robot_errors
     """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
     asks for none."""
-    law: Callable[[Scenario], Callable[[LocalView], Array]] | None = None
-    """A controller that a policy may imitate first, view -> command; none where there is none."""
+    law: Callable[[Scenario], Law] | None = None
+    """A controller that a policy may imitate first; none where there is none."""
 
 
 TASKS: dict[str, Task] = {}
