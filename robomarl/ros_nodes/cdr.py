@@ -7,6 +7,7 @@ little-endian): four bytes of head, then every primitive aligned to its size, co
 """
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ HEAD = b"\x00\x01\x00\x00"
 _STAMP = struct.Struct("<iI")
 _COUNT = struct.Struct("<I")
 _POSE, _TWIST, _VECTOR = struct.Struct("<7d"), struct.Struct("<6d"), struct.Struct("<3d")
-_COVARIANCE_BYTES = 36 * 8
+COVARIANCE_BYTES = 36 * 8
 
 
 class LayoutError(ValueError):
@@ -32,6 +33,37 @@ class PointAt(NamedTuple):
     duration: int
     counts: tuple[int, ...]
     """Transforms, velocities, accelerations."""
+
+
+class Layout:
+    """How one sender lays a message out: where its numbers are, and every byte that stays the same."""
+
+    def __init__(self, data: bytes, places: Sequence[tuple[int, int]], free: Sequence[tuple[int, int]] = ()) -> None:
+        """Take the layout of a message that was read the long way.
+
+        Args:
+            data: the message; begins with a header.
+            places: (where, how many) of the doubles that are read, in order.
+            free: (where, how many bytes) of what may change and is not read.
+        """
+        form, end = "<4xiI", 12
+        for at, count in places:
+            form, end = f"{form}{at - end}x{count}d", at + 8 * count
+        self._numbers = struct.Struct(form)
+        self._size, self._same, begin = len(data), [(slice(0, 4), data[:4])], 12
+        for at, size in sorted([*((at, 8 * count) for at, count in places), *free, (len(data), 0)]):
+            self._same.append((slice(begin, at), data[begin:at]))
+            begin = at + size
+
+    def read(self, data: bytes) -> tuple[float, list[float]] | None:
+        """The stamp [s] and the numbers; None where the message is laid out in another way."""
+        if len(data) != self._size:
+            return None
+        for part, same in self._same:
+            if data[part] != same:
+                return None
+        seconds, nanoseconds, *numbers = self._numbers.unpack_from(data)
+        return seconds + nanoseconds * 1e-9, numbers
 
 
 def stamp_s(data: bytes) -> float:
@@ -67,7 +99,7 @@ def odometry_at(data: bytes) -> tuple[int, int, bytes]:
     frame, at = text_at(data, 12)
     _, at = text_at(data, at)
     pose = aligned8(at)
-    twist = pose + _POSE.size + _COVARIANCE_BYTES
+    twist = pose + _POSE.size + COVARIANCE_BYTES
     if len(data) < twist + _TWIST.size:
         raise LayoutError("an odometry message is too short")
     return pose, twist, frame
@@ -107,19 +139,9 @@ def _point_at(data: bytes, at: int) -> tuple[PointAt, int]:
     return PointAt(places[0], places[1], places[2], at, tuple(counts)), at + 8
 
 
-def vector(data: bytes, at: int) -> tuple[float, float, float]:
-    """Three doubles."""
-    return _VECTOR.unpack_from(data, at)
-
-
 def set_vector(data: bytearray, at: int, value: np.ndarray) -> None:
     """Write three doubles."""
     _VECTOR.pack_into(data, at, *value)
-
-
-def pose(data: bytes, at: int) -> tuple[float, ...]:
-    """x, y, z and the quaternion, xyzw."""
-    return _POSE.unpack_from(data, at)
 
 
 def set_pose(data: bytearray, at: int, pos: np.ndarray, wxyz: np.ndarray) -> None:
@@ -128,14 +150,14 @@ def set_pose(data: bytearray, at: int, pos: np.ndarray, wxyz: np.ndarray) -> Non
     _POSE.pack_into(data, at, *pos, x, y, z, w)
 
 
-def twist(data: bytes, at: int) -> tuple[float, ...]:
-    """Linear, then angular."""
-    return _TWIST.unpack_from(data, at)
-
-
 def set_twist(data: bytearray, at: int, linear: np.ndarray, angular: np.ndarray) -> None:
     """Write linear, then angular."""
     _TWIST.pack_into(data, at, *linear, *angular)
+
+
+def view(data: bytearray, at: int, count: int) -> np.ndarray:
+    """[count] doubles in place: what is assigned to it is written."""
+    return np.frombuffer(data, "<f8", count, at)
 
 
 def set_duration(data: bytearray, at: int, time_s: float) -> None:

@@ -38,10 +38,10 @@ class Radio:
         """When the newest odometry was published, by the system clock."""
         self._publishers = {topic: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
         own = self._name(topics.ODOMETRY, settings.name)
-        self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_to)
+        self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_reader())
         self._goal = self._mailbox(topics.GOAL, settings.name, convert.goal_to)
         mates, said = ears.inbox.mates, topics.STATE_AND_PLAN
-        self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_to) for m in mates}
+        self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
         self._sensed = [

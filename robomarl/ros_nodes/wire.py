@@ -1,20 +1,20 @@
 """The functions of `convert` that run at every tick, on serialized messages: bytes to arrays and back.
 
-Readers take what `convert` takes and refuse what it refuses; bytes that are laid out in an unexpected way (another
-byte order, say) go the long way, through rclpy. Writers are templates: made once through `convert`, then
-overwritten.
+Readers take what `convert` takes and refuse what it refuses. The first message goes the long way, through rclpy, and
+so does every one that is laid out in another way than the one before. Writers are templates: made once through
+`convert`, then overwritten.
 """
 
+import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from robomarl.geometry import quat_conjugate, rotate
 from robomarl.ros_nodes import cdr, convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Broadcast, Estimate
@@ -22,65 +22,111 @@ from robomarl.ros_nodes.topics import FRAME
 from robomarl.view import Plan
 
 T = TypeVar("T")
+Made = Callable[[list[float]], T]
+Whole = Callable[[bytes], tuple[T, float]]
+KIND = MultiDOFJointTrajectory
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _FRAME = FRAME.encode()
 _STILL = Estimate(np.zeros(3), UPRIGHT, np.zeros(3), np.zeros(3))
 
 
-def serialized(kind: Any, slow: Callable[[Any], T]) -> Callable[[Callable[[bytes], T]], Callable[[bytes], T]]:
-    """Mark a reader of bytes, for `Mailbox`; what it can't lay out is read by `slow`, from a message of `kind`."""
+class Reader(Generic[T]):
+    """Reads the messages of one topic, for `Mailbox`: the first the long way, those that are laid out alike at once."""
 
-    def mark(fast: Callable[[bytes], T]) -> Callable[[bytes], T]:
-        def read(data: bytes) -> T:
-            try:
-                return fast(data)
-            except (cdr.LayoutError, struct.error):
-                return slow(deserialize_message(data, kind))
+    takes_bytes = True
 
-        read.__doc__, read.takes_bytes = fast.__doc__, True  # type: ignore[attr-defined]
-        return read
+    def __init__(self, whole: Whole[T], lay: Callable[[bytes], cdr.Layout], made: Made[T]) -> None:
+        """Nothing has been read.
 
-    return mark
+        Args:
+            whole: from any message to what is read; refuses.
+            lay: the layout of a message that was not refused.
+            made: from the numbers of the layout to what is read.
+        """
+        self._whole, self._lay, self._made = whole, lay, made
+        self._layout: cdr.Layout | None = None
+
+    def __call__(self, data: bytes) -> tuple[T, float]:
+        """What the message says, and its stamp [s].
+
+        Raises:
+            MessageError: it is refused.
+        """
+        if self._layout is not None and (found := self._layout.read(data)):
+            return self._made(found[1]), found[0]
+        try:
+            self._layout = self._lay(data)
+        except (cdr.LayoutError, struct.error):
+            self._layout = None
+        return self._whole(data)
 
 
-@serialized(Odometry, convert.odometry_to)
-def odometry_to(data: bytes) -> tuple[Estimate, float]:
-    """As `convert.odometry_to`."""
-    stamp_s = cdr.stamp_s(data)
+def odometry_reader() -> Reader[Estimate]:
+    """Reads as `convert.odometry_to`."""
+    return Reader(lambda data: convert.odometry_to(deserialize_message(data, Odometry)), _odometry_layout, _estimate)
+
+
+def broadcast_reader() -> Reader[Broadcast]:
+    """Reads as `convert.broadcast_to`."""
+    return Reader(lambda data: convert.broadcast_to(deserialize_message(data, KIND)), _broadcast_layout, _broadcast)
+
+
+def command_reader() -> Reader[np.ndarray]:
+    """Reads as `convert.command_to`."""
+    return Reader(lambda data: convert.command_to(deserialize_message(data, KIND)), _command_layout, _command)
+
+
+def _odometry_layout(data: bytes) -> cdr.Layout:
     pose, twist, frame = cdr.odometry_at(data)
-    _check(frame)
-    px, py, pz, *xyzw = cdr.pose(data, pose)
-    vx, vy, vz, *omega = cdr.twist(data, twist)
-    quat = _unit(xyzw)
-    return Estimate(np.array([px, py, pz]), quat, rotate(quat, np.array([vx, vy, vz])), np.array(omega)), stamp_s
+    _need(frame == _FRAME)
+    _, end = cdr.text_at(data, cdr.text_at(data, 12)[1])  # what fills up to the first double may be anything
+    free = [(end, pose - end), (pose + 56, cdr.COVARIANCE_BYTES), (twist + 48, cdr.COVARIANCE_BYTES)]
+    return cdr.Layout(data, [(pose, 7), (twist, 6)], free)
 
 
-@serialized(MultiDOFJointTrajectory, convert.broadcast_to)
-def broadcast_to(data: bytes) -> tuple[Broadcast, float]:
-    """As `convert.broadcast_to`."""
-    stamp_s = cdr.stamp_s(data)
+def _estimate(numbers: list[float]) -> Estimate:
+    found = np.array(numbers)
+    x, y, z, w = numbers[3:7]
+    length = (w * w + x * x + y * y + z * z) ** 0.5
+    if not abs(length - 1.0) <= convert.UNIT_TOLERANCE:
+        raise MessageError(f"quaternion {[w, x, y, z]} (wxyz) has length {length:.4g}, not 1")
+    quat = w / length, x / length, y / length, z / length
+    return Estimate(found[:3], np.array(quat), np.array(_turned(*quat, numbers[7:10])), found[10:])
+
+
+def _turned(w: float, x: float, y: float, z: float, vector: Sequence[float]) -> tuple[float, float, float]:
+    """As `geometry.rotate`, in plain floats: v + 2 w (q x v) + 2 q x (q x v)."""
+    a, b, c = vector
+    p, q, r = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
+    return a + w * p + y * r - z * q, b + w * q + z * p - x * r, c + w * r + x * q - y * p
+
+
+def _broadcast_layout(data: bytes) -> cdr.Layout:
     points, frame = cdr.trajectory_at(data)
-    _check(frame)
-    if len(points) != 3 or any(point.counts[:2] != (1, 1) for point in points):
-        raise MessageError("a state and plan has three points with one transform and one velocity each")
-    pos = [np.array(cdr.vector(data, point.transform)) for point in points]
-    vel = [np.array(cdr.vector(data, point.velocity)) for point in points[:2]]
-    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2])), stamp_s
+    _need(frame == _FRAME and len(points) == 3 and all(point.counts == (1, 1, 0) for point in points))
+    places = [at for point in points for at in ((point.transform, 3), (point.velocity, 3))][:5]
+    free = [at for p in points for at in ((p.transform + 24, 32), (p.velocity + 24, 24), (p.duration, 8))]
+    return cdr.Layout(data, places, [*free, (points[2].velocity, 24)])
 
 
-@serialized(MultiDOFJointTrajectory, convert.command_to)
-def command_to(data: bytes) -> tuple[np.ndarray, float]:
-    """As `convert.command_to`."""
-    stamp_s = cdr.stamp_s(data)
+def _broadcast(numbers: list[float]) -> Broadcast:
+    pos, vel, *plan = np.array(numbers).reshape(5, 3)
+    return Broadcast(pos, vel, Plan(*plan))
+
+
+def _command_layout(data: bytes) -> cdr.Layout:
     points, frame = cdr.trajectory_at(data)
-    _check(frame)
-    if len(points) != 1 or points[0].counts != (0, 1, 1):
-        raise cdr.LayoutError("not the layout that policy nodes send")
-    yaw_rate = cdr.twist(data, points[0].velocity)[5]
-    command = np.array([*cdr.vector(data, points[0].acceleration), yaw_rate])
-    if not np.isfinite(command).all():
+    _need(frame == _FRAME and len(points) == 1 and points[0].counts == (0, 1, 1))
+    (point,) = points
+    free = [(point.velocity, 40), (point.acceleration + 24, 24), (point.duration, 8)]
+    return cdr.Layout(data, [(point.velocity + 40, 1), (point.acceleration, 3)], free)
+
+
+def _command(numbers: list[float]) -> np.ndarray:
+    command = np.array([*numbers[1:], numbers[0]])
+    if not math.isfinite(sum(numbers)):
         raise MessageError(f"a command must be finite, not {command}")
-    return command, stamp_s
+    return command
 
 
 class OdometryWriter:
@@ -89,15 +135,16 @@ class OdometryWriter:
     def __init__(self, robot: str) -> None:
         """Make the template."""
         self._data = _template(convert.odometry_from(_STILL, 0.0, robot))
-        self._pose, self._twist, _ = cdr.odometry_at(bytes(self._data))
+        pose, twist, _ = cdr.odometry_at(bytes(self._data))
+        self._pose, self._twist = cdr.view(self._data, pose, 7), cdr.view(self._data, twist, 6)
 
     def __call__(self, estimate: Estimate, stamp_s: float) -> bytes:
         """As `convert.odometry_from`."""
-        data, quat = self._data, estimate.quat_wxyz
-        cdr.set_stamp(data, stamp_s)
-        cdr.set_pose(data, self._pose, estimate.pos_m, quat)
-        cdr.set_twist(data, self._twist, rotate(quat_conjugate(quat), estimate.vel_m_s), estimate.omega_rad_s)
-        return bytes(data)
+        w, x, y, z = estimate.quat_wxyz.tolist()
+        cdr.set_stamp(self._data, stamp_s)
+        self._pose[:] = *estimate.pos_m.tolist(), x, y, z, w
+        self._twist[:] = *_turned(w, -x, -y, -z, estimate.vel_m_s.tolist()), *estimate.omega_rad_s.tolist()
+        return bytes(self._data)
 
 
 class BroadcastWriter:
@@ -108,20 +155,19 @@ class BroadcastWriter:
         nothing = np.zeros(3)
         said = Broadcast(nothing, nothing, Plan(nothing, nothing, nothing))
         self._data = _template(convert.broadcast_from(said, 0.0, robot, (0.0, 0.0)))
-        self._points, _ = cdr.trajectory_at(bytes(self._data))
+        points, _ = cdr.trajectory_at(bytes(self._data))
+        places = [at for point in points for at in (point.transform, point.velocity)][:5]
+        self._views = [cdr.view(self._data, at, 3) for at in places]
+        self._durations = [point.duration for point in points[1:]]
 
     def __call__(self, said: Broadcast, stamp_s: float, ahead_s: tuple[float, float]) -> bytes:
         """As `convert.broadcast_from`."""
-        data, (state, queued, stop), plan = self._data, self._points, said.plan
-        cdr.set_stamp(data, stamp_s)
-        cdr.set_vector(data, state.transform, said.pos_m)
-        cdr.set_vector(data, state.velocity, said.vel_m_s)
-        cdr.set_vector(data, queued.transform, plan.pos_m)
-        cdr.set_vector(data, queued.velocity, plan.vel_m_s)
-        cdr.set_vector(data, stop.transform, plan.stop_m)
-        cdr.set_duration(data, queued.duration, ahead_s[0])
-        cdr.set_duration(data, stop.duration, ahead_s[1])
-        return bytes(data)
+        cdr.set_stamp(self._data, stamp_s)
+        for place, value in zip(self._views, (said.pos_m, said.vel_m_s, *said.plan), strict=True):
+            place[:] = value
+        for at, time_s in zip(self._durations, ahead_s, strict=True):
+            cdr.set_duration(self._data, at, time_s)
+        return bytes(self._data)
 
 
 class CommandWriter:
@@ -130,14 +176,14 @@ class CommandWriter:
     def __init__(self, robot: str) -> None:
         """Make the template."""
         self._data = _template(convert.command_from(np.zeros(4), 0.0, robot))
-        ((self._point,), _) = cdr.trajectory_at(bytes(self._data))
+        ((point,), _) = cdr.trajectory_at(bytes(self._data))
+        self._acceleration = cdr.view(self._data, point.acceleration, 3)
+        self._yaw_rate = cdr.view(self._data, point.velocity + 40, 1)
 
     def __call__(self, command: np.ndarray, stamp_s: float) -> bytes:
         """As `convert.command_from`."""
-        x, y, z, yaw_rate = command.tolist()
         cdr.set_stamp(self._data, stamp_s)
-        cdr.set_vector(self._data, self._point.acceleration, (x, y, z))  # type: ignore[arg-type]
-        cdr.set_twist(self._data, self._point.velocity, (0.0, 0.0, 0.0), (0.0, 0.0, yaw_rate))  # type: ignore[arg-type]
+        self._acceleration[:], self._yaw_rate[:] = command[:3], command[3:]
         return bytes(self._data)
 
 
@@ -182,14 +228,6 @@ def _template(message: Any) -> bytearray:
     return bytearray(serialize_message(message))
 
 
-def _check(frame: bytes) -> None:
-    if frame != _FRAME:
-        raise MessageError(f"header.frame_id is {frame.decode(errors='replace')!r}, not {FRAME!r}")
-
-
-def _unit(xyzw: Sequence[float]) -> np.ndarray:
-    x, y, z, w = xyzw
-    length = (w * w + x * x + y * y + z * z) ** 0.5
-    if not abs(length - 1.0) <= convert.UNIT_TOLERANCE:
-        raise MessageError(f"quaternion {[w, x, y, z]} (wxyz) has length {length:.4g}, not 1")
-    return np.array([w / length, x / length, y / length, z / length])
+def _need(is_so: bool) -> None:
+    if not is_so:
+        raise cdr.LayoutError("not the layout that these nodes send")

@@ -82,7 +82,7 @@ class SimNode(Node):
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
         self._write = [OdometryWriter(name) for name in names]
         self._write_truth = TruthWriter(names)
-        self._commands = [Mailbox(self, command, command.of(n, base), wire.command_to) for n in names]
+        self._commands = [Mailbox(self, command, command.of(n, base), wire.command_reader()) for n in names]
         self._goals = [Mailbox(self, goal, goal.of(n, base), convert.goal_to) for n in names]
         self._shown = {topic: publisher(self, topic, topic.of("sim", base)) for topic in topics.SIM_TOPICS}
         self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
