@@ -5,6 +5,7 @@ named `view.own.pos_m`, `obs`, `action`, `command`; [S, T, N, ...] each.
 """
 
 import io
+import threading
 from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +24,9 @@ TOLERANCE = 1e-5
 COMMAND_TOLERANCE = 1e-3
 """Largest difference of a filtered command: where the solver stops differs between processors."""
 _VIEW = "view."
+_READING = threading.Lock()
+"""numpy reads an array's header with Python's parser; that of 3.11 fails when the garbage collector, in its middle,
+lets another thread parse. Flash verifies robots in threads."""
 
 
 class Golden(NamedTuple):
@@ -76,7 +80,7 @@ def from_bytes(content: bytes) -> Golden:
         UserError: not such a file, or an array is missing or of another shape.
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as data:
+        with _READING, np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
         return Golden(_views(arrays), arrays["obs"], arrays["action"], arrays["command"])
     except (KeyError, ValueError, OSError, EOFError, TypeError) as error:
