@@ -149,10 +149,11 @@ class Change:
         try:
             act(name)
             good = True
-        except UserError as error:
+        except Exception as error:  # whatever it was, the others must hear that this robot failed
             good = False
             self.watch(name, "failed")
-            self._update(name, ok=False, reason=self.reports[name].reason or str(error))
+            said = str(error) if isinstance(error, UserError) else f"{name}: {error!r}"
+            self._update(name, ok=False, reason=self.reports[name].reason or said)
         self._update(name, seconds=self.reports[name].seconds + time.perf_counter() - start)
         return good
 

@@ -86,18 +86,21 @@ def test_one_robot_that_fails_to_switch_takes_the_others_back(bundles, robots, s
     assert told[3][-1] == "not switched, because robot_2 failed."
 
 
-def test_a_robot_that_switched_but_could_not_say_so_goes_back_too(bundles, robots, monkeypatch):
+@pytest.mark.parametrize("error", [UserError("the answer is lost"), SystemError("a fault of our own")])
+def test_a_robot_that_switched_but_could_not_say_so_goes_back_too(bundles, robots, monkeypatch, error):
     """The answer is lost, not the switch: going back must not depend on the answer."""
     honest = Robot.switch
 
     def mute(self, *args):
         honest(self, *args)
         if self.name == "robot_1":
-            fail()
+            raise error
 
     flash.flash(bundles[0], robots)
     monkeypatch.setattr(Robot, "switch", mute)
-    assert not any(r.ok for r in flash.flash(bundles[1], robots))
+    reports = flash.flash(bundles[1], robots)
+    assert not any(r.ok for r in reports)
+    assert str(error) in reports[1].reason
     assert states(robots) == {State(bundles[0].id)}
 
 
