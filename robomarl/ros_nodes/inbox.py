@@ -128,7 +128,7 @@ class Inbox:
         self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
-        self._own, self._changed_s, self._broken = _Slot(), NEVER, False
+        self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
         self._heard = {name: _Slot() for name in self.mates}
         self._goal: Goal | None = None
         self._bundles: dict[str, str] = {}
@@ -136,11 +136,12 @@ class Inbox:
 
     def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
         """A state estimate of this robot arrived."""
-        self._broken = not all(math.isfinite(part.sum()) for part in estimate)
+        numbers = np.concatenate(estimate)
+        self._broken = not math.isfinite(numbers.sum())
         if self._broken:
             return  # blind braking goes on from the last one that was good
-        if self.own is None or any(a.tobytes() != b.tobytes() for a, b in zip(estimate, self.own, strict=True)):
-            self._changed_s = steady_s
+        if (bits := numbers.tobytes()) != self._bits:
+            self._bits, self._changed_s = bits, steady_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
 
     def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
@@ -215,7 +216,7 @@ class Inbox:
     def _goal_problems(self) -> list[Problem]:
         if self._goal is None:
             return [Problem("goal", "none received yet")]
-        return [] if np.isfinite(self._goal.pos_m).all() else [Problem("goal", "is not finite")]
+        return [] if math.isfinite(self._goal.pos_m.sum()) else [Problem("goal", "is not finite")]
 
     def _sensed_problems(self, now: Now) -> list[Problem]:
         texts = {name: self._staleness(slot, now, self.task.max_age_s) for name, slot in self._sensed.items()}

@@ -1,7 +1,7 @@
 """The one thread of a policy node: it waits for the sensor, ticks, and serves what is asked of the node in between.
 
 rclpy's executor rebuilds its wait set at every turn, which takes longer than a tick. So it gets its turn between
-two ticks, some times a second; between them only the sensor's subscription is waited for.
+two ticks, and only when somebody asks for something; otherwise only the sensor's subscription is waited for.
 """
 
 import time
@@ -16,6 +16,8 @@ from robomarl.ros_nodes.metronome import Beat, Metronome
 
 SERVE_EVERY_S = 0.05
 """Services are looked at so often, if there is time between two ticks."""
+TIDY_EVERY_S = 1.0
+"""The executor gets its turn so often even if nobody asks: for what is no service."""
 SERVE_AT_LEAST_S = 0.25
 """And so often even if there is not."""
 SERVE_ROOM_S = 0.003
@@ -42,6 +44,25 @@ class Awaited:
             return self._set.is_ready("subscription", index)
 
 
+class Asked:
+    """Whether somebody has called one of a node's services."""
+
+    def __init__(self, node: Node) -> None:
+        """Take the services that the node has now."""
+        self._services = list(node.services)
+        context = node.context.handle
+        assert context is not None
+        self._set = _rclpy.WaitSet(0, 0, 0, 0, len(self._services), 0, context)
+
+    def __call__(self) -> bool:
+        """Look; does not wait."""
+        with self._set:
+            self._set.clear_entities()
+            places = [self._set.add_service(service.handle) for service in self._services]
+            self._set.wait(0)
+            return any(self._set.is_ready("service", place) for place in places)
+
+
 class Loop:
     """Runs the ticks of one node, once `begin` has been called."""
 
@@ -56,11 +77,12 @@ class Loop:
         self._node, self._tick, self._failed = node, tick, failed
         self._metronome: Metronome | None = None
         self._awaited: Awaited | None = None
-        self._served_s = 0.0
+        self._asked = lambda: True
+        self._looked_s = self._served_s = 0.0
 
     def begin(self, period_s: float, subscription: Any) -> None:
         """Tick from now on, in step with the messages of a subscription."""
-        self._awaited = Awaited(self._node, subscription)
+        self._awaited, self._asked = Awaited(self._node, subscription), Asked(self._node)
         self._metronome = Metronome(period_s, time.monotonic() + period_s)
 
     def end(self) -> None:
@@ -92,9 +114,11 @@ class Loop:
     def _serve(self, executor: SingleThreadedExecutor) -> None:
         """Let the executor answer what has been asked, if there is time."""
         now_s, metronome = time.monotonic(), self._metronome
-        since_s = now_s - self._served_s
+        since_s = now_s - self._looked_s
         if metronome is not None and since_s < SERVE_AT_LEAST_S:
             if since_s < SERVE_EVERY_S or metronome.opens_s - now_s < SERVE_ROOM_S:
                 return
-        self._served_s = now_s
-        executor.spin_once(timeout_sec=0.0)
+        self._looked_s = now_s
+        if self._asked() or now_s - self._served_s > TIDY_EVERY_S:
+            self._served_s = now_s
+            executor.spin_once(timeout_sec=0.0)

@@ -36,7 +36,7 @@ class Radio:
         self._base = node.get_namespace().rstrip("/").rpartition("/")[0]
         self.sent_s = math.nan
         """When the newest odometry was published, by the system clock."""
-        self._publishers = {topic: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
+        self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
         own = self._name(topics.ODOMETRY, settings.name)
         self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_reader())
         self._goal = self._mailbox(topics.GOAL, settings.name, convert.goal_to)
@@ -69,7 +69,7 @@ class Radio:
 
     def send(self, topic: Topic, message: Any) -> None:
         """Publish a message or its bytes."""
-        self._publishers[topic].publish(message)
+        self._publishers[topic.name].publish(message)
 
     def rivals(self) -> list[str]:
         """What others say in this robot's name."""

@@ -78,7 +78,7 @@ class Mailbox:
         """
         self.name, self.topic, self.refused = name, topic, ""
         self._convert, self._node = convert, node
-        self._last: dict[str, int] = {}
+        self._last: dict[Any, int] = {}
         self._received = self._lost = 0
         qos, kind = qos_of(topic), message_class(topic.type)
         qos.depth = depth or qos.depth
@@ -122,7 +122,7 @@ class Mailbox:
         self._node.destroy_subscription(self.subscription)
 
     def _tally(self, info: Mapping[str, Any]) -> None:
-        number, sender = info.get("publication_sequence_number"), str(info.get("publisher_gid"))
+        number, sender = info.get("publication_sequence_number"), sender_of(info)
         self._received += 1
         if number is None:
             return
@@ -134,6 +134,12 @@ class Mailbox:
         if text != self.refused:
             self._node.get_logger().error(f"{self.name}: message refused: {text}")
         self.refused = text
+
+
+def sender_of(info: Mapping[str, Any]) -> Any:
+    """The publisher of a message, out of the middleware's message info: something to compare and hash."""
+    gid = info.get("publisher_gid")
+    return gid["data"] if isinstance(gid, dict) else str(gid)
 
 
 def publisher(node: Node, topic: Topic, name: str) -> Publisher:
