@@ -9,17 +9,18 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.env import make_env
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
 from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text, with_weights
@@ -28,7 +29,7 @@ from robomarl.train.curriculum import check_curriculum
 from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
-from robomarl.train.mappo import init_state, make_update
+from robomarl.train.programs import init_state, make_update, per_update
 from robomarl.train.state import TrainState
 from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
 
@@ -110,11 +111,10 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         for seed, folder in options.folders.items()
     ]
     bar = ProgressBar(steps * len(members), config.total_steps * len(members), options.quiet)
-    with interrupt_flag() as interrupted:
+    with ExitStack() as opened, interrupt_flag() as interrupted:
+        for close in (bar.close, *(member.logs.close for member in members)):
+            opened.callback(close)
         rows = _loop(Loop(config, env, options, members, bar), first, interrupted)
-    for member in members:
-        member.logs.close()
-    bar.close()
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
@@ -140,7 +140,7 @@ def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
     return replace(config, total_steps=options.steps or config.total_steps), scenario
 
 
-def check_roles(config: TrainConfig, env: TeamEnv) -> None:
+def check_roles(config: TrainConfig, env: Any) -> None:
     """Raises `UserError` where a robot has a role that there are no parameters for."""
     if config.network.roles == 1:
         return
@@ -150,17 +150,12 @@ def check_roles(config: TrainConfig, env: TeamEnv) -> None:
         raise UserError(f"network.roles = {config.network.roles}, but {env.scenario.name} has {most}; make it {most}.")
 
 
-def per_update(config: TrainConfig, env: TeamEnv) -> int:
-    """Agent-steps of one update."""
-    return config.num_envs * config.unroll * env.num_agents
-
-
 @dataclass(frozen=True)
 class Loop:
     """What the loop over the updates needs."""
 
     config: TrainConfig
-    env: TeamEnv
+    env: Any
     options: RunOptions
     members: list[Member]
     bar: ProgressBar
@@ -228,7 +223,7 @@ def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
     return [partial(jax.tree.map, lambda x, i=i: x[i], state) for i in range(count)]
 
 
-def first_state(config: TrainConfig, env: TeamEnv, options: RunOptions) -> TrainState:
+def first_state(config: TrainConfig, env: Any, options: RunOptions) -> TrainState:
     """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
