@@ -34,6 +34,12 @@ class FlightLog(NamedTuple):
     """Safety distance between centres."""
     load_pose: np.ndarray = np.zeros((0, 7))
     """[T, 7] centre of mass and attitude of the load; [0, 7] where nothing is carried."""
+    load_place_m: np.ndarray = np.zeros((0, 3))
+    """[T, 3] origin of the load's own frame: what is to be at the goal. [0, 3] where it was not logged."""
+    load_goal: np.ndarray = np.zeros((0, 7))
+    """[T, 7] where the load is to go, and its attitude there."""
+    tension_n: np.ndarray = np.zeros((0, 0))
+    """[T, N] pull of each cable."""
 
     def closest_m(self) -> np.ndarray:
         """[T] least distance between two centres at each time; +inf for one robot."""

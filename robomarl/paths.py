@@ -53,6 +53,11 @@ def params_dir() -> Path:
     return share_dir() / "ros_nodes" / "params"
 
 
+def missions_dir() -> Path:
+    """Missions of teams that carry a load, `NAME.yaml`."""
+    return share_dir() / "ros_nodes" / "missions"
+
+
 def vehicles_dir() -> Path:
     """Vehicle files, `NAME.yaml`."""
     return share_dir() / "hardware_configs" / "vehicles"

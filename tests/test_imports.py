@@ -16,7 +16,7 @@ import pytest
 LAYERS = {
     "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight", "soccer"],
     "hardware": ["hardware_configs"],
-    "onboard": ["control", "safety", "policies"],
+    "onboard": ["control", "safety", "policies", "sim.load.config", "sim.load.grip"],
     "robot": ["fleet", "ros_nodes"],
     "field": ["field"],
     "sim": ["sim", "safety.jax", "safety.jax_filter", "safety.jax_static"],

@@ -107,6 +107,9 @@ class CommandLossConfig:
     """Without a command for this long it lands."""
     land_speed_m_s: Positive = 0.3
     """Descent rate of that landing."""
+    motors_off_after_s: Positive | None = None
+    """Without a command for this long its motors stop, unless it is close to the ground: a vehicle on a cable that
+    hovers or lands by itself drags its load and its team along. None for vehicles that carry nothing."""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,9 @@ class Quadrotor(VehicleBase):
             raise ValueError(f"rotors.max_thrust_n lifts only {self.max_lift_m_s2:.2f} m/s^2; it must exceed 10.79.")
         if self.on_command_loss.land_after_s <= self.on_command_loss.hover_after_s:
             raise ValueError("on_command_loss.land_after_s must be larger than hover_after_s.")
+        off_s = self.on_command_loss.motors_off_after_s
+        if off_s is not None and not self.on_command_loss.hover_after_s < off_s < self.on_command_loss.land_after_s:
+            raise ValueError("on_command_loss.motors_off_after_s must be between hover_after_s and land_after_s.")
 
     @cached_property
     def max_lift_m_s2(self) -> float:

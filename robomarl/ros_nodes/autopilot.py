@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.ros_nodes.fallback import Fallback
+from robomarl.ros_nodes.fallback import Fallback, padded
 from robomarl.ros_nodes.gate import TeamGate
 from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
-from robomarl.ros_nodes.machine import MOVING, Facts, Order, Rule, State, Status, advance, obey
+from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -90,7 +90,8 @@ class Autopilot:
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
         self._gate, self._heartbeat, self._guide = team
-        self._fallback = Fallback(pilot.safety.params)
+        self._width = pilot.policy.action.size
+        self._fallback = Fallback(pilot.safety.params, self._width)
         self._carry: PilotCarry | None = None
         self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
         self.status, self._renews = Status(), False
@@ -157,7 +158,7 @@ class Autopilot:
             pressed=self._heartbeat.pressed(),
             aloft=own is not None and self._guide.aloft(float(own.pos_m[2])),
             team_aloft=all(map(self._guide.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
-            lifted=self.state > State.PICKUP or self._inbox.task.lifted(reading.view),
+            lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._guide.down(own),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
@@ -166,12 +167,20 @@ class Autopilot:
         )
 
     def _rule(self, reading: Reading) -> Rule:
-        """What the loss of a team-mate asks for; whoever is lost stands where it said it would stop."""
+        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors.
+
+        Whoever is lost stands where it said it would stop.
+        """
         silent_s = dict(zip(self._inbox.mates, reading.delivery_age_s[1:].tolist(), strict=True))
         left = self._gate.left(silent_s, self._patience.robot_lost_after_s)
         for name in left:
             self._inbox.stand_in(name)
-        return self._patience.on_robot_lost if left else Rule.CONTINUE
+        asked = [self._patience.on_robot_lost] if left else []
+        if (team_rule := self._inbox.task.team_rule) is not Rule.CONTINUE:
+            asked += [] if reading.task_ok else [team_rule]
+            fell = self._gate.fell_back()
+            asked += [] if fell is None else [Rule.LAND if fell is State.LAND else team_rule]
+        return next((rule for rule in (Rule.LAND, Rule.HOLD) if rule in asked), Rule.CONTINUE)
 
     def _enter(self, status: Status, now: Now) -> None:
         """Take up a status; some states begin with something."""
@@ -215,7 +224,8 @@ class Autopilot:
         if self.state is not State.ACTIVE:
             own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
             assert own is not None
-            guided = self._guide(self.state, own, now.steady_s, brake)
+            accel = self._guide(self.state, own, (now.steady_s, brake), self._inbox.task.station(view))
+            guided = padded(accel, self._width)
         if guided is not None and self.state is not State.BLEND:
             return guided
         memory, obs = self._pilot.policy.observation.observe(carry.memory, view)

@@ -42,7 +42,7 @@ Watch = Callable[[], None]
 class Console:
     """Talks to the policy nodes of a team, and to the simulator if there is one."""
 
-    def __init__(self, node: Node, team: tuple[str, ...], base: str, sim: bool, watch: Watch) -> None:
+    def __init__(self, node: Node, team: tuple[str, ...], base: str, sim: bool, watch: Watch, task: str = "") -> None:
         """Subscribe and advertise; see `open_console`.
 
         Args:
@@ -51,6 +51,7 @@ class Console:
             base: namespace of the team.
             sim: there is a simulator.
             watch: called while waiting.
+            task: of the scenario; a team that carries has one goal topic.
         """
         self.team, self._node, self._watch = team, node, watch
         self._executor = SingleThreadedExecutor(context=node.context)
@@ -58,7 +59,9 @@ class Console:
         self._lifecycle: dict[str, Client] = {
             name: node.create_client(ChangeState, f"{base}/{name}/policy_node/change_state") for name in team
         }
-        self._goals = {name: publisher(node, topics.GOAL, topics.GOAL.of(name, base)) for name in team}
+        self._carries = topics.LOAD_GOAL in topics.WORLD_TOPICS.get(task, ())
+        goal, told = (topics.LOAD_GOAL, [topics.WORLD]) if self._carries else (topics.GOAL, team)
+        self._goals = {name: publisher(node, goal, goal.of(name, base)) for name in told}
         self._orders = {
             (name, order): node.create_client(Trigger, f"{base}/{name}/{order}")
             for name in (*team, "all")
@@ -168,10 +171,13 @@ class Console:
         return result.message if result is not None else ""
 
     def send_goals(self, goals: dict[str, Goal], limit_s: float = 10.0) -> None:
-        """Give robots new goals; returns when all that listen have them."""
+        """Give robots new goals; returns when all that listen have them. A load has the goal of the first robot."""
+        listeners = 1
+        if self._carries:
+            goals, listeners = {topics.WORLD: next(iter(goals.values()))}, len(self.team)
         for name, goal in goals.items():
             out = self._goals[name]
-            self.wait(lambda out=out: out.get_subscription_count() > 0, limit_s, f"{name} to listen for goals")
+            self.wait(lambda out=out: out.get_subscription_count() >= listeners, limit_s, f"{name} to listen for goals")
             out.publish(convert.goal_from(goal, now_s(self._node)))
         for name in goals:
             if not self._goals[name].wait_for_all_acked(Duration(seconds=limit_s)):
@@ -198,7 +204,12 @@ class Console:
 
 @contextmanager
 def open_console(
-    team: tuple[str, ...], environment: dict[str, str], base: str = "", sim: bool = True, watch: Watch = lambda: None
+    team: tuple[str, ...],
+    environment: dict[str, str],
+    base: str = "",
+    sim: bool = True,
+    watch: Watch = lambda: None,
+    task: str = "",
 ) -> Iterator[Console]:
     """A console with a ROS context of its own, in the domain that the environment says.
 
@@ -208,13 +219,14 @@ def open_console(
         base: namespace of the team.
         sim: there is a simulator.
         watch: called while waiting, about every 20 ms; what it raises ends the waiting.
+        task: of the scenario.
     """
     context = Context()
     with _environment(environment):
         rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
         node = Node("robomarl_console", context=context, namespace=base or None, start_parameter_services=False)
     try:
-        yield Console(node, team, base, sim, watch)
+        yield Console(node, team, base, sim, watch, task)
     finally:
         node.destroy_node()
         context.try_shutdown()

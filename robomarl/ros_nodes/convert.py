@@ -16,7 +16,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectory
 
 from robomarl.geometry import quat_conjugate, rotate
 from robomarl.ros_nodes.inbox import Broadcast, Estimate
-from robomarl.ros_nodes.topics import FRAME
+from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 
 UNIT_TOLERANCE = 1e-3
@@ -51,16 +51,17 @@ def odometry_to(message: Odometry) -> tuple[Estimate, float]:
 
 
 def command_from(command: np.ndarray, stamp_s: float, robot: str) -> MultiDOFJointTrajectory:
-    """[4] acceleration [m/s^2, world] and yaw rate [rad/s] as a trajectory of one point (REP-147)."""
-    accel, rate = Twist(), Twist()
-    _set_xyz(accel.linear, command)
-    rate.angular.z = float(command[3])
+    """[4] or [5], see `topics.COMMANDS`, as a trajectory of one point (REP-147): accelerations and body rates."""
+    accel, rate, six = Twist(), Twist(), np.zeros(6)
+    six[COMMAND_COLUMNS[len(command)]] = command
+    _set_xyz(accel.linear, six)
+    _set_xyz(rate.angular, six[3:])
     point = MultiDOFJointTrajectoryPoint(velocities=[rate], accelerations=[accel])
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot], points=[point])
 
 
 def command_to(message: MultiDOFJointTrajectory) -> tuple[np.ndarray, float]:
-    """The command [4] and its stamp [s].
+    """All six numbers of a command, see `topics.COMMANDS`, and its stamp [s].
 
     Raises:
         MessageError: another frame or layout, or not finite.
@@ -69,8 +70,8 @@ def command_to(message: MultiDOFJointTrajectory) -> tuple[np.ndarray, float]:
     if len(message.points) != 1 or len(points_of(message)[0].accelerations) != 1:
         raise MessageError("a command has one point with one acceleration")
     point = points_of(message)[0]
-    yaw_rate = point.velocities[0].angular.z if point.velocities else 0.0
-    command = np.array([*xyz_of(point.accelerations[0].linear), yaw_rate])
+    rates = xyz_of(point.velocities[0].angular) if point.velocities else np.zeros(3)
+    command = np.array([*xyz_of(point.accelerations[0].linear), *rates])
     if not np.isfinite(command).all():
         raise MessageError(f"a command must be finite, not {command}")
     return command, stamp_of(message.header)
@@ -157,10 +158,18 @@ def truth_to(message: MultiDOFJointTrajectory) -> tuple[Estimate, float]:
     return Estimate(*(np.array(part) for part in (pos, quat, vel, omega))), stamp_of(message.header)
 
 
-def goals_from(goals_m: np.ndarray, stamp_s: float) -> PoseArray:
-    """Goals of the team [N, 3], upright."""
-    upright = np.array([1.0, 0.0, 0.0, 0.0])
-    return PoseArray(header=header(stamp_s), poses=[_pose(goal, upright) for goal in goals_m])
+def pose_to(message: PoseStamped) -> tuple[Goal, float]:
+    """A pose that was sensed, and its stamp [s].
+
+    Raises:
+        MessageError: as `goal_to`.
+    """
+    return goal_to(message), stamp_of(message.header)
+
+
+def goals_from(goals: Sequence[Goal], stamp_s: float) -> PoseArray:
+    """Goals of the team, in its order."""
+    return PoseArray(header=header(stamp_s), poses=[_pose(*goal) for goal in goals])
 
 
 def goals_to(message: PoseArray) -> list[Goal]:

@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 
 from robomarl.ros_nodes.inbox import Estimate
+from robomarl.safety import carriers
 from robomarl.safety.params import SafetyParams
 from robomarl.view import Plan
 
@@ -15,11 +16,22 @@ HISTORY = 256
 """Commands that are remembered: more than pass between two estimates that count."""
 
 
+def padded(accel: np.ndarray, width: int) -> np.ndarray:
+    """The command [A] of an acceleration [3]: no rates."""
+    return np.concatenate([accel, np.zeros(width - len(accel))])
+
+
 class Fallback:
     """Blind braking of one robot."""
 
-    def __init__(self, params: SafetyParams) -> None:
-        """Take the limits; nothing has been sent yet."""
+    def __init__(self, params: SafetyParams, width: int = 4) -> None:
+        """Take the limits; nothing has been sent yet.
+
+        Args:
+            params: of the filter.
+            width: elements of a command.
+        """
+        self._width = width
         self.max_own_age_s = max(params.safety.delay_s, params.period_s)
         """An estimate that is older is not flown on: the filter's prediction covers the delay, not more."""
         self.plan_after_s = params.safety.delay_s + params.period_s
@@ -36,11 +48,14 @@ class Fallback:
         self._sent.clear()
 
     def latest(self, count: int) -> list[np.ndarray]:
-        """The last commands that were sent, at most `count`, oldest first."""
-        return [command for _, command in self._sent][-count:] if count else []
+        """The last commands that were sent, at most `count`, oldest first, as the filter remembers them: [4] each."""
+        latest = [command for _, command in self._sent][-count:] if count else []
+        if self._width != carriers.WIDTH:
+            return latest
+        return [np.append(command[: carriers.ACCELERATIONS], 0.0) for command in latest]
 
     def brake(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
-        """The command [4] against the velocity that the robot must have now; no yaw.
+        """The command [A] against the velocity that the robot must have now; no rates.
 
         Args:
             own: the last estimate.
@@ -52,7 +67,8 @@ class Fallback:
         # Close to rest less and less, so that it neither reverses nor rings with the delay.
         rate = min(1 / self.plan_after_s, self._params.safety.brake_m_s2 / max(speed, 1e-6))
         limits = self._params.limits
-        return np.array([*np.clip(-velocity * rate, limits.accel_min_m_s2, limits.accel_max_m_s2), 0.0])
+        accel = np.clip(-velocity * rate, limits.accel_min_m_s2, limits.accel_max_m_s2)
+        return padded(accel, self._width)
 
     def velocity(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """[3] m/s once all that was sent is carried out: the estimate, and the commands that it had not seen."""

@@ -1,16 +1,26 @@
 """What a task adds to the node graph: the topics that it senses, and how their latest values become `view.sensed`.
 
-A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors puts a `FieldTask` into
-`FIELD_TASKS` under the task's name, which a bundle carries in its contract; the simulator publishes the same
-topics from a function in `robomarl.ros_nodes.sim_node.sensors`. No ROS here: readers are named, not imported.
+A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors puts a function into
+`FIELD_TASKS` under the task's name, which a bundle carries in its contract with the whole scenario; the simulator
+publishes the same topics from a function in `robomarl.ros_nodes.sim_node.sensors`. No ROS here: readers are named,
+not imported.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from robomarl.ros_nodes.topics import Topic
+import numpy as np
+
+from robomarl.paths import scenarios_dir
+from robomarl.ros_nodes.loadtask import Carrying
+from robomarl.ros_nodes.machine import Rule
+from robomarl.ros_nodes.topics import GOAL, LOAD_GOAL, LOAD_POSE, WORLD, Topic
 from robomarl.view import LocalView, NothingSensed
+
+_ROLE = np.int32(0)
 
 
 @dataclass(frozen=True)
@@ -21,11 +31,11 @@ class Sensor:
     reader: str
     """Function of `robomarl.ros_nodes.wire` or `.convert` that makes (value, stamp [s]) of a message."""
     shared: bool = True
-    """One topic for the team (`BASE/sim` or the estimator's namespace `BASE/world`); otherwise one for each robot."""
+    """One topic for the team (in the namespace `BASE/world`); otherwise one for each robot."""
 
     def name(self, robot: str, base: str = "") -> str:
         """Absolute name of the topic that this robot listens to."""
-        return self.topic.of("world" if self.shared else robot, base)
+        return self.topic.of(WORLD if self.shared else robot, base)
 
 
 @dataclass(frozen=True)
@@ -36,16 +46,56 @@ class FieldTask:
     sensed: Callable[[Mapping[str, Any]], tuple] = lambda values: NothingSensed()
     """Latest value of every sensor by the topic's name (None before the first) to `LocalView.sensed`."""
     max_age_s: float = 0.1
-    """A sensor that is older counts as lost, like the robot's own estimate."""
+    """A sensor that is older counts as lost."""
     lifted: Callable[[LocalView], bool] = lambda view: True
     """The load hangs free: PICKUP is over. Always so where there is none."""
+    goal: Topic = GOAL
+    """Where the goal is told: to each robot, or to the team (in the namespace `BASE/world`)."""
+    role: np.int32 = _ROLE
+    """`LocalView.role` of this robot."""
+    team_rule: Rule = Rule.CONTINUE
+    """What all robots do as soon as one of them holds, lands, or does not sense what the task needs. Robots without
+    a load brake one by one, and lose themselves without their sensors; carriers have a team's fallback."""
+    station: Callable[[LocalView], np.ndarray | None] = lambda view: None
+    """[2] where a robot is to be when it lifts or sets down, world x and y [m]; None: where it is."""
+
+    def goal_name(self, robot: str, base: str = "") -> str:
+        """Absolute name of the topic on which this robot is told its goal."""
+        return self.goal.of(robot if self.goal is GOAL else WORLD, base)
 
 
 PLAIN = FieldTask()
-FIELD_TASKS: dict[str, FieldTask] = {}
-"""By the name of the task, as in the scenario file."""
 
 
-def field_task(name: str) -> FieldTask:
-    """The task of that name; `PLAIN` if it senses nothing."""
-    return FIELD_TASKS.get(name, PLAIN)
+def lift_task(content: Mapping[str, Any], index: int) -> FieldTask:
+    """A robot that carries; see `Carrying`."""
+    carrying = Carrying(content, index)
+    return FieldTask(
+        sensors=(Sensor(LOAD_POSE, "pose_to"),),
+        sensed=lambda values: carrying.sensed(values[LOAD_POSE.name]),
+        max_age_s=0.16,
+        lifted=carrying.lifted,
+        goal=LOAD_GOAL,
+        role=np.int32(index),
+        team_rule=Rule(carrying.load.fallback),
+        station=carrying.station,
+    )
+
+
+FIELD_TASKS: dict[str, Callable[[Mapping[str, Any], int], FieldTask]] = {"lift": lift_task}
+"""By the name of the task, as in the scenario file: from the scenario's content and the robot's index."""
+
+
+def field_task(content: Mapping[str, Any], index: int = 0) -> FieldTask:
+    """The task of a scenario, for one robot; `PLAIN` if it senses nothing."""
+    make = FIELD_TASKS.get(str(content.get("task", "")))
+    return PLAIN if make is None else make(content, index)
+
+
+def task_name(scenario: str) -> str:
+    """The task that a scenario file names; "" where there is no such file."""
+    path = Path(scenario) if scenario.endswith(".toml") else scenarios_dir() / f"{scenario}.toml"
+    if not path.is_file():
+        return ""
+    content = tomllib.loads(path.read_text())
+    return str(content.get("task") or task_name(str(content.get("extends", ""))))

@@ -1,7 +1,7 @@
 """What came of a simulated flight: the judge's score and the robots' ticks become figures and a full log. No ROS."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigure
     every = [row for rows in flown.values() for row in rows]
     arrived_s = None if math.isnan(score["succeeded_s"]) else score["succeeded_s"]
     if not reason and (score["failed"] or arrived_s is None or arrived_s > score["time_limit_s"]):
-        reason = "two robots touched" if score["collisions"] else "a robot left the arena after it had arrived"
+        reason = why_failed(score) + " after it had arrived" * (not score["collisions"])
     return FlightFigures(
         seed=int(score["seed"]),
         success=not reason,
@@ -91,6 +91,11 @@ def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigure
         links=tuple(link for name, rows in flown.items() for link in _links(name, rows)),
         log=score["log"],
     )
+
+
+def why_failed(score: Mapping[str, Any]) -> str:
+    """What the judge's figures say of a flight that failed."""
+    return "two robots touched" if score["collisions"] else "a robot left the arena, or the load was lost"
 
 
 def complete_log(score: dict[str, Any], ticks: Ticks) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE, Console, open_console
-from robomarl.ros_nodes.figures import FlightFigures, Tick, complete_log, figures_of
+from robomarl.ros_nodes.fieldtask import task_name
+from robomarl.ros_nodes.figures import FlightFigures, Tick, complete_log, figures_of, why_failed
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
 from robomarl.ros_nodes.processes import Processes, Relay, child_environment, claimed_domain
 
@@ -169,11 +170,12 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
     team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
     chosen = plan.robots or team
     base = "/" + plan.namespace.strip("/") if plan.namespace.strip("/") else ""
+    task = task_name(fleet.scenario)
     with claimed_domain(domain_id) as domain, Processes(relay) as processes:
         shared = environment(plan.sim, domain)
         started_s = time.monotonic()
         processes.start(specs, child_environment(shared))
-        with open_console(chosen, shared, base, plan.sim, processes.check) as console:
+        with open_console(chosen, shared, base, plan.sim, processes.check, task) as console:
             up = Team(console, processes, started_s, {r.name: r.index for r in fleet.robots})
             up.environment = shared
             up.wait()
@@ -220,7 +222,7 @@ class Flight:
             if status.get("seed") != self._seed:
                 continue
             if status["failed"]:
-                return "two robots touched" if status["collisions"] else "a robot left the arena"
+                return why_failed(status)
             if not math.isnan(status["succeeded_s"]):
                 return ""
             if gone := self._gave_up():

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from robomarl.ros_nodes.inbox import Problem
 from robomarl.ros_nodes.machine import MOVING, State
 
+JOINED = MOVING - {State.HOLD, State.LAND}
+"""A robot in these does its share."""
+
 
 class Announcement(NamedTuple):
     """What a robot says of itself."""
@@ -38,12 +41,15 @@ class TeamGate:
         self.own, self._team, self._patience_s = own, team, patience_s
         self._heard: dict[str, tuple[Announcement, float]] = {}
         self._flown: set[str] = set()
+        self._joined: set[str] = set()
 
     def hear(self, said: Announcement, steady_s: float) -> None:
         """An announcement arrived on the topic of the robot that it names."""
         self._heard[said.robot] = said, steady_s
         if said.state in MOVING:
             self._flown.add(said.robot)
+        if said.state in JOINED:
+            self._joined.add(said.robot)
 
     def bundle_of(self, robot: str) -> str:
         """What a team-mate flies; "" if it has not said so."""
@@ -56,6 +62,12 @@ class TeamGate:
     def takes_off(self) -> None:
         """This robot begins to fly: those who leave from now on are missed."""
         self._flown = {name for name, (said, _) in self._heard.items() if said.state in MOVING}
+        self._joined = {name for name, (said, _) in self._heard.items() if said.state in JOINED}
+
+    def fell_back(self) -> State | None:
+        """HOLD or LAND if a team-mate that carried with this robot does that now; LAND counts more."""
+        states = {self.state_of(name) for name in self._joined}
+        return next((state for state in (State.LAND, State.HOLD) if state in states), None)
 
     def left(self, silent_s: dict[str, float], patience_s: float) -> list[str]:
         """Team-mates that flew with this robot and don't any more.

@@ -22,6 +22,8 @@ LEVEL_M = 0.1
 """So close below the hand-over altitude counts as there."""
 LOW_M = 0.25
 """So little above the lowest place that the filter allows counts as down: the vehicle does the rest."""
+NEAR_M = 0.1
+"""Closer than this to its station a robot slows down."""
 MAX_STEP_S = 0.1
 """Longer gaps between two decisions count as this."""
 
@@ -51,26 +53,30 @@ class Guide:
         """Hold from where the robot is at the next decision; the trim stays."""
         self._place = None
 
-    def __call__(self, state: State, own: Estimate, steady_s: float, brake_m_s2: float) -> np.ndarray:
-        """[4] acceleration [m/s^2, world] and yaw rate that this state wants.
+    def __call__(
+        self, state: State, own: Estimate, when: tuple[float, float], station_m: np.ndarray | None = None
+    ) -> np.ndarray:
+        """[3] acceleration [m/s^2, world] that this state wants.
 
         Args:
             state: TAKEOFF and PICKUP climb, LAND descends, all others hover.
             own: the estimate.
-            steady_s: now.
-            brake_m_s2: deceleration; a robot that moves is to hold where it comes to rest.
+            when: now [s], and the deceleration [m/s^2] that says where a robot that moves comes to rest: it is held
+                there.
+            station_m: [2] world x and y to go to in PICKUP and LAND; None: stay above where it is.
         """
+        steady_s, brake_m_s2 = when
         dt_s = min(max(steady_s - self._then_s, 0.0), MAX_STEP_S)
         self._then_s = steady_s
         if self._place is None:
             speed = float(np.linalg.norm(own.vel_m_s))
             self._place = own.pos_m + own.vel_m_s * (speed / (2 * brake_m_s2))
-        wanted = np.array([0.0, 0.0, self._climb(state, own)])
-        self._place[2] += wanted[2] * dt_s
+        wanted = np.array([*self._aside(state, station_m), self._climb(state, own)])
+        self._place += wanted * dt_s
         error = np.clip(self._place - own.pos_m, -0.5, 0.5)
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - own.vel_m_s) + self._trim
-        return np.array([*accel, 0.0])
+        return accel
 
     def aloft(self, height_m: float) -> bool:
         """Whether a robot at this height can be handed over."""
@@ -79,6 +85,14 @@ class Guide:
     def down(self, own: Estimate) -> bool:
         """Whether a landing is over as far as the filter lets it go."""
         return bool(own.pos_m[2] < self.config.floor_m + LOW_M)
+
+    def _aside(self, state: State, station_m: np.ndarray | None) -> np.ndarray:
+        """[2] horizontal velocity [m/s]: to the station, slower close to it."""
+        assert self._place is not None
+        if station_m is None or state not in (State.PICKUP, State.LAND):
+            return np.zeros(2)
+        way = station_m - self._place[:2]
+        return way * (self.config.climb_m_s / max(float(np.linalg.norm(way)), NEAR_M))
 
     def _climb(self, state: State, own: Estimate) -> float:
         """Vertical speed [m/s]."""

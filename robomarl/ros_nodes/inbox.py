@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
+from robomarl.ros_nodes.machine import Rule
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
@@ -75,7 +76,9 @@ class Reading(NamedTuple):
     """Team-mates that were never heard, fly another bundle or send from the future are masked. Stale ones are
     not where all are needed: the policy's features and the filter judge their age themselves."""
     own_ok: bool
-    """Own estimate and goal can be used."""
+    """What flying at all needs can be used: the own estimate; without a team's fallback goal and sensors, too."""
+    task_ok: bool
+    """Goal and the task's own sensors can be used."""
     problems: tuple[Problem, ...]
     """Everything that stands against activation."""
     source_age_s: np.ndarray
@@ -197,14 +200,15 @@ class Inbox:
             now: the moment.
             time_s: since the policy was activated.
         """
-        own_problems = [*self._own_problems(now), *self._goal_problems(), *self._sensed_problems(now)]
+        own_problems, task_problems = self._own_problems(now), [*self._goal_problems(), *self._sensed_problems(now)]
         slots = [self._own, *self._heard.values()]
         source = np.array([now.stamp_s - slot.stamp_s for slot in slots])
         delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
-        problems = [*own_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
+        problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
         view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], time_s)
-        return Reading(view, not own_problems, tuple(problems), source, delivery)
+        own_ok = not (own_problems or task_problems and self.task.team_rule is Rule.CONTINUE)
+        return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = "is not finite" if self._broken else self._staleness(self._own, now, self.limits.own_age_s)
@@ -260,14 +264,14 @@ class Inbox:
             heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
             sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}),
             goal=self._goal or _NO_GOAL,
-            role=_NO_ROLE,
+            role=self.task.role,
             time_s=np.float64(time_s),
         )
 
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
-_NO_GOAL, _NO_ROLE = Goal(np.zeros(3), _UPRIGHT), np.int32(0)
+_NO_GOAL = Goal(np.zeros(3), _UPRIGHT)
 
 
 def _from_the_future(ahead_s: float) -> str:

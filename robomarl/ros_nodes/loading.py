@@ -16,12 +16,12 @@ from robomarl.policies.contract import Contract
 from robomarl.policies.golden import check_filter
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
+from robomarl.ros_nodes.fieldtask import FieldTask, field_task
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
-from robomarl.view import blank_view
+from robomarl.view import LocalView, blank_view
 
-ACTIONS = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
-"""What the command message carries."""
 LOAD_STEPS = 10
 """Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
 WARM_UP = 30
@@ -38,8 +38,8 @@ class Loaded:
     rate_hz: float
     max_gap_s: float
     """A longer time between two decisions makes every memory start again."""
-    task: str
-    """Of the scenario that it was trained for."""
+    task: FieldTask
+    """Of the scenario that it was trained for, for this robot."""
     contract: str
     """Name and schema of its contract."""
     vehicle: str
@@ -62,7 +62,9 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
     pilot = Pilot(policy, SafetyFilter(robot_limits(bundle.contract, settings)))
-    warm_up(pilot, len(settings.team) - 1)
+    task = field_task(bundle.contract.scenario.content, settings.index)
+    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors})
+    warm_up(pilot, blank_view(len(settings.team) - 1, blank))
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]
     contract = bundle.contract
     vehicle = load_vehicle(settings.vehicle or contract.vehicle.name)
@@ -72,7 +74,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         name=contract.name,
         rate_hz=contract.rate_hz,
         max_gap_s=min(gaps, default=5 / contract.rate_hz),
-        task=str(contract.scenario.content.get("task", "")),
+        task=task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
         land_speed_m_s=vehicle.on_command_loss.land_speed_m_s,
@@ -106,8 +108,9 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
     if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
-    if (names := tuple(field.name for field in contract.action.fields)) != ACTIONS:
-        raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {', '.join(ACTIONS)}.")
+    if (names := tuple(field.name for field in contract.action.fields)) not in COMMANDS:
+        known = " or ".join(", ".join(command) for command in COMMANDS)
+        raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 
 def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
@@ -128,9 +131,8 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
 
 
-def warm_up(pilot: Pilot, num_mates: int) -> None:
+def warm_up(pilot: Pilot, view: LocalView) -> None:
     """Make some decisions that nobody sees."""
-    view = blank_view(num_mates)
     carry = pilot.init(view)
     for _ in range(WARM_UP):
         carry, _ = pilot.step(carry, view)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.fieldtask import field_task
 from robomarl.ros_nodes.gate import Announcement, TeamGate
 from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
@@ -47,9 +46,9 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         allowed = ", ".join(Rule)
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
-    fallback = Fallback(params)
+    fallback = Fallback(params, loaded.pilot.policy.action.size)
     limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, params.min_mates > 0, settings.frozen_after_s)
-    inbox = Inbox(settings.team, settings.index, limits, field_task(loaded.task))
+    inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
     ears = Ears(inbox, TeamGate(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))

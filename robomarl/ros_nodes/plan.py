@@ -11,7 +11,15 @@ from typing import Any
 import robomarl
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.ros_nodes.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
+from robomarl.ros_nodes.fieldtask import task_name
+from robomarl.ros_nodes.settings import (
+    LinkSettings,
+    MissionSettings,
+    MonitorSettings,
+    PolicySettings,
+    RecorderSettings,
+    SimSettings,
+)
 
 PACKAGE = "robomarl"
 MAX_DOMAIN = 101
@@ -46,6 +54,8 @@ class PlanOptions:
     """Folder for the simulator's true logs."""
     link: bool = False
     """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
+    mission: str = ""
+    """Name or file of a mission: where the load of a team that carries one is to go, and when; none without it."""
     ground: bool = False
     """Simulated robots start on the ground: they take off before the policy flies."""
 
@@ -107,6 +117,9 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
+    if options.mission:
+        told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario)}
+        specs.append(_spec("mission_node", "mission_node", ("mission", base), _checked(MissionSettings, told), options))
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
     return specs
@@ -170,6 +183,7 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
         "team": tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index)),
         "base": base,
         "sim": options.sim,
+        "task": task_name(fleet.scenario),
         "folder": options.record,
         "about": tuple(f"{key}={value}" for key, value in said.items()),
     }

@@ -39,14 +39,15 @@ class Radio:
         self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
         own = self._name(topics.ODOMETRY, settings.name)
         self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_reader())
-        self._goal = self._mailbox(topics.GOAL, settings.name, convert.goal_to)
+        task = ears.inbox.task
+        self._goal = Mailbox(node, task.goal, task.goal_name(self.robot, self._base), convert.goal_to)
         mates, said = ears.inbox.mates, topics.STATE_AND_PLAN
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
         self._sensed = [
             Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))
-            for sensor in ears.inbox.task.sensors
+            for sensor in task.sensors
         ]
 
     def receive(self) -> None:

@@ -57,7 +57,7 @@ class RecorderNode(Node):
                 "make room, or name a folder on another disk."
             )
         self._flush_every = max(round(settings.flush_s / POLL_S), 1)
-        found = recorded_topics(settings.team, settings.sim, settings.base)
+        found = recorded_topics(settings.team, settings.sim, settings.base, settings.task)
         self._channels = [self._channel(name, topic) for name, topic in found]
         self._said = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
         self._polls = 0

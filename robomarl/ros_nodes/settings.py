@@ -67,11 +67,22 @@ class RecorderSettings:
     team: tuple[str, ...] = setting(("robot0",), "names of all robots")
     base: str = setting("", "namespace of the team")
     sim: bool = setting(False, "record the simulator's truth as well")
+    task: str = setting("", "of the scenario: what it senses is recorded as well")
     folder: str = setting("recording", "the bag's folder; it must not exist yet")
     flush_s: float = setting(0.5, "what was received so long ago can be read whatever happens", 0.05, 1.0)
     split_mb: float = setting(512.0, "a file that has grown to this size is closed and a new one begun", 1.0, 1e5)
     min_free_mb: float = setting(500.0, "recording stops when less than this is free on the disk", 0.0, 1e6)
     about: tuple[str, ...] = setting(("robomarl",), "KEY=VALUE for the bag's metadata (bundle id, fleet, ...)")
+
+
+@dataclass(frozen=True)
+class MissionSettings:
+    """Parameters of `mission_node`."""
+
+    mission: str = setting("", "name or file of the mission")
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    task: str = setting("lift", "of the scenario: it must be one with a load")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ STATE_AND_PLAN = Topic(
 )  # fmt: skip
 COMMAND = Topic(
     "command", "trajectory_msgs/msg/MultiDOFJointTrajectory", True, False, 1, "policy rate while active", "map",
-    "acceleration (`accelerations[0].linear`) and yaw rate (`velocities[0].angular.z`), filtered (REP-147)",
+    "acceleration (`accelerations[0].linear`) and yaw rate (`velocities[0].angular.z`), filtered (REP-147); under a "
+    "load roll and pitch rate (`velocities[0].angular.x`, `.y`) instead",
 )  # fmt: skip
 GOAL = Topic(
     "goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",
@@ -89,11 +90,33 @@ SIM_STATUS = Topic(
     "simulator only: the judge's figures of the flight; names in `layout.dim[0].label`",
 )  # fmt: skip
 
+LOAD_POSE = Topic(
+    "load_pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "policy rate", "map",
+    "sensed: pose of the load's own frame, for a team that carries one; of motion capture, or of the simulator",
+)  # fmt: skip
+LOAD_GOAL = Topic(
+    "load_goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",
+    "where the load is to go, for the whole team at once; instead of `NAME/goal`",
+)  # fmt: skip
+
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """In the namespace of every robot."""
 TEAM_TOPICS = (ESTOP, FLEET, DIAGNOSTICS)
 """In the namespace of the team; `/diagnostics` is everybody's."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
+WORLD = "world"
+"""Namespace of what a task senses and is told as a team."""
+WORLD_TOPICS = {"lift": (LOAD_POSE, LOAD_GOAL)}
+"""By the name of the task; others have none."""
+_ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
+COMMANDS = {(*_ACCELERATION, "yaw_rate"): [0, 1, 2, 5], (*_ACCELERATION, "rate.x", "rate.y"): [0, 1, 2, 3, 4]}
+"""Elements of a command, and which of the six numbers of a message they are: acceleration x, y, z in the world [m/s^2],
+roll, pitch and yaw rate in the body [rad/s]. What a vehicle is not commanded is 0. Vehicles that carry nothing get a
+yaw rate; vehicles under a load keep their heading and get roll and pitch rate."""
+COMMAND_COLUMNS = {len(names): columns for names, columns in COMMANDS.items()}
+"""The same by the number of elements."""
+COMMAND_RATES = {width: [column - 3 for column in columns[3:]] for width, columns in COMMAND_COLUMNS.items()}
+"""And which of the three rates come after the acceleration."""
 
 
 def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
@@ -106,8 +129,9 @@ def qos_text(topic: Topic) -> str:
     return f"{'reliable' if topic.reliable else 'best effort'}{', latched' if topic.latched else ''}, {topic.depth}"
 
 
-def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "") -> list[tuple[str, Topic]]:
-    """(absolute name, topic) of everything that a recording holds."""
+def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
+    """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
     found = [(topic.of(robot, base), topic) for robot in robots for topic in ROBOT_TOPICS]
+    found += [(topic.of(WORLD, base), topic) for topic in WORLD_TOPICS.get(task, ())]
     found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim]
     return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]

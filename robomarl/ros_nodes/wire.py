@@ -18,7 +18,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from robomarl.ros_nodes import cdr, convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Broadcast, Estimate
-from robomarl.ros_nodes.topics import FRAME
+from robomarl.ros_nodes.topics import COMMAND_RATES, FRAME
 from robomarl.view import Plan
 
 T = TypeVar("T")
@@ -118,12 +118,12 @@ def _command_layout(data: bytes) -> cdr.Layout:
     points, frame = cdr.trajectory_at(data)
     _need(frame == _FRAME and len(points) == 1 and points[0].counts == (0, 1, 1))
     (point,) = points
-    free = [(point.velocity, 40), (point.acceleration + 24, 24), (point.duration, 8)]
-    return cdr.Layout(data, [(point.velocity + 40, 1), (point.acceleration, 3)], free)
+    free = [(point.velocity, 24), (point.acceleration + 24, 24), (point.duration, 8)]
+    return cdr.Layout(data, [(point.velocity + 24, 3), (point.acceleration, 3)], free)
 
 
 def _command(numbers: list[float]) -> np.ndarray:
-    command = np.array([*numbers[1:], numbers[0]])
+    command = np.array([*numbers[3:], *numbers[:3]])
     if not math.isfinite(sum(numbers)):
         raise MessageError(f"a command must be finite, not {command}")
     return command
@@ -178,12 +178,12 @@ class CommandWriter:
         self._data = _template(convert.command_from(np.zeros(4), 0.0, robot))
         ((point,), _) = cdr.trajectory_at(bytes(self._data))
         self._acceleration = cdr.view(self._data, point.acceleration, 3)
-        self._yaw_rate = cdr.view(self._data, point.velocity + 40, 1)
+        self._rates = cdr.view(self._data, point.velocity + 24, 3)
 
     def __call__(self, command: np.ndarray, stamp_s: float) -> bytes:
         """As `convert.command_from`."""
         cdr.set_stamp(self._data, stamp_s)
-        self._acceleration[:], self._yaw_rate[:] = command[:3], command[3:]
+        self._acceleration[:], self._rates[COMMAND_RATES[len(command)]] = command[:3], command[3:]
         return bytes(self._data)
 
 

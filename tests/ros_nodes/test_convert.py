@@ -16,6 +16,7 @@ from robomarl.geometry import rotate
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.topics import COMMAND_COLUMNS
 from robomarl.view import Goal, Plan
 
 patient = settings(deadline=None, max_examples=50)
@@ -69,11 +70,13 @@ def test_twist_in_the_body_is_the_velocity_in_the_world(quat: np.ndarray, veloci
 
 
 @patient
-@given(vectors, st.floats(-3, 3), stamps)
-def test_command_there_and_back(accel: np.ndarray, yaw_rate: float, stamp_s: float):
-    command = np.array([*accel, yaw_rate])
+@given(vectors, vectors, st.sampled_from(list(COMMAND_COLUMNS)), stamps)
+def test_command_there_and_back(accel: np.ndarray, rates: np.ndarray, width: int, stamp_s: float):
+    """Of both kinds of vehicle; what is not commanded is 0."""
+    command = np.array([*accel, *rates])[:width]
     back, stamp = convert.command_to(over_the_wire(convert.command_from(command, stamp_s, "cf1")))
-    np.testing.assert_array_equal(back, command)
+    np.testing.assert_array_equal(back[COMMAND_COLUMNS[width]], command)
+    assert np.count_nonzero(back) == np.count_nonzero(command)
     assert stamp == pytest.approx(stamp_s, abs=1e-6)
 
 
@@ -83,6 +86,9 @@ def test_command_is_laid_out_as_rep_147_says():
     assert list(message.joint_names) == ["cf1"]
     assert message.header.frame_id == "map"
     assert (point.accelerations[0].linear.y, point.velocities[0].angular.z) == (2.0, 0.5)
+    carrier = convert.points_of(convert.command_from(np.array([1.0, 2.0, 3.0, 0.4, 0.5]), 2.0, "cf1"))[0]
+    rates = carrier.velocities[0].angular
+    assert (rates.x, rates.y, rates.z) == (0.4, 0.5, 0.0)
 
 
 @patient

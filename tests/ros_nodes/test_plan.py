@@ -227,7 +227,7 @@ def test_the_launch_file_starts_what_the_plan_says(
     assert variables == environment(options.sim)
 
 
-@pytest.mark.parametrize("name", ["swap_4"])
+@pytest.mark.parametrize("name", ["swap_4", "lift_3"])
 def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     names = {
         "launch": ["LaunchDescription"],
@@ -276,7 +276,9 @@ def test_parameter_files_name_parameters_that_exist(root: Path):
 def test_the_readme_lists_every_topic_as_it_is(root: Path):
     lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
     team = (*topics.TEAM_TOPICS, topics.CLOCK)
-    for prefix, found in (("NAME/", topics.ROBOT_TOPICS), ("sim/", topics.SIM_TOPICS), ("", team)):
+    world = [topic for found in topics.WORLD_TOPICS.values() for topic in found]
+    named = (("NAME/", topics.ROBOT_TOPICS), ("world/", world), ("sim/", topics.SIM_TOPICS), ("", team))
+    for prefix, found in named:
         for topic in found:
             kind = topic.type.replace("/msg/", "/")
             cells = (f"`{prefix}{topic.name}`", kind, topics.qos_text(topic), topic.rate, topic.frame, topic.content)

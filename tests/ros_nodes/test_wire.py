@@ -112,7 +112,7 @@ def test_what_is_laid_out_otherwise_goes_the_long_way():
     """A command without a yaw rate is one that `convert` takes; the fast reader does not know it."""
     message = convert.command_from(np.array([1.0, 2, 3, 4]), 5.0, "cf1")
     message.points[0].velocities = []  # type: ignore[index]
-    np.testing.assert_array_equal(wire.command_reader()(serialize_message(message))[0], [1, 2, 3, 0])
+    np.testing.assert_array_equal(wire.command_reader()(serialize_message(message))[0], [1, 2, 3, 0, 0, 0])
     with pytest.raises(MessageError, match="one point"):
         wire.command_reader()(serialize_message(MultiDOFJointTrajectory(header=message.header)))
 

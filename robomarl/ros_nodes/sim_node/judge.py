@@ -6,9 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.flight import FlightLog
+from robomarl.sim.load.state import Load, attitude, origin
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.world import World, positions, velocities
+
+SET_DOWN_M_S = 0.6
+"""A load that comes down faster has fallen."""
 
 
 class Score(NamedTuple):
@@ -22,7 +26,7 @@ class Score(NamedTuple):
     succeeded_s: float
     """When all robots had arrived; NaN as long as they have not."""
     failed: float
-    """1 when two robots touched or one left the arena."""
+    """1 when two robots touched or one left the arena; with a load also when it fell or cables crossed."""
     collisions: int
     """How often two robots began to touch."""
     min_distance_m: float
@@ -51,8 +55,9 @@ class Judge:
         """A new flight."""
         self._steps = self.collisions = 0
         self.succeeded_s, self.failed, self.min_distance_m = math.nan, False, math.inf
-        self._touching = False
+        self._touching = self._set_down = False
         self._rows: list[tuple[np.ndarray, ...]] = []
+        self._load_rows: list[tuple[np.ndarray, ...]] = []
 
     @property
     def flight_s(self) -> float:
@@ -64,19 +69,30 @@ class Judge:
 
         Args:
             world: after the step, one team.
-            command: [N, 4] what the low-level controllers got.
+            command: [N, A] what the low-level controllers got.
             contact: the engine itself found two robots touching.
         """
         if self._steps % self._every == 0:
             self._rows.append(_row(world, command))
+            if isinstance(world.load, Load):
+                self._load_rows.append(_load_row(world, world.load))
         self._steps += 1
         self.min_distance_m = min(self.min_distance_m, float(world.closest_m.min()))
         touching = contact or self.min_distance(world) < 2 * self._scenario.vehicle_config.body.radius_m
         self.collisions += touching and not self._touching
         self._touching = touching
-        self.failed = self.failed or touching or bool(self._task.failed(self._scenario, world).any())
+        self._set_down = self._set_down or self._is_put_down(world)
+        failed = touching or bool(self._task.failed(self._scenario, world).any())
+        self.failed = self.failed or failed and not self._set_down
         if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
             self.succeeded_s = self.flight_s
+
+    def _is_put_down(self, world: World) -> bool:
+        """The load has come down to the ground, and slowly: what comes then is no flight any more."""
+        if not isinstance(world.load, Load):
+            return False
+        low = origin(world.load.rigid, world.load.cargo.com_m)[0, 2] < self._scenario.arena.low_m[2]
+        return bool(low and abs(world.load.rigid.vel[2][0]) < SET_DOWN_M_S)
 
     @staticmethod
     def min_distance(world: World) -> float:
@@ -99,9 +115,22 @@ class Judge:
             active=np.zeros(command.shape[:2], bool),
             radius_m=self._scenario.vehicle_config.body.radius_m,
             separation_m=self._scenario.vehicle_config.safety.separation_m,
+            **self._load_log(),
         )
+
+    def _load_log(self) -> dict[str, np.ndarray]:
+        if not self._load_rows:
+            return {}
+        names = ("load_pose", "load_place_m", "load_goal", "tension_n")
+        return dict(zip(names, (np.stack(part) for part in zip(*self._load_rows, strict=True)), strict=True))
 
 
 def _row(world: World, command: np.ndarray) -> tuple[np.ndarray, ...]:
     quat = np.stack(world.body.quat, -1)
     return positions(world.body)[0], quat[0], velocities(world.body)[0], world.goal_m[0].copy(), command.copy()
+
+
+def _load_row(world: World, load: Load) -> tuple[np.ndarray, ...]:
+    pose = np.concatenate([np.stack(load.rigid.pos, -1)[0], attitude(load.rigid)[0]])
+    goal = np.concatenate([world.goal_m[0, 0], load.goal_quat[0, 0]])
+    return pose, origin(load.rigid, load.cargo.com_m)[0], goal, load.tension_n[0].copy()

@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
-from robomarl.config import UserError
+from robomarl.config import UserError, to_dict
 from robomarl.flight import save_flight
 from robomarl.ros_nodes import convert, topics, wire
 from robomarl.ros_nodes.fieldtask import field_task
@@ -78,16 +78,20 @@ class SimNode(Node):
     def _connect(self) -> None:
         base, names = self.get_namespace().rstrip("/"), self._names
         task = self._team.scenario.task
-        own, command, goal = topics.ODOMETRY, topics.COMMAND, topics.GOAL
+        own, command = topics.ODOMETRY, topics.COMMAND
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
         self._write = [OdometryWriter(name) for name in names]
         self._write_truth = TruthWriter(names)
         self._commands = [Mailbox(self, command, command.of(n, base), wire.command_reader()) for n in names]
-        self._goals = [Mailbox(self, goal, goal.of(n, base), convert.goal_to) for n in names]
+        self._columns = topics.COMMAND_COLUMNS[self._team.width]
+        field = field_task(to_dict(self._team.scenario))
+        self._for_load = field.goal is not topics.GOAL
+        told = [field.goal_name(n, base) for n in names]
+        self._goals = [Mailbox(self, field.goal, n, convert.goal_to) for n in dict.fromkeys(told)]
         self._shown = {topic: publisher(self, topic, topic.of("sim", base)) for topic in topics.SIM_TOPICS}
         self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
         self._sense = SENSORS.get(task)
-        sensors = field_task(task).sensors if self._sense else ()
+        sensors = field.sensors if self._sense else ()
         self._sensed = {s.topic.name: publisher(self, s.topic, s.name("", base)) for s in sensors}
 
     def _tick(self, beat: Beat) -> None:
@@ -103,7 +107,7 @@ class SimNode(Node):
         team, rates = self._team, self._team.scenario.rates
         for index, mailbox in enumerate(self._commands):
             for (command, _), _ in mailbox.take():
-                team.command(index, command)
+                team.command(index, command[self._columns])
         team.step()
         if math.isnan(self._began_s) and team.judge.flight_s:
             self._began_s = self._now_s()
@@ -120,7 +124,10 @@ class SimNode(Node):
     def _take_goals(self) -> None:
         for index, mailbox in enumerate(self._goals):
             for goal, _ in mailbox.take():
-                self._team.set_goal(index, goal.pos_m)
+                if self._for_load:
+                    self._team.set_load_goal(goal)
+                else:
+                    self._team.set_goal(index, goal.pos_m)
 
     def _publish(self) -> None:
         stamp_s = self._now_s()
@@ -152,7 +159,7 @@ class SimNode(Node):
         self._team.reset(seed)
         self._began_s = math.nan
         self.set_parameters([Parameter("seed", value=seed + 1)])
-        self._shown[topics.SIM_GOALS].publish(convert.goals_from(self._team.goals_m, now_s(self)))
+        self._shown[topics.SIM_GOALS].publish(convert.goals_from(self._team.goals, now_s(self)))
         return seed
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

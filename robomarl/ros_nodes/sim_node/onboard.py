@@ -18,6 +18,8 @@ INTEGRAL_PER_S3 = 1.5
 """Hover: takes away what a wrong mass or steady wind leaves."""
 MAX_TRIM_M_S2 = 2.0
 """Most that the integral may add."""
+NEAR_GROUND = 3.0
+"""Lower than so many body radii a vehicle that is not commanded lands instead of stopping its motors."""
 TOUCHDOWN_SPEED_M_S = 0.05
 """Slower than this and within a body radius of its lowest place, a landing vehicle is down."""
 
@@ -36,17 +38,25 @@ class Mode(IntEnum):
     LANDED = 4
     GROUNDED = 5
     """On the ground, motors idle, until it is commanded."""
+    OFF = 6
+    """Commands stopped for `motors_off_after_s`: the motors too."""
 
 
 class Onboard:
     """The N vehicles' own reactions; one call for each physics step."""
 
-    def __init__(self, vehicle: Vehicle, count: int) -> None:
-        """Read the vehicle file; call `reset` before the first step."""
+    def __init__(self, vehicle: Vehicle, count: int, width: int = 4) -> None:
+        """Read the vehicle file; call `reset` before the first step.
+
+        Args:
+            vehicle: of all of them.
+            count: N.
+            width: A, elements of a command.
+        """
         self._loss, self._radius_m = vehicle.on_command_loss, vehicle.body.radius_m
         self._brake_m_s2 = vehicle.safety.brake_m_s2
         self.mode = np.full(count, Mode.WAITING)
-        self._command = np.zeros((count, 4))
+        self._command = np.zeros((count, width))
         self._age_s = np.zeros(count)
         self._hold_m, self._trim = np.zeros((count, 3)), np.zeros((count, 3))
 
@@ -65,13 +75,13 @@ class Onboard:
         self.mode[self.mode < Mode.LANDING] = Mode.LANDING
 
     def receive(self, index: int, command: np.ndarray) -> None:
-        """A command [4] arrived at vehicle `index`."""
+        """A command [A] arrived at vehicle `index`."""
         self._command[index], self._age_s[index] = command, 0.0
         if self.mode[index] in (Mode.WAITING, Mode.HOVERING, Mode.GROUNDED):
             self.mode[index] = Mode.FOLLOWING
 
     def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
-        """What the low-level controllers get for the next `dt_s`: [N, 4], from estimates [N, 3] each."""
+        """What the low-level controllers get for the next `dt_s`: [N, A], from estimates [N, 3] each."""
         self._age_s += dt_s
         self._change_modes(pos_m, vel_m_s)
         own = self.mode != Mode.FOLLOWING
@@ -85,7 +95,8 @@ class Onboard:
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - vel_m_s) + self._trim
         accel[self.mode >= Mode.LANDED] = (0.0, 0.0, -np.inf)  # as little lift as the vehicle can make
-        command = np.concatenate([accel, np.zeros_like(accel[:, :1])], -1)
+        command = np.zeros_like(self._command)
+        command[:, :3] = accel
         return np.where(own[:, None], command, self._command)
 
     def _change_modes(self, pos_m: np.ndarray, vel_m_s: np.ndarray) -> None:
@@ -97,5 +108,8 @@ class Onboard:
             self.mode[lost] = Mode.HOVERING
         self.mode[(self.mode == Mode.HOVERING) & (self._age_s > self._loss.land_after_s)] = Mode.LANDING
         low = pos_m[:, 2] < 2 * self._radius_m
+        if (off_s := self._loss.motors_off_after_s) is not None:
+            silent = (self.mode == Mode.HOVERING) & (self._age_s > off_s)
+            self.mode[silent] = np.where(pos_m[silent, 2] < NEAR_GROUND * self._radius_m, Mode.LANDING, Mode.OFF)
         slow = np.abs(vel_m_s[:, 2]) < TOUCHDOWN_SPEED_M_S
         self.mode[(self.mode == Mode.LANDING) & low & slow] = Mode.LANDED

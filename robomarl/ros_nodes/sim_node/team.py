@@ -8,12 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from robomarl.control.carrier import Reading, rest_control
+from robomarl.control.vectors import to_world
+from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes.inbox import Estimate
 from robomarl.ros_nodes.sim_node.judge import Judge, Score
 from robomarl.ros_nodes.sim_node.onboard import Mode, Onboard
 from robomarl.sim.engines.mujoco import MujocoTeam
+from robomarl.sim.load.state import Load, Rigid, attitude, origin
 from robomarl.sim.scenario import RateConfig, Scenario
 from robomarl.sim.world import World, positions, velocities
+from robomarl.types import GRAVITY_M_S2
+from robomarl.view import Goal
 
 TAKEN_OFF_M = 0.1
 """So far above the arena's floor, a robot that began on the ground has taken off."""
@@ -31,7 +37,9 @@ class RealTimeTeam:
         """
         self.scenario, self._ground = scenario, ground
         self._fine = stepwise(scenario)
-        self.onboard = Onboard(scenario.vehicle_config, scenario.count)
+        self.width = len(scenario.command_limits[0])
+        """A, elements of a command."""
+        self.onboard = Onboard(scenario.vehicle_config, scenario.count, self.width)
         self.judge = Judge(self._fine, scenario.substeps)
         self._resets, self._seed = -1, -1
         self._sim = MujocoTeam(self._fine, 1, 0)
@@ -52,7 +60,7 @@ class RealTimeTeam:
         self._resets, self._seed = self._resets + 1, seed
 
     def command(self, index: int, command: np.ndarray) -> None:
-        """A command [4] arrived at a robot."""
+        """A command [A] arrived at a robot."""
         self.onboard.receive(index, command)
 
     def set_goal(self, index: int, goal_m: np.ndarray) -> None:
@@ -61,18 +69,40 @@ class RealTimeTeam:
         goals[0, index] = goal_m
         self._sim.set_world(self.world._replace(goal_m=goals))
 
+    def set_load_goal(self, goal: Goal) -> None:
+        """The team was given another goal for its load: for the judge, as above."""
+        load = self.world.load
+        assert isinstance(load, Load), "only for scenarios with a load"
+        turned = np.broadcast_to(goal.quat_wxyz, load.goal_quat.shape).astype(load.goal_quat.dtype)
+        places = np.broadcast_to(goal.pos_m, self.world.goal_m.shape).astype(self.world.goal_m.dtype)
+        self._sim.set_world(self.world._replace(goal_m=places, load=load._replace(goal_quat=turned)))
+
     def step(self) -> None:
         """One physics step."""
         measured = self.world.measured
         command = self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
+        self._stop_motors()
         world = self._sim.step(command[None])
         if self.judge.flight_s or self._has_begun(world):
             self.judge.watch(world, command, bool(self._sim.contact[0]))
 
+    def _stop_motors(self) -> None:
+        """Vehicles whose motors stop now hang or fall from here on, in the engine and for the judge."""
+        off, load = self.onboard.mode == Mode.OFF, self.world.load
+        if not off.any() or not isinstance(load, Load):
+            return
+        now_s = self.world.step[..., None] * self._fine.period_s
+        stops = off & (load.cargo.off_s > now_s)
+        if stops.any():
+            cargo = load.cargo._replace(off_s=np.where(stops, now_s, load.cargo.off_s))
+            self._sim.set_world(self.world._replace(load=load._replace(cargo=cargo)))
+
     def _has_begun(self, world: World) -> bool:
         if not self._ground:
             return bool((self.onboard.mode != Mode.WAITING).any())
-        low_m = self.scenario.arena.low_m[2] + TAKEN_OFF_M
+        low_m, load = self.scenario.arena.low_m[2] + TAKEN_OFF_M, world.load
+        if isinstance(load, Load) and origin(load.rigid, load.cargo.com_m)[0, 2] < low_m:
+            return False
         return bool((self.onboard.mode == Mode.FOLLOWING).all() and (positions(world.body)[0, :, 2] > low_m).all())
 
     def _put_down(self, world: World) -> None:
@@ -83,7 +113,8 @@ class RealTimeTeam:
         level = (np.ones_like(z), *(np.zeros_like(z) for _ in range(3)))
         place = (x, y, np.full_like(z, self.scenario.vehicle_config.body.radius_m))
         down = body._replace(pos=place, vel=still, omega=still, quat=level)
-        self._sim.set_world(world._replace(body=down))  # type: ignore[arg-type]
+        world = world._replace(body=down)  # type: ignore[arg-type]
+        self._sim.set_world(world if self.scenario.load is None else grounded(self.scenario, world))
         self.onboard.ground()
         self._sim.step(self.onboard.step(positions(down)[0], velocities(down)[0], self.dt_s)[None])
 
@@ -96,6 +127,13 @@ class RealTimeTeam:
     def goals_m(self) -> np.ndarray:
         """[N, 3] where the robots are asked to be."""
         return self.world.goal_m[0]
+
+    @property
+    def goals(self) -> list[Goal]:
+        """The same as poses: upright, or as their load is to be."""
+        load, upright = self.world.load, np.array([1.0, 0.0, 0.0, 0.0])
+        turned = load.goal_quat[0] if isinstance(load, Load) else [upright] * len(self.goals_m)
+        return [Goal(*pose) for pose in zip(self.goals_m, turned, strict=True)]
 
     def estimates(self, truth: Estimate) -> list[Estimate]:
         """What each robot's estimator reports now, noise included; `truth` is that of now."""
@@ -114,6 +152,24 @@ class RealTimeTeam:
         judge = self.judge
         flown = (judge.flight_s, judge.succeeded_s, float(judge.failed), judge.collisions, judge.min_distance_m)
         return Score(self._resets, self._seed, *flown, self.scenario.time_limit_s, slipped_s)
+
+
+def grounded(scenario: Scenario, world: World) -> World:
+    """The same with the load on the ground, level, below where it was; rotors idle, cables slack."""
+    load, section = world.load, scenario.load
+    assert isinstance(load, Load), "only for scenarios with a load"
+    assert section is not None, "only for scenarios with a load"
+    heading = quat_from_yaw(yaw_of(attitude(load.rigid)))
+    turn = tuple(heading[..., i] for i in range(4))
+    x, y, _ = np.moveaxis(origin(load.rigid, load.cargo.com_m), -1, 0)
+    centre = to_world(turn, load.cargo.com_m)
+    place = (x + centre[0], y + centre[1], centre[2] - section.box_low_m[2])
+    still = tuple(np.zeros_like(part) for part in place)
+    zero = np.zeros_like(world.body.pos[0])
+    body = world.body._replace(rotors=(zero,) * 4)
+    control = rest_control(Reading(body.quat, body.vel, body.omega, body.rotors), (zero, zero, zero + GRAVITY_M_S2))
+    rigid = Rigid(place, turn, still, still)
+    return world._replace(body=body, control=control, load=load._replace(rigid=rigid, tension_n=zero))
 
 
 def stepwise(scenario: Scenario) -> Scenario:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from robomarl.config import Fraction, NonNegative, Positive
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle
@@ -56,6 +57,9 @@ class LoadConfig:
     """Share of a vehicle's thrust that its wash puts on a load straight below it ..."""
     downwash_radius_m: Positive = 0.3
     """... falling with the distance d between thrust line and centre of mass as exp(-(d / this)^2)."""
+    fallback: Literal["hold", "land"] = "hold"
+    """What the whole team does in the field as soon as one of it holds, lands, or does not know where the load is:
+    nobody brakes alone under a load."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""`Mission`: where a load is to go and when, from `ros_nodes/missions/NAME.yaml`. No ROS here."""
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import yaml
+
+from robomarl.config import NonNegative, Positive, UserError, build
+from robomarl.geometry import quat_from_yaw, quat_multiply
+from robomarl.hardware_configs.vehicle import Vector3
+from robomarl.paths import missions_dir
+from robomarl.view import Goal
+
+
+@dataclass(frozen=True)
+class SetPoint:
+    """One goal of the load."""
+
+    at_s: NonNegative
+    """From when all robots are ACTIVE; the first one is told before, so that they can start at all."""
+    pos_m: Vector3
+    """Place of the load's own frame, world."""
+    roll_rad: float = 0.0
+    pitch_rad: float = 0.0
+    yaw_rad: float = 0.0
+    """Attitude: a heading, then a pitch, then a roll."""
+
+    @property
+    def goal(self) -> Goal:
+        """The same as a pose."""
+        half_pitch, half_roll = self.pitch_rad / 2, self.roll_rad / 2
+        pitch = np.array([np.cos(half_pitch), 0.0, np.sin(half_pitch), 0.0])
+        roll = np.array([np.cos(half_roll), np.sin(half_roll), 0.0, 0.0])
+        return Goal(
+            np.array(self.pos_m), quat_multiply(quat_multiply(quat_from_yaw(np.float64(self.yaw_rad)), pitch), roll)
+        )
+
+
+@dataclass(frozen=True)
+class Mission:
+    """A flight with a load. Made by `load_mission`."""
+
+    version: Literal[1]
+    """Version of the file's layout."""
+    name: str
+    set_points: tuple[SetPoint, ...]
+    land_s: Positive
+    """When all robots are asked to land."""
+
+    def __post_init__(self) -> None:
+        """Check the order."""
+        times = [point.at_s for point in self.set_points]
+        if not times or times[0] != 0:
+            raise ValueError("set_points must begin with one at at_s = 0.")
+        if any(later <= earlier for earlier, later in itertools.pairwise([*times, self.land_s])):
+            raise ValueError("set_points must be in the order of their at_s, all before land_s.")
+
+    def at(self, time_s: float) -> SetPoint:
+        """The set-point that holds at a time."""
+        return [point for point in self.set_points if point.at_s <= max(time_s, 0.0)][-1]
+
+
+def load_mission(name: str) -> Mission:
+    """Read a mission by name (of `ros_nodes/missions/`) or by the path of a YAML file.
+
+    Raises:
+        UserError: unknown name, bad YAML, a wrong key or value.
+    """
+    path = Path(name) if name.endswith((".yaml", ".yml")) else missions_dir() / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in missions_dir().glob("*.yaml"))) or "none"
+        raise UserError(f"Unknown mission {name!r}: no file {path.name}; known missions: {known}.")
+    try:
+        content = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
+    return build(Mission, content, path.name)
