@@ -5,19 +5,18 @@ inside the arena and below its speed limit comes out, or the named fallback. `do
 assumptions, the derivation and what was measured.
 """
 
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from robomarl.safety import carriers, qp
-from robomarl.safety.batch import Library, filter_batch
+from robomarl.safety import carriers
+from robomarl.safety.batch import filter_batch
 from robomarl.safety.carry import FilterCarry, Reason, initial_carry
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
-from robomarl.safety.single import filter_one
+from robomarl.safety.single import NUMPY, SingleFilter, as_double
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -54,6 +53,7 @@ class SafetyFilter:
         self.backend: Backend = "c" if in_c else "numpy"
         """Which one it is."""
         self._kernel = KernelFilter(self._constants) if in_c else None
+        self._one = SingleFilter(self._constants)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -93,20 +93,6 @@ class SafetyFilter:
             decide = self._kernel.one if nominal.ndim == 1 else self._kernel.batch
             return decide(carry, view, nominal, gain_per_s)
         if nominal.ndim == 1:
-            return filter_one(self._constants, carry, view, nominal, gain_per_s)
+            return self._one(carry, view, nominal, gain_per_s)
         gain = None if gain_per_s is None else np.asarray(gain_per_s, float)
-        return filter_batch(self._constants, _NUMPY, carry, _as_double(view), np.asarray(nominal, float), gain)
-
-
-_NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))
-
-
-def _as_double(view: LocalView) -> LocalView:
-    """What the filter reads, in numpy's double precision."""
-    own, heard = view.own, view.heard
-    pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
-    mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
-    plan = heard.plan._replace(pos_m=np.asarray(heard.plan.pos_m, float), vel_m_s=np.asarray(heard.plan.vel_m_s, float))
-    mask = np.asarray(heard.mask, bool)
-    heard = heard._replace(mask=mask, pos_m=mate_pos, vel_m_s=mate_vel, age_s=mate_age, plan=plan)
-    return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)
+        return filter_batch(self._constants, NUMPY, carry, as_double(view), np.asarray(nominal, float), gain)

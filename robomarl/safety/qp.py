@@ -69,6 +69,8 @@ def project(A: np.ndarray, b: np.ndarray, u0: np.ndarray) -> Projection:  # noqa
     Returns:
         u [3] and what became of it; rows hold to `TOLERANCE`.
     """
+    if not math.isfinite(A.sum() + b.sum() + u0.sum()):
+        return Projection(u0, False, math.inf, False)
     free = (-_FREE, -_FREE, -_FREE), (_FREE, _FREE, _FREE)
     found = project_one(A.tolist(), b.tolist(), u0.tolist(), free)
     return found._replace(u=np.array(found.u) if found.solved else u0)
@@ -78,7 +80,7 @@ def project_one(normals: list[Vec3], bounds: list[float], point: Sequence[float]
     """Project one point, on lists: at once where at most one row is in the way, else with daqp.
 
     Args:
-        normals: m unit vectors.
+        normals: m unit vectors, finite.
         bounds: m right-hand sides.
         point: the point.
         box: lowest and highest value of each component.
@@ -87,7 +89,7 @@ def project_one(normals: list[Vec3], bounds: list[float], point: Sequence[float]
         u, a list, and what became of it; rows and box hold to `TOLERANCE`. Not solved, u is the point.
     """
     # A sum of numbers is finite only if they are.
-    if not math.isfinite(sum(bounds) + sum(point) + sum(map(sum, normals))):
+    if not math.isfinite(sum(bounds) + sum(point)):
         return Projection(point, False, math.inf, False)
     low, high = box
     if low[0] > high[0] or low[1] > high[1] or low[2] > high[2]:

@@ -62,6 +62,21 @@ def test_the_same_over_a_whole_flight(params: SafetyParams, random: np.random.Ge
         assert_same((ours, result), (theirs, expected))
 
 
+def test_a_large_team_decides_the_same_everywhere(random: np.random.Generator):
+    """Twenty-three mates, some heard twice, of whom so many must be heard that this matters now and then."""
+    params = dataclasses.replace(PARAMS, min_mates=19)
+    views, carry = random_views(random, 60, 23, mask_share=0.9), random_carry(params, random, 60)
+    for array in (views.heard.pos_m, views.heard.vel_m_s, views.heard.age_s):
+        array[::3, 5] = array[::3, 2]
+    nominal = random.normal(size=(60, 4)) * 3
+    python, c = SafetyFilter(params, backend="numpy"), SafetyFilter(params, backend="c")
+    together = python(carry, views, nominal)
+    assert_same(c(carry, views, nominal), together)
+    for i in range(60):
+        assert_same(python(pick(carry, i), pick(views, i), nominal[i]), pick(together, i))
+    assert {Reason.OK, Reason.INFEASIBLE, Reason.MISSING} <= set(together[1].reason.tolist())
+
+
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("leaf", [*READ, "nominal", "commands", "drift_m_s2"])
 def test_faults_come_to_the_same(leaf: str, bad: float, params: SafetyParams, random: np.random.Generator):

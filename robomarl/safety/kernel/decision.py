@@ -1,4 +1,4 @@
-"""`single.filter_one` and `batch.filter_batch` in C, mode `qp`."""
+"""`single.SingleFilter` and `batch.filter_batch` in C, mode `qp`."""
 
 import math
 from threading import Lock
