@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.bench import Row, percentiles
+from robomarl.bench import Row, percentiles, tick_load
 
 BLOCKS, BLOCK, WARM_UP = 20, 300, 20
 
 
-def rows() -> list[Row]:
+def rows(cases: tuple[str, ...] = ()) -> list[Row]:
+    """Both cases, or those that are named."""
+    return [row for case in cases or CASES for row in CASES[case]()]
+
+
+def swap() -> list[Row]:
     """The shipped bundle on its golden views; the cases take turns, some hundred decisions each."""
     from robomarl.policies.golden import map_view
     from robomarl.policies.pilot import Pilot
@@ -107,3 +112,7 @@ def bare_daqp(aim: np.ndarray, rows: np.ndarray, upper: np.ndarray, lower: np.nd
     import daqp
 
     return daqp.solve(_IDENTITY, aim, rows, upper, lower, sense)
+
+
+CASES: dict[str, Callable[[], list[Row]]] = {"swap": swap, "load": tick_load.rows}
+"""By the bundle's task: a team that carries nothing, a carrier with its low-level controller."""
