@@ -46,9 +46,19 @@ def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy; print a table."""
     from robomarl.sim.soccer.scenario import is_soccer
 
-    if args.scenario and is_soccer(args.scenario):
+    if args.against or (args.scenario and is_soccer(args.scenario)) or plays(args.policies, args.scenario):
         return run_games(args, args.scenario)
     return run_flights(args)
+
+
+def plays(policies: tuple[str, ...], scenario: str | None) -> bool:
+    """Whether the first policy was trained for a game, where no scenario is named."""
+    from robomarl.sim.baselines import SCRIPTS
+    from robomarl.train.resolve import BASELINE, LAW, resolve_policy
+
+    if scenario or not policies or policies[0] in (BASELINE, LAW):
+        return False
+    return policies[0] in SCRIPTS or resolve_policy(policies[0])[1].task == "soccer"
 
 
 def run_flights(args: Args) -> dict[str, Any]:
@@ -123,16 +133,16 @@ def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[d
     return points
 
 
-def run_games(args: Args, scenario: str) -> dict[str, Any]:
+def run_games(args: Args, scenario: str | None) -> dict[str, Any]:
     """Matches and set pieces of every team; print a table."""
     from robomarl.train.games import GameConfig, evaluate_game, table
 
     if not args.policies:
-        raise UserError("Name at least one team: a script, chaser or keeper.")
+        raise UserError("Name at least one team: a bundle, a run folder, or a script, chaser or keeper.")
     rows = []
     for i, name in enumerate(args.policies):
         video = args.video if i == 0 else None
-        config = GameConfig(args.sim, args.episodes, args.seed, args.against, tuple(args.perturb), video)
+        config = GameConfig(args.sim, args.episodes, args.seed, args.against, tuple(args.perturb), video, args.filter)
         rows.append(evaluate_game(name, scenario, config))
     print(table(rows))
     return rows[0] if len(rows) == 1 else {"policies": rows}

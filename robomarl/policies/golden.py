@@ -14,7 +14,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.policies.contract import Contract
-from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.players import filter_for
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 from robomarl.view import LocalView, blank_view
@@ -122,7 +122,7 @@ def check_filter(contract: Contract, golden: Golden, steps: int | None = None) -
 
 def filtered(contract: Contract, views: LocalView, action: np.ndarray) -> np.ndarray:
     """[S, T, N, A] what the safety filter makes of the actions, from its initial carry."""
-    safety = SafetyFilter(contract.safety)
+    safety = filter_for(contract.action, contract.safety)
     carry = safety.init(action.shape[:1] + action.shape[2:3])
     commands = []
     for t in range(action.shape[1]):

@@ -113,6 +113,10 @@ class TeamEnv(AgentsEnv):
             info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)},
         )
 
+    def views(self, world: World) -> LocalView:
+        """What every robot may know, [N, ...]."""
+        return local_views(self.scenario, world)
+
     def privileged(self, state: State) -> jax.Array:
         """[N, P] what a central critic may see."""
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
@@ -175,8 +179,10 @@ def make_engine(scenario: Scenario, sim: str) -> Integrate:
     raise UserError(f"Engine {sim!r} is not a JAX engine; allowed: fast, mjx.")
 
 
-def make_env(
-    scenario: Scenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
-) -> TeamEnv:
-    """`TeamEnv`, by function, as the rest of the field spells it."""
+def make_env(scenario: Any, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off") -> Any:
+    """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine and no filter."""
+    if scenario.task == "soccer":
+        from robomarl.sim.soccer.env import SoccerEnv
+
+        return SoccerEnv(scenario, weights)
     return TeamEnv(scenario, sim, weights, safety)

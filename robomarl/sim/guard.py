@@ -1,18 +1,49 @@
 """What the safety filter is to assume in a scenario: one answer for evaluation, export and training."""
 
+import dataclasses
+
+from robomarl.safety.bodies import Strangers
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
-from robomarl.sim.scenario import Scenario
+from robomarl.sim.anyscenario import AnyScenario
+from robomarl.sim.soccer.scenario import SoccerScenario
 
 
-def safety_params(scenario: Scenario, least_team: int | None = None) -> SafetyParams:
+def safety_params(scenario: AnyScenario, least_team: int | None = None) -> SafetyParams:
     """Parameters of every robot's filter.
 
     Args:
         scenario: vehicle, rate and arena.
         least_team: robots of the smallest team that may fly; by default the scenario's.
     """
+    if isinstance(scenario, SoccerScenario):
+        return player_params(scenario, (least_team or scenario.count) - 1)
     # A team-mate that falls silent stops the robot, but only where the radio spans the whole team.
     spans = 2 * (scenario.ring_radius_m + scenario.start.jitter_m) <= scenario.radio.range_m
     mates = (least_team or scenario.count) - 1 if spans else 0
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
     return from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+
+
+NEAR_M = 1.0
+"""Opponents are kept clear of with the errors that a sighting has at this distance: farther ones are far enough."""
+GAP_M = 0.02
+"""What is kept between the bodies of two robots."""
+
+
+def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
+    """Parameters of a soccer robot's filter: opponents are strangers, as fast as we are, and run no filter.
+
+    A robot is at rest before an opponent can be there: whoever runs into it then has caused it. The boards are no
+    arena: a robot may touch them.
+    """
+    robot, eyes, pose = scenario.robot, scenario.eyes, scenario.pose
+    turn = eyes.bearing_noise_rad + pose.heading_noise_rad
+    strangers = Strangers(
+        separation_m=2 * robot.body.radius_m + GAP_M,
+        accel_m_s2=max(robot.limits.accel_max_m_s2) * scenario.randomize.accel_scale[1],
+        speed_m_s=robot.limits.speed_m_s,
+        position_error_m=NEAR_M * (eyes.range_noise + turn),
+        velocity_error_m_s=eyes.velocity_noise_m_s,
+        max_age_s=2 * eyes.latency_s + scenario.period_s,
+    )
+    return dataclasses.replace(from_vehicle(robot, scenario.period_s, None, mates), strangers=strangers)

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError, build, to_dict
+from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.sim.env import TeamEnv, make_env
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
@@ -136,7 +137,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Scenario, dict[str, Any]]
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
     config = build(TrainConfig, _json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build(Scenario, _json(folder / "scenario.json"), str(folder / "scenario.json"))
+    scenario = build_any_scenario(_json(folder / "scenario.json"), str(folder / "scenario.json"))
     return config, scenario, _json(folder / "run.json")
 
 

@@ -64,6 +64,28 @@ class Lesson:
 
 
 @dataclass(frozen=True)
+class SelfPlayConfig:
+    """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
+
+    scripts: tuple[str, ...] = ("chaser", "keeper")
+    """Scripted teams."""
+    script_parts: Count = 3
+    """Parts that each of them plays."""
+    itself: Count = 2
+    """Parts in which the other team is the learner."""
+    snapshots: Count = 8
+    """Parts in which it is an earlier snapshot."""
+    pool: Count = 12
+    """Snapshots that are kept."""
+    snapshot_every: Count = 40
+    """Updates from one snapshot to the next; then opponents are drawn again."""
+    teacher: str = ""
+    """Script that the policy imitates at first."""
+    teach_share: Fraction = 0.0
+    """For this share of `total_steps`."""
+
+
+@dataclass(frozen=True)
 class TrainConfig:
     """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO."""
 
@@ -94,11 +116,16 @@ class TrainConfig:
     """The learning rate grows or shrinks to keep the policy's step near this KL divergence at the start ..."""
     final_target_kl: Positive = 0.002
     """... and near this one at the end; in between it falls linearly with the steps."""
+    critic_first: NonNegative = 0.0
+    """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
+    yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
     max_grad_norm: Positive = 1.0
     network: NetworkConfig = NetworkConfig()
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too."""
+    self_play: SelfPlayConfig = SelfPlayConfig()
+    """Of games."""
     curriculum: tuple[Lesson, ...] = ()
     """Parameters of the scenario that change while the training goes on."""
     weights: dict[str, float] = field(default_factory=dict)

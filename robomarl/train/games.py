@@ -11,14 +11,21 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
+from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.safety.players import filter_for
 from robomarl.sim.baselines import SCRIPTS
 from robomarl.sim.baselines.soccer import ScriptedTeam
+from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.config import GameRandomize
 from robomarl.sim.soccer.match import Player, Tally, Track, play_matches, play_set_pieces
 from robomarl.sim.soccer.picture import draw_match
 from robomarl.sim.soccer.scenario import SoccerScenario, check_roles, load_soccer
 from robomarl.sim.soccer.sim import make_soccer
+from robomarl.sim.tasks.soccer import action
+from robomarl.train.evaluate import NoFilter
+from robomarl.train.resolve import resolve_policy
 from robomarl.train.tally import wilson
+from robomarl.view import LocalView
 
 MAX_BATCH = 100
 """Matches played side by side at most."""
@@ -41,6 +48,8 @@ class GameConfig:
     """`NAME=VALUE` pins a randomized parameter."""
     video: Path | None = None
     """Picture of the first match, .gif or .png."""
+    filter: str = "full"
+    """Safety filter of trained teams: full or qp; off; scripts have none."""
     set_pieces: bool = True
     """Evaluate set pieces too."""
 
@@ -54,12 +63,12 @@ class GameConfig:
             raise UserError(f"--episodes {self.episodes} must be at least 1.")
 
 
-def evaluate_game(name: str, scenario_name: str, config: GameConfig) -> dict[str, Any]:
+def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> dict[str, Any]:
     """Play matches and set pieces.
 
     Args:
-        name: our team, a script.
-        scenario_name: the game.
+        name: our team: a script, or a bundle or run folder.
+        scenario_name: the game; by default the one that our team was trained for.
         config: how.
 
     Returns:
@@ -68,15 +77,15 @@ def evaluate_game(name: str, scenario_name: str, config: GameConfig) -> dict[str
     Raises:
         UserError: unknown team, engine or parameter, or a team without a role that its script needs.
     """
-    scenario = perturbed(load_soccer(scenario_name), config.perturb)
+    scenario = perturbed(game_of(name, scenario_name), config.perturb)
     against = config.against or scenario.opponent.script
-    ours = make_player(name, scenario, scenario.roles)
-    theirs = make_player(against, scenario, scenario.opponent.roles)
+    ours = make_player(name, scenario, scenario.roles, config.filter)
+    theirs = make_player(against, scenario, scenario.opponent.roles, config.filter)
     started_s = time.perf_counter()
     tally, track = _matches(scenario, (ours, theirs), config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
-    about["filter"] = "off"
+    about["filter"] = "off" if name in SCRIPTS else config.filter
     found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
     if config.set_pieces:
         found |= _set_pieces(scenario, ours, config)
@@ -86,16 +95,72 @@ def evaluate_game(name: str, scenario_name: str, config: GameConfig) -> dict[str
     return found
 
 
-def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...]) -> Player:
-    """The team of that name.
+def judge_team(policy: Any, scenario: SoccerScenario, episodes: int) -> dict[str, float]:
+    """What a training run wants to know: our share of the goals against the scenario's script, and our impacts."""
+    config = GameConfig(episodes=episodes, seed=1000)
+    theirs = make_player(scenario.opponent.script, scenario, scenario.opponent.roles)
+    found = figures(_matches(scenario, (TrainedTeam(policy, scenario, "off"), theirs), config)[0])
+    return {"eval_success": found["goals_for_share"] or 0.0, "eval_collisions": float(found["impacts"])}
+
+
+def game_of(name: str, scenario_name: str | None) -> SoccerScenario:
+    """The game of that name, or the one that the team was trained for.
 
     Raises:
-        UserError: there is none, or a role that it needs is missing.
+        UserError: no such game or team, a script without a game, or a policy that plays none.
+    """
+    if scenario_name:
+        return load_soccer(scenario_name)
+    if name in SCRIPTS:
+        raise UserError(f"The script {name!r} belongs to no scenario; add --scenario NAME.")
+    scenario = resolve_policy(name)[1]
+    if not isinstance(scenario, SoccerScenario):
+        raise UserError(f"{name} was trained for {scenario.name}, which is no game; leave out --against.")
+    return scenario
+
+
+def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...], mode: str = "full") -> Player:
+    """The team of that name: a script, or all robots with a bundle or run, each with a memory of its own.
+
+    Raises:
+        UserError: there is none, a role that a script needs is missing, or the policy plays no soccer.
     """
     if name not in SCRIPTS:
-        raise UserError(f"Team {name!r} is not known; name a script: {', '.join(sorted(SCRIPTS))}.")
+        return TrainedTeam(resolve_policy(name, scenario.name)[0], scenario, mode)
     check_roles(name, roles, f"{scenario.name}.toml")
     return ScriptedTeam(scenario, name)
+
+
+class TrainedTeam:
+    """A policy behind its filter, with the interface of a player."""
+
+    def __init__(self, policy: Any, scenario: SoccerScenario, mode: str) -> None:
+        """Put the two together.
+
+        Raises:
+            UserError: the policy commands another kind of vehicle, or at another rate.
+        """
+        self.name = policy.name
+        names = [field.name for field in policy.action.fields]
+        expected = [field.name for field in action(scenario).fields]
+        if names != expected:
+            raise UserError(f"{policy.name} commands {', '.join(names)}; a player of {scenario.name} takes others.")
+        rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
+        if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
+            raise UserError(
+                f"{policy.name} decides at {rate_hz:g} Hz, the game at {scenario.rates.policy_hz:g}."
+            )
+        params = safety_params(scenario)
+        self._pilot = Pilot(policy, NoFilter() if mode == "off" else filter_for(policy.action, params))  # pyright: ignore[reportArgumentType]
+
+    def init(self, view: LocalView) -> PilotCarry:
+        """Memory before the first decision."""
+        return self._pilot.init(view)
+
+    def __call__(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, np.ndarray]:
+        """(carry, view [...]) -> (carry, command [..., 4])."""
+        carry, result = self._pilot.step(carry, view)
+        return carry, np.asarray(result.command, np.float32)
 
 
 def _matches(

@@ -249,12 +249,20 @@ def mappo_loss(
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)
     policy = -jnp.minimum(ratio * batch.advantage, clipped * batch.advantage).mean()
+    if not isinstance(batch.wanted, tuple):
+        taught = batch.taught.mean()
+        policy = (1 - taught) * policy + taught * imitation_loss(dist, batch.wanted, config.noise.start_std)
     error = networks.value(params["critic"], batch.seen) - batch.target
     value = optax.losses.huber_loss(error, delta=5.0).mean()
     entropy = dist.entropy().sum(-1).mean()
     total = policy + config.value_cost * value - config.entropy_cost * entropy
     terms = {"policy": policy, "value": value, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
     return total, {f"loss/{name}": term for name, term in terms.items()}
+
+
+def imitation_loss(dist: Any, wanted: jax.Array, start_std: float) -> jax.Array:
+    """Squared error of the squashed mean; the deviation stays where training starts it."""
+    return 4 * ((jnp.tanh(dist.loc) - wanted) ** 2).mean() + 1e-2 * (jnp.log(dist.scale / start_std) ** 2).mean()
 
 
 def update_epoch(
@@ -264,18 +272,19 @@ def update_epoch(
     key, shuffle = jax.random.split(state.key)
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
     floor, optimizer = noise_floor(config, state.steps), make_optimizer(config)
-    gradient = jax.grad(mappo_loss, has_aux=True)
+    gradient, moves = jax.grad(mappo_loss, has_aux=True), state.steps > config.critic_first
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, Metrics]:
         params, moments = carry
         grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
+        grads |= {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
         updates, moments = optimizer.update(grads, moments)
         params = jax.tree.map(lambda p, u: p - state.learning_rate * u, params, updates)
         return (params, moments), metrics
 
     (params, moments), metrics = jax.lax.scan(step, (state.params, state.optimizer), order)
     target = fall(config, state.steps, config.target_kl, config.final_target_kl)
-    rate = adapt_learning_rate(state.learning_rate, metrics["loss/kl"].mean(), target)
+    rate = adapt_learning_rate(state.learning_rate, jnp.where(moves, metrics["loss/kl"].mean(), target), target)
     return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
 
 

@@ -5,13 +5,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robomarl.config import UserError, build
+from robomarl.config import UserError
 from robomarl.paths import bundles_dir
 from robomarl.policies.pilot import Observer
+from robomarl.sim.anyscenario import AnyScenario, build_any_scenario, load_any_scenario
 from robomarl.sim.baselines.goto import GotoPolicy
 from robomarl.sim.baselines.load_pose import LoadPosePolicy
 from robomarl.sim.baselines.place import LawPolicy
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
 
 BASELINE, LAW = "baseline", "law"
@@ -40,7 +41,7 @@ class Policy(Protocol):
         ...
 
 
-def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scenario]:
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]:
     """The policy of that name, and the scenario to fly it in.
 
     Args:
@@ -61,17 +62,17 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Scen
             raise UserError(f"--scenario {scenario}: the policy 'law' carries loads; name a scenario that has one.")
         return LawPolicy(chosen), chosen
     policy = _load(name)
-    return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
+    return policy, load_any_scenario(scenario) if scenario else own_scenario(policy, name)
 
 
-def own_scenario(policy: Policy, name: str) -> Scenario:
+def own_scenario(policy: Policy, name: str) -> AnyScenario:
     """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
     if is_run(Path(name)):
         from robomarl.train.checkpoint import load_run
 
         return load_run(name).scenario
     contract = policy.contract  # type: ignore[attr-defined]
-    return build(Scenario, contract.scenario.content, f"{name}/bundle.json")
+    return build_any_scenario(contract.scenario.content, f"{name}/bundle.json")
 
 
 def is_run(folder: Path) -> bool:

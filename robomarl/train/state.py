@@ -37,6 +37,8 @@ class TrainState(NamedTuple):
     """Agent-steps so far."""
     level: jax.Array
     """[lessons] how far each lesson of the curriculum is, 0 to 1."""
+    league: Any = ()
+    """Games: the opponents; see `robomarl.train.league`."""
 
 
 class Rollout(NamedTuple):
@@ -79,3 +81,7 @@ class Batch(NamedTuple):
     """[B, T, N] normalized"""
     target: jax.Array
     """[B, T, N] normalized return"""
+    wanted: Any = ()
+    """[B, T, N, A] games: what the teacher would have done, in [-1, 1] ..."""
+    taught: Any = ()
+    """... [B] and 1 while that is what is learned, else 0."""

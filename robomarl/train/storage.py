@@ -17,7 +17,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.sim.env import TeamEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import init_state
+from robomarl.train.programs import init_state
 from robomarl.train.state import TrainState
 
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"

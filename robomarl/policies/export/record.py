@@ -25,7 +25,6 @@ from robomarl.policies.contract import (
 from robomarl.safety.filter import SafetyParams
 from robomarl.sim.env import make_env
 from robomarl.sim.guard import safety_params
-from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World
 from robomarl.spec import ActionSpec, ObservationSpec
@@ -95,14 +94,14 @@ def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> 
 
     def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
         state, memory, carry = now
-        views = local_views(run.scenario, _world(state))
+        views = env.views(_world(state))
         memory, obs = env.observation.observe(memory, views)
         carry, action = policy(carry, obs)
         return (env.step(state, action), memory, carry), (views, obs, action)
 
     def sequence(key: jax.Array) -> tuple:
         state = env.reset(key)
-        views = local_views(run.scenario, _world(state))
+        views = env.views(_world(state))
         carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in carry_shapes(run))
         return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=steps)[1]
 
@@ -140,7 +139,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         safety=safety,
         training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run)),
         files={},
-        roles=tuple(f"place_{i}" for i in range(team[1])) if scenario.load else (),
+        roles=tuple(f"place_{i}" for i in range(team[1])) if getattr(scenario, "load", None) else (),
         **conditions(source.content),
     )
 

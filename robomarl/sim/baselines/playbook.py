@@ -21,6 +21,8 @@ SEARCH_RAD_S = 3.0
 """How fast a robot turns when it looks for the ball."""
 SLOWDOWN_PER_S = 0.6
 """How fast a rolling ball is taken to lose its speed, as a share of it."""
+PRESSED_M = 0.45
+"""An opponent that is nearer to the ball than this presses."""
 DRIVE_PER_S = 5.0
 """Acceleration over error in velocity."""
 TURN_PER_S = 6.0
@@ -109,7 +111,7 @@ def ahead(belief: Belief, seconds: Array | float) -> Vec2:
     return belief.x + belief.vx * seconds, belief.y + belief.vy * seconds
 
 
-def shoot(scenario: SoccerScenario, view: LocalView, belief: Belief, aim: Vec2, speed: Array | float) -> Move:
+def shoot(scenario: SoccerScenario, view: LocalView, belief: Belief, aim: Vec2, hurry: Array | None = None) -> Move:
     """Get behind the ball, round it if need be, and drive through it when it is in line with the aim.
 
     Args:
@@ -117,14 +119,14 @@ def shoot(scenario: SoccerScenario, view: LocalView, belief: Belief, aim: Vec2, 
         view: of the robot.
         belief: where the ball is.
         aim: where the ball shall go [m].
-        speed: of the kick [m/s].
+        hurry: kick as soon as the ball is at the face and the robot looks ahead.
     """
     xp, me = namespace(belief.x), own_place(view)
     away = length(minus((belief.x, belief.y), me))
     ball = ahead(belief, xp.minimum(0.12 + 0.35 * away, 0.6))
-    line = minus(aim, ball)
-    size = length(line)
-    dx, dy = line[0] / size, line[1] / size
+    size = length(minus(aim, ball))
+    line = minus(aim, ball) if hurry is None else off_boards(scenario, belief, minus(aim, ball))
+    dx, dy = line[0] / length(line), line[1] / length(line)
     off = minus(me, ball)
     along, across = off[0] * dx + off[1] * dy, off[1] * dx - off[0] * dy
     touch = scenario.kicker.face_m + scenario.ball.radius_m
@@ -138,9 +140,36 @@ def shoot(scenario: SoccerScenario, view: LocalView, belief: Belief, aim: Vec2, 
     c, s = heading(view)
     straight = xp.abs(c * dy - s * dx) < xp.clip(0.2 / size, 0.06, 0.14)
     ready = lined_up & straight & (c * dx + s * dy > 0)
+    if hurry is not None:
+        ready = ready | (hurry & (c * dx + s * dy > 0.5))
     near = away < 0.45
     face = tuple(xp.where(near & behind, d, b) for d, b in zip((dx, dy), minus(ball, me), strict=True))
-    return Move(target, (face[0], face[1]), xp.where(ready, speed, 0.0))
+    return Move(target, (face[0], face[1]), xp.where(ready, scenario.kicker.max_speed_m_s, 0.0))
+
+
+def off_boards(scenario: SoccerScenario, belief: Belief, line: Vec2) -> Vec2:
+    """The direction to play the ball in, turned towards a board that it lies at: along a board no face gets at it.
+
+    At a side the ball goes forwards; at an end towards their goal, or away from our own.
+    """
+    xp, near = namespace(belief.x), 1.3 * scenario.robot.body.radius_m
+    end = xp.abs(belief.x) > scenario.field.length_m / 2 - near
+    side = xp.abs(belief.y) > scenario.field.width_m / 2 - near
+    up, out = xp.where(belief.y > 0, 1.0, -1.0), xp.where(belief.x > 0, 1.0, -1.0)
+    dx = xp.where(end, out, xp.where(side, 1.0, line[0]))
+    dy = xp.where(side, up, xp.where(end, -out * up, line[1]))
+    return dx, dy
+
+
+def is_pressed(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Array:
+    """[...] bool: an opponent is near the ball, or a board: no time to aim, or no room to get behind the ball."""
+    sensed = view.sensed
+    assert isinstance(sensed, SoccerSensed), "a player senses soccer"
+    off = [sensed.strangers_pos_m[..., i] - (belief.x, belief.y)[i][..., None] for i in range(2)]
+    close = (sensed.strangers_mask & (length((off[0], off[1])) < PRESSED_M)).any(-1)
+    xp, room = namespace(belief.x), 2 * scenario.robot.body.radius_m
+    board = xp.maximum(xp.abs(belief.x) - scenario.field.length_m / 2, xp.abs(belief.y) - scenario.field.width_m / 2)
+    return close | (board > -room)
 
 
 def carry_out(scenario: SoccerScenario, view: LocalView, belief: Belief, move: Move) -> Array:

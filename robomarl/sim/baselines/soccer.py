@@ -13,6 +13,7 @@ from robomarl.sim.baselines.playbook import (
     carry_out,
     goal_place,
     is_nearest,
+    is_pressed,
     length,
     minus,
     no_belief,
@@ -25,35 +26,39 @@ from robomarl.types import Array
 from robomarl.view import LocalView
 
 Script = Callable[[SoccerScenario, LocalView, Belief], Move]
-PASS_M_S = 3.0
-"""Kick speed of a pass."""
 OUT = 0.62
 """How far out the keeper stands, as a share of the way from the goal to the ball."""
 STRAIGHT_M = 0.25
 """What a line straight ahead is worth more than one across, in metres of clearance."""
-BOARD_M = 0.25
+BOARD_M = 0.4
 """What a line to a side board is worth less than one to the goal."""
 
 
 def chaser(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
     """The robot nearest to the ball shoots at the goal's middle; the others wait behind it."""
-    strike = shoot(scenario, view, belief, goal_place(view), scenario.kicker.max_speed_m_s)
+    direct = shoot(scenario, view, belief, goal_place(view))
     me = own_place(view)
     goal = goal_place(view)
     home = 0.5 * (belief.x - goal[0]), 0.5 * belief.y
     wait = Move(home, minus((belief.x, belief.y), me), 0 * belief.x)
-    return choose(is_nearest(view, belief), strike, wait)
+    return choose(is_nearest(view, belief), direct, wait)
 
 
 def keeper(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
-    """A keeper on the line, an attacker who shoots past theirs, a supporter on the other wing; they pass."""
+    """A keeper between ball and goal, an attacker who shoots past theirs, a supporter on the other wing.
+
+    Whoever is nearest plays the ball, the keeper only outside their quarter of the field; the attacker keeps the goal
+    meanwhile. A slow ball near the own goal is passed to a team-mate ahead.
+    """
     xp = namespace(belief.x)
-    attack = shoot(scenario, view, belief, open_line(scenario, view, belief), scenario.kicker.max_speed_m_s)
-    guard = keep_goal(scenario, view, belief)
-    support = choose(is_nearest(view, belief), attack, wing(scenario, view, belief))
-    role = view.role + 0 * belief.x
-    moves = choose(role == ROLES.index("keeper"), guard, attack)
-    chosen = choose(role == ROLES.index("supporter"), support, moves)
+    attack = strike(scenario, view, belief)
+    guard, nearest = keep_goal(scenario, view, belief), is_nearest(view, belief)
+    role, forward = view.role + 0 * belief.x, belief.x > 0.25 * scenario.field.length_m
+    keeps = choose(nearest & ~forward, attack, guard)
+    leads = choose(nearest | forward, attack, guard)
+    helps = choose(nearest, attack, wing(scenario, view, belief))
+    chosen = choose(role == ROLES.index("supporter"), helps, leads)
+    chosen = choose(role == ROLES.index("keeper"), keeps, chosen)
     return chosen._replace(kick=xp.where(belief.age_s < 0.5, chosen.kick, 0.0))
 
 
@@ -68,6 +73,11 @@ def choose(first: Array, one: Move, other: Move) -> Move:
         for pair in zip(one[:2], other[:2], strict=True)
     ]
     return Move(pick[0], pick[1], xp.where(first, one.kick, other.kick))  # type: ignore[arg-type]
+
+
+def strike(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
+    """Shoot along the freest line; under pressure, anywhere ahead."""
+    return shoot(scenario, view, belief, open_line(scenario, view, belief), is_pressed(scenario, view, belief))
 
 
 def open_line(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Vec2:
@@ -119,7 +129,7 @@ def keep_goal(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move
     stop = coming & (belief.x > me[0])
     stand = Move((xp.where(stop, me[0], x), xp.where(stop, crossing, y)), minus((belief.x, belief.y), me), 0 * y)
     slow = length((belief.vx, belief.vy)) < 1.0
-    clear = shoot(scenario, view, belief, pass_target(view), scenario.kicker.max_speed_m_s)
+    clear = shoot(scenario, view, belief, pass_target(view))
     return choose(slow & (belief.x < -0.1) & is_nearest(view, belief), clear, stand)
 
 

@@ -136,7 +136,8 @@ def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
     moved = dx * dx + dy * dy > scenario.rules.stuck_m**2
     still_s = xp.where(moved, 0.0, referee.still_s + scenario.period_s).astype(referee.still_s.dtype)
     again = (scored != 0) | (still_s > scenario.rules.stuck_s)
-    robots, fresh = kick_off(scenario, draws, xp.where(scored != 0, -scored, 1))
+    in_turn = 1 - 2 * (referee.restarts % 2)
+    robots, fresh = kick_off(scenario, draws, xp.where(scored != 0, -scored, in_turn))
     anchor = tuple(xp.where(moved, p, a) for p, a in zip((ball.x, ball.y), referee.anchor, strict=True))
     after = Referee(
         goals=(referee.goals[0] + ours, referee.goals[1] + theirs),

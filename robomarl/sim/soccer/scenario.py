@@ -88,6 +88,11 @@ class SoccerScenario(Clock):
         return vehicle
 
     @property
+    def vehicle_config(self) -> OmniRobot:
+        """The vehicle file, as other scenarios spell it."""
+        return self.robot
+
+    @property
     def kicker(self) -> KickerConfig:
         """The vehicle's kicker."""
         assert self.robot.kicker is not None, "checked by `robot`"

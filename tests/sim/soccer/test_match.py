@@ -84,7 +84,7 @@ def test_eval_of_a_game_writes_figures_and_a_picture(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "config", "message"),
     [
-        ("tiger", {}, "Team 'tiger' is not known; name a script: chaser, keeper"),
+        ("tiger", {}, "Unknown policy 'tiger': no run folder or bundle there"),
         ("chaser", {"perturb": ("wind=1",)}, "'wind' is not a randomized parameter"),
         ("chaser", {"perturb": ("delay_s=soon",)}, "write NAME=VALUE"),
         ("chaser", {"sim": "mjx"}, "--sim mjx does not play soccer; allowed: fast, mujoco"),

@@ -1,0 +1,28 @@
+"""Which training program a scenario takes: MAPPO for teams, self-play for games. Both have one interface."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from robomarl.sim.soccer.env import SoccerEnv
+from robomarl.train import mappo, selfplay
+from robomarl.train.config import TrainConfig
+from robomarl.train.state import Metrics, TrainState
+
+Update = Callable[[TrainState], tuple[TrainState, Metrics]]
+
+
+def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
+    """The state before the first update."""
+    return (selfplay.init_games if isinstance(env, SoccerEnv) else mappo.init_state)(config, env, key)
+
+
+def make_update(config: TrainConfig, env: Any) -> Update:
+    """One rollout and the gradient steps on it, state -> (state, metrics)."""
+    return (selfplay.make_game_update if isinstance(env, SoccerEnv) else mappo.make_update)(config, env)
+
+
+def per_update(config: TrainConfig, env: Any) -> int:
+    """Agent-steps of one update; of games those of our team."""
+    return config.num_envs * config.unroll * env.scenario.count
