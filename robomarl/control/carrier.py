@@ -19,8 +19,8 @@ import math
 from typing import NamedTuple
 
 from robomarl.control.mixer import mix, wrench
+from robomarl.control.plain import library
 from robomarl.control.vectors import Vec3, Vec4, cross, dot, multiply, to_body, up_axis
-from robomarl.geometry import namespace
 from robomarl.hardware_configs.carrier import CarrierConfig
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.types import GRAVITY_M_S2, Array
@@ -90,7 +90,7 @@ def control_rotors(
     inertia = vehicle.body.inertia_kg_m2
     inverted = (inertia[0] * (spin[0] - control.twist[0]), inertia[1] * (spin[1] - control.twist[1]))
     gyro = cross(reading.omega, tuple(j * o for j, o in zip(inertia, reading.omega, strict=True)))
-    xp = namespace(thrust)
+    xp = library(thrust)
     collective = vehicle.body.mass_kg * xp.maximum(dot(wanted, up_axis(reading.quat)), 0.0)
     return control, mix(vehicle, collective, (*inverted, inertia[2] * spin[2] + gyro[2]))
 
@@ -127,14 +127,14 @@ def _estimate(vehicle: Vehicle, control: Control, reading: Reading, made: tuple[
 
 def _wanted_force(vehicle: Vehicle, control: Control, accel: tuple[Array, ...]) -> Vec3:
     """Thrust over mass [m/s^2], world, that gives the acceleration against gravity and the external force."""
-    xp = namespace(*control.external)
+    xp = library(*control.external)
     x, y, z = (a + g - e for a, g, e in zip(accel, _LIFT, control.external, strict=True))
     return (x, y, xp.maximum(z, vehicle.control.min_lift_m_s2))
 
 
 def _wanted_spin(gains: CarrierConfig, quat: Vec4, wanted: Vec3, control: Control, rates: tuple[Array, ...]) -> Vec3:
     """Angular acceleration [rad/s^2] from tilt, heading and rate errors."""
-    xp = namespace(*quat)
+    xp = library(*quat)
     x, y, z = to_body(quat, wanted)
     size = xp.sqrt(x * x + y * y + z * z + 1e-9)
     x, y, z = x / size, y / size, z / size

@@ -1,14 +1,14 @@
 """How a collective thrust and a body torque are shared among four rotors, and what the rotors make of it."""
 
+from robomarl.control.plain import library
 from robomarl.control.vectors import Vec3, Vec4
-from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.types import Array
 
 
 def mix(vehicle: Vehicle, thrust: Array, torque: Vec3) -> Vec4:
     """Rotor thrusts [N] for a collective thrust [N] and a body torque [N m], within the rotors' limits."""
-    xp = namespace(thrust, *torque)
+    xp = library(thrust, *torque)
     rotors = vehicle.rotors
     share = []
     for (x, y), spin in zip(rotors.positions_m, rotors.spin, strict=True):

@@ -194,7 +194,7 @@ class Autopilot:
             self._carry, self.error = None, ""
             self._began_s, self._lost_s = now.steady_s, math.nan
             self._fallback.forget()
-        if before.state not in MOVING or before.state is State.HOLD:
+        if before.state not in MOVING or before.state is State.HOLD and status.state is not State.LAND:
             self._gate.takes_off()
             self._inbox.recall()
         self._renews = status.state is State.BLEND

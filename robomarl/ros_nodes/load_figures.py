@@ -1,5 +1,6 @@
 """`LoadFigures`: what came of a flight with a load, from the simulator's true log. No ROS."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from robomarl.ros_nodes.machine import State
 SETTLED_S = 3.0
 """At the end of every set-point: how good it was held."""
 DOWN_M = 0.05
-"""A load that has come so close to its lowest place is down."""
+"""A load that has come so close to the place where it stays is down."""
+SLACK_N = 1.0
+"""All cables together pull less than this when the ground carries the load."""
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,29 @@ class LoadFigures:
 
 
 def load_figures(
-    flight: FlightFigures, ticks: Ticks, began_s: float, lose: tuple[str, float] | None = None
+    flight: FlightFigures, ticks: Ticks, clock: Callable[[float], float], lose: tuple[str, float] | None = None
 ) -> LoadFigures:
     """The figures of one flight.
 
     Args:
         flight: with its log.
         ticks: what the robots said.
-        began_s: stamp of the log's begin.
+        clock: from a stamp to the log's time [s]; a simulator that falls behind has one of its own.
         lose: the robot whose process was ended, and when.
     """
     log = load_flight(Path(flight.log))
     left = {name: rows for name, rows in ticks.items() if lose is None or name != lose[0]}
-    # The simulator may have fallen behind: stamps go on, the log's time does not.
-    ended_s = max(rows[-1]["stamp_s"] for rows in left.values())
-    scale = min(flight.flight_s / max(ended_s - began_s, 1e-9), 1.0)
     landing = [row["stamp_s"] for rows in left.values() for row in rows if row["state"] == State.LAND]
-    land_s = (min(landing, default=ended_s) - began_s) * scale
-    lost_s = (ticks[lose[0]][-1]["stamp_s"] - began_s) * scale if lose else None
-    down = np.flatnonzero(log.load_place_m[:, 2] < log.load_place_m[:, 2].min() + DOWN_M)
+    land_s = clock(min(landing)) if landing else float(log.time_s[-1])
+    lost_s = clock(ticks[lose[0]][-1]["stamp_s"]) if lose else None
+    height = log.load_place_m[:, 2]
+    down = np.flatnonzero((log.time_s >= land_s) & (height < height[-1] + DOWN_M))
     after = _between(log, lost_s, land_s) if lost_s is not None else np.zeros(0, int)
     last = _between(log, max(lost_s or 0.0, land_s - SETTLED_S), land_s)
     return LoadFigures(
-        flown_s=float(log.time_s[down[0]]),
+        flown_s=float(log.time_s[down[0] if len(down) else -1]),
         set_points=tuple(_set_points(log, min(land_s, lost_s or land_s))),
-        set_down=bool(log.load_place_m[-1, 2] < DOWN_M),
+        set_down=bool(len(down) and log.tension_n[-1].sum() < SLACK_N),
         tension_max_n=float(log.tension_n.max()),
         lost=lose[0] if lose else "",
         lost_at_s=lost_s,

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.figures import FlightFigures, Tick, complete_log, figures_of
@@ -98,6 +100,7 @@ class MissionFlight:
         """Prepare; nothing happens before `fly`."""
         self._team, self._console, self._mission = team, team.console, mission
         self._ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}
+        self._times: list[tuple[float, float]] = []
 
     def fly(self, lose: tuple[str, float] | None = None) -> MissionResult:
         """Reset, activate, wait for the end, judge.
@@ -131,10 +134,15 @@ class MissionFlight:
         flight = figures_of(
             {**score, "succeeded_s": score["flight_s"], "time_limit_s": float("inf")}, self._ticks, reason
         )
-        load = load_figures(flight, self._ticks, score["began_s"], lose)
+        load = load_figures(flight, self._ticks, self._flight_s, lose)
         states = {name: State(int(rows[-1]["state"])).name for name, rows in self._ticks.items()}
         stand = all(states[name] == State.STOP.name for name in states if lose is None or name != lose[0])
         return MissionResult(flight, load, states, score["slipped_s"], not score["failed"] and load.set_down and stand)
+
+    def _flight_s(self, stamp_s: float) -> float:
+        """The judge's time at a stamp: they differ when the simulator falls behind."""
+        stamps, times = zip(*self._times, strict=True)
+        return float(np.interp(stamp_s, stamps, times))
 
     def _are(self, robots: list[str], states: tuple[State, ...]) -> bool:
         return all(rows and rows[-1]["state"] in states for rows in map(self._ticks.__getitem__, robots))
@@ -150,6 +158,8 @@ class MissionFlight:
         def listened() -> bool:
             for name, rows in self._ticks.items():
                 rows += self._console.take_ticks(name)
+            if (status := self._console.status.latest()) is not None:
+                self._times.append((time.time(), status["flight_s"]))
             return condition()
 
         self._console.wait(listened, limit_s, what)

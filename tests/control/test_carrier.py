@@ -6,6 +6,8 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from robomarl.control.carrier import Control, Reading, control_rotors, rest_control
 from robomarl.control.mixer import wrench
@@ -148,3 +150,21 @@ def test_thrust_points_where_the_body_does(vehicle: Vehicle):
     collective, torque = wrench(vehicle, targets, np.array(1.0))
     assert torque[0] < -0.1  # it turns upright
     assert collective < 14.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**31 - 1))
+def test_floats_and_arrays_give_the_same(seed: int):
+    """One vehicle on Python's floats, as a companion computer calls it, against arrays; the memory stays floats."""
+    vehicle, random = load_vehicle("carrier_600"), np.random.default_rng(seed)
+    quat = random.normal(size=4)
+    parts = (quat / np.linalg.norm(quat), random.normal(size=3), random.normal(size=3), random.uniform(0.1, 6, 4))
+    one = Reading(*(tuple(part.tolist()) for part in parts))
+    many = Reading(*(tuple(np.full(2, c) for c in part) for part in parts))
+    control, batch = rest_control(one, (0.1, -0.2, -7.0)), rest_control(many, tuple(map(np.array, (0.1, -0.2, -7.0))))
+    command = random.uniform(-3, 3, 5)
+    for _ in range(3):
+        control, rotors = control_rotors(vehicle, control, one, tuple(command.tolist()), 1 / 300)
+        batch, wide = control_rotors(vehicle, batch, many, tuple(command), 1 / 300)
+        assert all(type(c) is float for part in (*control, rotors) for c in part)
+        np.testing.assert_allclose([w[1] for w in wide], rotors, rtol=1e-12, atol=1e-12)
