@@ -1,7 +1,9 @@
 """Start a fleet's ROS 2 nodes: the same as the launch file, where `ros2 launch` is not installed."""
 
 import sys
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,9 +34,11 @@ class Args:
     link: bool = False
     """With --flights 0: put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
     ground: bool = False
-    """With --flights 0: simulated robots start on the ground and take off to the fleet file's hand-over altitude."""
+    """Simulated robots start on the ground and take off to the hand-over altitude of the scenario or fleet file."""
     record: str = ""
-    """Folder for a recording (MCAP, rosbag2); it must not exist yet."""
+    """Folder for the recording (MCAP, rosbag2), which must not exist yet; by default runs/field/FLEET_DATE_TIME."""
+    no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Record nothing."""
     out: Path = Path("runs/flights")
     """Folder for the flights' true logs."""
     domain_id: int | None = None
@@ -47,11 +51,29 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.hardware_configs.fleet import load_fleet
 
     fleet = load_fleet(args.fleet)
+    args = replace(args, record=recording(args, fleet.name))
+    if args.ground and not args.sim:
+        raise UserError("--ground needs --sim mujoco: real robots are where they are.")
     if args.flights < 0:
         raise UserError(f"--flights {args.flights} must not be negative.")
     if args.flights and not args.sim:
         raise UserError("--flights needs --sim mujoco: only the simulator can judge a flight.")
     return fly(fleet, args) if args.flights else stay_up(fleet, args)
+
+
+def recording(args: Args, fleet: str) -> str:
+    """Folder of the recording; empty for none.
+
+    Raises:
+        UserError: there is to be one, and what writes it is not installed.
+    """
+    from robomarl.config import UserError
+
+    if args.no_record:
+        return ""
+    if find_spec("mcap") is None:
+        raise UserError("mcap is not installed; run: pip install 'robomarl[ros]', or fly unrecorded with --no-record.")
+    return args.record or str(Path("runs", "field", f"{fleet}_{time.strftime('%Y%m%d_%H%M%S')}"))
 
 
 def fly(fleet: Any, args: Args) -> dict[str, Any]:
@@ -67,6 +89,7 @@ def fly(fleet: Any, args: Args) -> dict[str, Any]:
         out=str(args.out),
         record=args.record,
         duration_s=args.duration,
+        ground=args.ground,
         domain_id=args.domain_id,
     )
     result = flights.fly(fleet, options, relay, lambda figures: print(line_of(figures), flush=True))

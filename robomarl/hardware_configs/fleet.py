@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import yaml
 
 from robomarl.config import Positive, Range, UserError, build
+from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
 from robomarl.paths import fleets_dir
 
@@ -27,18 +28,6 @@ class RadioConfig:
     """Send lost messages again; they come late then."""
     depth: Annotated[int, Range(1, 100)] = 5
     """Messages that may wait for a slow reader."""
-
-
-@dataclass(frozen=True)
-class FieldConfig:
-    """How a field test begins, and what becomes of a team that loses a robot."""
-
-    handover_m: Annotated[float, Range(0.0, 100.0)] = 0.0
-    """Altitude at which the policies take over; 0 if they take over wherever the robots are."""
-    climb_m_s: Annotated[float, Range(0.05, 3.0)] = 0.3
-    """Speed of the climb to it. The speed of the landing is in the vehicle file."""
-    on_robot_lost: Literal["continue", "hold", "land"] = "hold"
-    """What the others do when a robot leaves or dies in flight."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +81,7 @@ class Fleet:
     robots: tuple[RobotConfig, ...]
     radio: RadioConfig = RadioConfig()
     field: FieldConfig = FieldConfig()
+    """Goes before what the scenario and the vehicle file say of it."""
     ssh_config: str = ""
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0

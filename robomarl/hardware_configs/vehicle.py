@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import yaml
 
-from robomarl.config import UserError, build
+from robomarl.config import Positive, UserError, build
 from robomarl.hardware_configs.carrier import CarrierConfig
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
 from robomarl.hardware_configs.sections import (
@@ -58,6 +58,8 @@ class Quadrotor(VehicleBase):
     on_command_loss: CommandLossConfig
     carrier: CarrierConfig | None = None
     """How it flies under a load; none for vehicles that carry nothing."""
+    climb_m_s: Positive | None = None
+    """Speed of the climb after a take-off, where neither scenario nor fleet file says one."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""

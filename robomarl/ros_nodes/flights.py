@@ -59,6 +59,8 @@ class FlyOptions:
     """Longest flight; 0: the scenario's time limit."""
     domain_id: int | None = None
     """ROS domain; by default one that nobody uses."""
+    ground: bool = False
+    """Robots start on the ground; the flight's clock starts when all have climbed to the hand-over."""
 
 
 def fly(
@@ -85,6 +87,7 @@ def fly(
         record=options.record,
         seed=options.seed,
         log_dir=str(Path(options.out).absolute()),
+        ground=options.ground,
     )
     with bring_up(fleet, plan, options.domain_id, relay) as team:
         team.configure()

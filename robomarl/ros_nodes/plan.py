@@ -10,6 +10,7 @@ from typing import Any
 
 import robomarl
 from robomarl.config import UserError
+from robomarl.hardware_configs.field import settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.settings import (
@@ -143,6 +144,7 @@ def environment(sim: bool, domain_id: int | None = None) -> dict[str, str]:
 
 
 def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    field_test = settled(fleet.field, fleet.scenario, fleet.vehicle_config.climb_m_s)
     about = {
         "team": team,
         "index": robot.index,
@@ -154,9 +156,9 @@ def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, 
         "radio_hz": float(fleet.radio.rate_hz),
         "radio_reliable": fleet.radio.reliable,
         "radio_depth": fleet.radio.depth,
-        "on_robot_lost": fleet.field.on_robot_lost,
-        "handover_m": float(fleet.field.handover_m) if options.ground or not options.sim else 0.0,
-        "climb_m_s": float(fleet.field.climb_m_s),
+        "on_robot_lost": field_test.on_robot_lost,
+        "handover_m": field_test.handover_m if options.ground or not options.sim else 0.0,
+        "climb_m_s": field_test.climb_m_s,
     }
     where = ("policy_node", f"{base}/{robot.name}")
     return _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options, lifecycle=True)
@@ -169,6 +171,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "seed": options.seed,
         "log_dir": options.log_dir,
         "ground_start": options.ground,
+        "handover_m": settled(fleet.field, fleet.scenario, None).handover_m if options.ground else 0.0,
         "clock": options.use_sim_time,
     }
     spec = _spec("sim_node", "sim_node.node", ("sim", base), _checked(SimSettings, about), options)

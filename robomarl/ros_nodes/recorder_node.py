@@ -54,7 +54,7 @@ class RecorderNode(Node):
         if (free_mb := self._free_mb()) < settings.min_free_mb:
             raise UserError(
                 f"{settings.folder}: {free_mb:.0f} MB are free, min_free_mb = {settings.min_free_mb:g} must stay free; "
-                "make room, or name a folder on another disk."
+                "make room, name a folder on another disk, or fly unrecorded."
             )
         self._flush_every = max(round(settings.flush_s / POLL_S), 1)
         found = recorded_topics(settings.team, settings.sim, settings.base, settings.task)

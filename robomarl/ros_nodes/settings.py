@@ -56,7 +56,10 @@ class SimSettings:
     team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
     seed: int = setting(0, "of the next reset; each reset adds one", 0, 2**31 - 1)
     log_dir: str = setting("", "folder for the flights' true logs; none are written without it")
-    ground_start: bool = setting(False, "robots start on the ground; the judge waits until all have taken off")
+    ground_start: bool = setting(False, "robots start on the ground")
+    handover_m: float = setting(
+        0.0, "the flight's clock starts when all have climbed there from the ground", 0.0, 100.0
+    )
     clock: bool = setting(False, "publish /clock, for nodes with use_sim_time")
 
 

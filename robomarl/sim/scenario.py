@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robomarl.config import Count, NonNegative, Positive, UserError, build
+from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
 from robomarl.sim.clock import Clock
@@ -143,6 +144,8 @@ class Scenario(Clock):
     """Variations that training never sees: name -> {parameter: value}."""
     name: str = ""
     """The name that it was loaded by."""
+    field: FieldConfig = FieldConfig()
+    """How a test in the field begins; the simulation does not look at it."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""

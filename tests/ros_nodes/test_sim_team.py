@@ -133,6 +133,54 @@ def test_the_judge_counts_arrival_at_the_goals_that_were_last_sent(team: RealTim
     assert not team.score().failed
 
 
+def test_from_the_ground_the_clock_starts_at_the_hand_over(scenario: Scenario):
+    """The climb takes half of the time limit; goals that are reached after it count."""
+    team = RealTimeTeam(scenario, ground=True, handover_m=0.8)
+    team.reset(3)
+    start = team.truth().pos_m
+    for index, place in enumerate(start):
+        team.set_goal(index, np.array([*place[:2], 0.8]))
+    began_m = None
+    for step in range(round(9.0 / team.dt_s)):
+        truth, goal = team.truth(), start + [0.0, 0.0, min(0.2 * step * team.dt_s, 0.73)]
+        for index in range(2):
+            accel = 4 * (goal[index] - truth.pos_m[index]) - 3 * truth.vel_m_s[index]
+            team.command(index, np.array([*accel, 0.0]))
+        team.step()
+        if began_m is None and team.score().flight_s:
+            began_m = team.truth().pos_m[:, 2].min()
+    assert began_m == pytest.approx(0.7, abs=0.02)
+    assert team.score().succeeded_s < 3.0
+    assert not team.score().failed
+
+
+def test_robots_on_the_ground_stand_on_their_feet_whatever_the_wind(scenario: Scenario):
+    windy = replace(scenario, randomize=replace(scenario.randomize, wind_m_s=(1.0, 1.0)))
+    team = RealTimeTeam(windy, ground=True)
+    team.reset(3)
+    start = team.truth()
+    run(team, 2.0)
+    np.testing.assert_array_equal(team.truth().pos_m, start.pos_m)
+    np.testing.assert_array_equal(team.truth().quat_wxyz, start.quat_wxyz)
+    run(team, 1.0, {0: np.array([0.0, 0.0, 1.0, 0.0])})
+    assert team.truth().pos_m[0, 2] > 0.25
+    assert team.truth().pos_m[1, 2] == start.pos_m[1, 2]
+
+
+def test_robots_that_touch_on_the_climb_have_failed(scenario: Scenario):
+    team = RealTimeTeam(scenario, ground=True, handover_m=2.5)
+    team.reset(3)
+    for _ in range(1500):
+        truth = team.truth()
+        away = truth.pos_m[1] - truth.pos_m[0]
+        team.command(0, np.array([*3 * (2 * away[:2] - truth.vel_m_s[0, :2]), 1.0 - truth.vel_m_s[0, 2], 0]))
+        team.command(1, np.array([*-2 * truth.vel_m_s[1, :2], 1.0 - truth.vel_m_s[1, 2], 0]))
+        team.step()
+        if team.score().failed:
+            break
+    assert (team.score().failed, team.score().flight_s) == (1, 0)
+
+
 def test_the_log_is_true_and_at_the_policys_rate(team: RealTimeTeam):
     assert team.judge.log() is None
     start = team.truth().pos_m

@@ -7,6 +7,8 @@ import pytest
 import yaml
 
 from robomarl.cli import main
+from robomarl.cli.up import Args, recording
+from robomarl.config import UserError
 
 
 def errors(capsys: pytest.CaptureFixture, *words: str) -> str:
@@ -17,6 +19,7 @@ def errors(capsys: pytest.CaptureFixture, *words: str) -> str:
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture):
     assert "Unknown fleet 'nowhere'" in errors(capsys, "nowhere")
     assert "--flights needs --sim mujoco" in errors(capsys, "local_4", "--flights", "2")
+    assert "--ground needs --sim mujoco" in errors(capsys, "local_4", "--ground")
     assert "must not be negative" in errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1")
 
 
@@ -59,9 +62,35 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
 
 
 @pytest.mark.ros
+def test_from_the_ground_it_takes_off_and_arrives_and_is_recorded_without_being_asked(
+    pair: str, goto_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    pytest.importorskip("rclpy")
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    words = ["--sim", "mujoco", "--flights", "1", "--seed", "5", "--bundle", str(goto_bundle), "--ground"]
+    status = main(["up", pair, *words, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "figures.json")])
+    assert status == 0, capsys.readouterr().err
+    found = json.loads((tmp_path / "figures.json").read_text())
+    assert found["flights"][0]["arrived_s"] < 8.0, "the climb counts as flight"
+    (bag,) = Path("runs", "field").glob("pair_*")
+    assert found["recording"] == str(bag)
+    assert (bag / "metadata.yaml").is_file()
+
+
+def test_nothing_is_recorded_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    assert recording(Args("pair", no_record=True), "pair") == ""
+    assert recording(Args("pair", record="bag"), "pair") == "bag"
+    assert recording(Args("pair"), "pair").startswith("runs/field/pair_")
+    monkeypatch.setattr("robomarl.cli.up.find_spec", lambda name: None)
+    with pytest.raises(UserError, match="mcap is not installed.*--no-record"):
+        recording(Args("pair"), "pair")
+
+
+@pytest.mark.ros
 def test_without_a_bundle_it_says_so_and_leaves_nothing_behind(pair: str, capsys: pytest.CaptureFixture):
     pytest.importorskip("rclpy")
     pytest.importorskip("mujoco")
     said = errors(capsys, pair, "--sim", "mujoco", "--flights", "1", "--root", str(Path(pair).parent))
-    assert "was not configured" in said
+    assert "was not configured" in said, said
     assert "no bundle is flashed; run robomarl flash" in said

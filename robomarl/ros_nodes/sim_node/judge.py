@@ -22,7 +22,7 @@ class Score(NamedTuple):
     """Which one since the start: the first reset begins flight 1."""
     seed: int
     flight_s: float
-    """Since the first command; 0 before."""
+    """Since the first command, or since all had climbed to the hand-over from the ground; 0 before."""
     succeeded_s: float
     """When all robots had arrived; NaN as long as they have not."""
     failed: float
@@ -77,15 +77,23 @@ class Judge:
             if isinstance(world.load, Load):
                 self._load_rows.append(_load_row(world, world.load))
         self._steps += 1
-        self.min_distance_m = min(self.min_distance_m, float(world.closest_m.min()))
-        touching = contact or self.min_distance(world) < 2 * self._scenario.vehicle_config.body.radius_m
-        self.collisions += touching and not self._touching
-        self._touching = touching
+        touching = self._sees_contact(world, contact)
         self._set_down = self._set_down or self._is_put_down(world)
         failed = touching or bool(self._task.failed(self._scenario, world).any())
         self.failed = self.failed or failed and not self._set_down
         if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
             self.succeeded_s = self.flight_s
+
+    def watch_climb(self, world: World, contact: bool) -> None:
+        """One physics step of a climb to the hand-over: no flight yet, but nobody may touch."""
+        self.failed = self._sees_contact(world, contact) or self.failed
+
+    def _sees_contact(self, world: World, contact: bool) -> bool:
+        self.min_distance_m = min(self.min_distance_m, float(world.closest_m.min()))
+        touching = contact or self.min_distance(world) < 2 * self._scenario.vehicle_config.body.radius_m
+        self.collisions += touching and not self._touching
+        self._touching = touching
+        return touching
 
     def _is_put_down(self, world: World) -> bool:
         """The load has come down to the ground, and slowly: what comes then is no flight any more."""

@@ -29,7 +29,7 @@ from robomarl.ros_nodes.sim_node.sensors import SENSORS
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
 from robomarl.ros_nodes.ticker import Beat, Ticker
 from robomarl.ros_nodes.wire import OdometryWriter, TruthWriter
-from robomarl.sim.scenario import load_scenario
+from robomarl.sim.scenario import Scenario, load_scenario
 
 MAX_STEPS = 25
 """Steps that are made up for at once when the machine was busy; what is missed beyond them is counted as slipped."""
@@ -53,7 +53,7 @@ class SimNode(Node):
         scenario = load_scenario(settings.scenario)
         if scenario.count != len(settings.team):
             raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
-        self._team, self._names = RealTimeTeam(scenario, settings.ground_start), settings.team
+        self._team, self._names = made(scenario, settings), settings.team
         self._log_dir = Path(settings.log_dir) if settings.log_dir else None
         self._sim_clock = publisher(self, topics.CLOCK, topics.CLOCK.name) if settings.clock else None
         self._began_clock_s = time.time()
@@ -187,6 +187,11 @@ class SimNode(Node):
         self.get_logger().fatal(f"the simulation failed: {type(error).__name__}: {error}")
         self.failed = True
         self.context.try_shutdown()
+
+
+def made(scenario: Scenario, settings: SimSettings) -> RealTimeTeam:
+    """The robots, in the air or on the ground."""
+    return RealTimeTeam(scenario, settings.ground_start, settings.handover_m)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from robomarl.control.carrier import Reading, rest_control
 from robomarl.control.vectors import to_world
 from robomarl.geometry import quat_from_yaw, yaw_of
+from robomarl.ros_nodes.guide import LEVEL_M
 from robomarl.ros_nodes.inbox import Estimate
 from robomarl.ros_nodes.sim_node.judge import Judge, Score
 from robomarl.ros_nodes.sim_node.onboard import Mode, Onboard
@@ -28,14 +29,15 @@ TAKEN_OFF_M = 0.1
 class RealTimeTeam:
     """One team. Array axes are [N, ...], in the order of the robots' indices."""
 
-    def __init__(self, scenario: Scenario, ground: bool = False) -> None:
+    def __init__(self, scenario: Scenario, ground: bool = False, handover_m: float = 0.0) -> None:
         """Compile the model; call `reset` before the first step.
 
         Args:
             scenario: what is simulated.
-            ground: robots start on the ground; the judge waits until all of them have taken off.
+            ground: robots start on the ground.
+            handover_m: the judge's clock starts when all of them have taken off and climbed there.
         """
-        self.scenario, self._ground = scenario, ground
+        self.scenario, self._ground, self._handover_m = scenario, ground, handover_m
         self._fine = stepwise(scenario)
         self.width = len(scenario.command_limits[0])
         """A, elements of a command."""
@@ -80,11 +82,16 @@ class RealTimeTeam:
     def step(self) -> None:
         """One physics step."""
         measured = self.world.measured
+        stands, before = self.onboard.mode == Mode.GROUNDED, self.world
         command = self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
         self._stop_motors()
         world = self._sim.step(command[None])
+        if stands.any():
+            self._sim.set_world(world := on_feet(before, world, stands))
         if self.judge.flight_s or self._has_begun(world):
             self.judge.watch(world, command, bool(self._sim.contact[0]))
+        elif self._ground:
+            self.judge.watch_climb(world, bool(self._sim.contact[0]))
 
     def _stop_motors(self) -> None:
         """Vehicles whose motors stop now hang or fall from here on, in the engine and for the judge."""
@@ -103,6 +110,7 @@ class RealTimeTeam:
         low_m, load = self.scenario.arena.low_m[2] + TAKEN_OFF_M, world.load
         if isinstance(load, Load) and origin(load.rigid, load.cargo.com_m)[0, 2] < low_m:
             return False
+        low_m = max(low_m, self._handover_m - LEVEL_M)
         return bool((self.onboard.mode == Mode.FOLLOWING).all() and (positions(world.body)[0, :, 2] > low_m).all())
 
     def _put_down(self, world: World) -> None:
@@ -152,6 +160,16 @@ class RealTimeTeam:
         judge = self.judge
         flown = (judge.flight_s, judge.succeeded_s, float(judge.failed), judge.collisions, judge.min_distance_m)
         return Score(self._resets, self._seed, *flown, self.scenario.time_limit_s, slipped_s)
+
+
+def on_feet(before: World, world: World, stands: np.ndarray) -> World:
+    """Vehicles [N] that stand on the ground stay as they are: to the engine they are spheres, which wind would roll."""
+    body, then = world.body, before.body
+    parts = {
+        name: tuple(np.where(stands, a, b) for a, b in zip(getattr(then, name), getattr(body, name), strict=True))
+        for name in ("pos", "quat", "vel", "omega")
+    }
+    return world._replace(body=body._replace(**parts))
 
 
 def grounded(scenario: Scenario, world: World) -> World:
