@@ -4,6 +4,7 @@ The team flies with the law at first and then more and more with the policy; whe
 would have done, and the actor is fitted to that. What comes out is a run that `train --init` goes on from.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +41,9 @@ BATCH = 2048
 FITS = 1200
 """Gradient steps after each round."""
 LEARNING_RATE = 1e-3
+LOST = (0.3, 4.0)
+"""Under a load: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
+five a vehicle's motors; the others learn from it what the law does then."""
 
 
 class Samples(NamedTuple):
@@ -112,7 +116,7 @@ class Teacher:
         """Prepare the team on `fast` and the fit."""
         self._env, self._law = env, law
         self._networks = make_networks(config.network, env.observation, env.action_size)
-        self._team: TeamSim = make_team(env.scenario, "fast", NUM_TEAMS, seed)
+        self._team: TeamSim = make_team(with_losses(env.scenario), "fast", NUM_TEAMS, seed)
         self._random = np.random.default_rng(seed)
         self._seen: list[Samples] = []
         self._optimizer = optax.adam(LEARNING_RATE)
@@ -166,6 +170,14 @@ class Teacher:
             actor, self._moments, error = self._fit(actor, self._moments, state.obs_stats, batch)
             errors.append(float(error))
         return state._replace(params={**state.params, "actor": actor}), float(np.mean(errors[-50:]))
+
+
+def with_losses(scenario: Scenario) -> Scenario:
+    """The scenario with vehicles that are lost now and then, where they carry a load."""
+    if scenario.load is None:
+        return scenario
+    span = (LOST[0] * scenario.time_limit_s, LOST[1] * scenario.time_limit_s)
+    return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))
 
 
 def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs: jax.Array) -> tuple[Any, jax.Array]:

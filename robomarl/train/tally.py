@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.config import UserError
 from robomarl.geometry import norm
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import Task
@@ -13,6 +14,8 @@ from robomarl.types import FilterResult
 
 SETTLED_S = 1.0
 """Position errors are means over this last part of the episodes that lasted to the time limit."""
+KEPT_S, KEPT_M, KEPT_RAD = 10.0, 0.5, math.radians(20)
+"""A load is kept if it is within this distance (and angle) of its place so long after a vehicle was lost."""
 
 
 class Episodes(NamedTuple):
@@ -46,6 +49,10 @@ class Episodes(NamedTuple):
     """Sum of the task's angle to the goal over the settled part; NaN where it asks for none."""
     error_count: np.ndarray
     """Decisions in that sum."""
+    last_m: np.ndarray
+    """The task's distance to the goal at the last decision ..."""
+    last_rad: np.ndarray
+    """... and its angle."""
 
 
 def start_episodes(count: int) -> Episodes:
@@ -94,6 +101,8 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
         error_m=so_far.error_m + np.where(settled, error_m, 0.0),
         error_rad=so_far.error_rad + np.where(settled, error_rad, 0.0),
         error_count=so_far.error_count + settled,
+        last_m=np.where(on, error_m, so_far.last_m),
+        last_rad=np.where(on, error_rad, so_far.last_rad),
     )
 
 
@@ -146,6 +155,33 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "active_share": float(done.active.sum() / max(decisions, 1)),
         "infeasible": int(done.unsolved.sum()),
         "agent_steps": int(decisions),
+        **loss_figures(scenario, done),
+    }
+
+
+def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+    """How the load was when the episode ended, `KEPT_S` or more after a vehicle was lost; empty if none is lost.
+
+    Raises:
+        UserError: the episodes end sooner after the loss.
+    """
+    lost_s = max(scenario.randomize.cut_s[1], scenario.randomize.motors_off_s[1])
+    if not lost_s:
+        return {}
+    if scenario.time_limit_s < lost_s + KEPT_S - 1e-6:
+        raise UserError(
+            f"{scenario.name}: a vehicle is lost at {lost_s:g} s and time_limit_s = {scenario.time_limit_s:g}; what is "
+            f"left of the load's place is measured {KEPT_S:g} s later: fly a scenario of {lost_s + KEPT_S:g} s or more."
+        )
+    kept = ~done.failed & (done.last_m < KEPT_M)
+    level = kept & (done.last_rad < KEPT_RAD)
+    whole = done.last_m[~done.failed]
+    return {
+        "kept_rate": float(kept.mean()),
+        "kept_ci95": wilson(int(kept.sum()), len(kept)),
+        "kept_attitude_rate": float(level.mean()),
+        "kept_attitude_ci95": wilson(int(level.sum()), len(level)),
+        "lost_position_error_m": _mean(whole),
     }
 
 
