@@ -24,6 +24,7 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Flash, and say what each robot has now."""
     from robomarl.cli.fleet import report
+    from robomarl.cli.loads import check_load
     from robomarl.cli.progress import robot_lines
     from robomarl.fleet.flash import STEPS, check_fit, flash
     from robomarl.fleet.robot import connect_all
@@ -31,6 +32,7 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.policies.bundle import load_bundle
 
     bundle, fleet = load_bundle(args.bundle), load_fleet(args.fleet)
+    check_load(fleet)
     remarks = check_fit(bundle, fleet)
     for remark in remarks:
         print(f"note: {remark}")

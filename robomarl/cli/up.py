@@ -33,6 +33,11 @@ class Args:
     for an operator (services all/arm, all/activate)."""
     link: bool = False
     """With --flights 0: put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
+    mission: str = ""
+    """With --sim mujoco, for a team that carries a load: fly this mission (a name of ros_nodes/missions, or a YAML
+    file) from the ground to the ground, write its report below --out, and end."""
+    lose: str = ""
+    """With --mission: ROBOT@SECONDS, end that robot's policy node so long after the take-over."""
     ground: bool = False
     """Simulated robots start on the ground and take off to the hand-over altitude of the scenario or fleet file."""
     record: str = ""
@@ -47,17 +52,24 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Fly and judge, or stay up."""
+    from robomarl.cli.loads import check_load
     from robomarl.config import UserError
     from robomarl.hardware_configs.fleet import load_fleet
 
     fleet = load_fleet(args.fleet)
+    check_load(fleet)
     args = replace(args, record=recording(args, fleet.name))
     if args.ground and not args.sim:
         raise UserError("--ground needs --sim mujoco: real robots are where they are.")
     if args.flights < 0:
         raise UserError(f"--flights {args.flights} must not be negative.")
-    if args.flights and not args.sim:
-        raise UserError("--flights needs --sim mujoco: only the simulator can judge a flight.")
+    if (args.flights or args.mission) and not args.sim:
+        word = "--flights" if args.flights else "--mission"
+        raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
+    if args.lose and not args.mission:
+        raise UserError("--lose needs --mission.")
+    if args.mission:
+        return fly_mission(fleet, args)
     return fly(fleet, args) if args.flights else stay_up(fleet, args)
 
 
@@ -99,6 +111,55 @@ def fly(fleet: Any, args: Args) -> dict[str, Any]:
     for flight in figures["flights"]:
         del flight["ticks_us"]
     return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
+
+
+def fly_mission(fleet: Any, args: Args) -> dict[str, Any]:
+    """One mission with a load, its report and one line."""
+    from robomarl.config import to_dict
+    from robomarl.field.load_report import write_load_report
+    from robomarl.ros_nodes import mission_flight
+    from robomarl.ros_nodes.plan import commit
+
+    options = mission_flight.MissionOptions(
+        mission=args.mission,
+        bundle=args.bundle,
+        root=str(args.root),
+        out=str(args.out),
+        record=args.record,
+        seed=args.seed,
+        domain_id=args.domain_id,
+        lose=lost_robot(args.lose),
+    )
+    result = mission_flight.fly_mission(fleet, options, relay)
+    report = args.out / "load_report.html"
+    about = {"fleet": fleet.name, "mission": args.mission, "bundle": args.bundle, "seed": args.seed}
+    write_load_report(result, report, {**about, "commit": commit(), "simulator fell behind [s]": result.slipped_s})
+    print(f"{mission_line(result)}; report: {report}")
+    figures = to_dict(result)
+    del figures["flight"]["ticks_us"]
+    return {**figures, "report": str(report)}
+
+
+def lost_robot(text: str) -> tuple[str, float] | None:
+    """ROBOT@SECONDS."""
+    from robomarl.config import UserError
+
+    if not text:
+        return None
+    name, _, seconds = text.partition("@")
+    try:
+        return name, float(seconds)
+    except ValueError:
+        raise UserError(f"--lose {text} must be ROBOT@SECONDS, robot_1@40 for example.") from None
+
+
+def mission_line(result: Any) -> str:
+    """One mission as one line."""
+    load = result.load
+    points = ", ".join(f"{100 * p.position_error_m:.1f} cm" for p in load.set_points)
+    lost = f"; {load.lost} lost after {load.lost_at_s:.1f} s" if load.lost else ""
+    end = "load set down" if load.set_down else "load NOT set down"
+    return f"{'ok' if result.ok else 'FAILED'}: {load.flown_s:.1f} s in the air, settled at {points}{lost}; {end}"
 
 
 def stay_up(fleet: Any, args: Args) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from robomarl.field.page import Section, Tile, facts, grid, page, table
 from robomarl.field.sections import draw, robot_names
 from robomarl.field.units import metres
 from robomarl.flight import load_flight
-from robomarl.ros_nodes.mission_flight import MissionResult
+from robomarl.ros_nodes.load_figures import MissionResult
 
 
 def write_load_report(result: MissionResult, file: Path, about: Mapping[str, Any]) -> None:

@@ -224,7 +224,9 @@ class Autopilot:
         if self.state is not State.ACTIVE:
             own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
             assert own is not None
-            accel = self._guide(self.state, own, (now.steady_s, brake), self._inbox.task.station(view))
+            # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
+            station = None if self._inbox.misses_mates else self._inbox.task.station(view)
+            accel = self._guide(self.state, own, (now.steady_s, brake), station)
             guided = padded(accel, self._width)
         if guided is not None and self.state is not State.BLEND:
             return guided

@@ -162,6 +162,11 @@ class Inbox:
             stop, still = said.plan.stop_m, np.zeros(3)
             self._standing[name] = Broadcast(stop, still, Plan(stop, still, stop))
 
+    @property
+    def misses_mates(self) -> bool:
+        """Somebody stands in for a team-mate that is gone."""
+        return bool(self._standing)
+
     def recall(self) -> None:
         """Nobody stands in for anybody any more."""
         self._standing.clear()

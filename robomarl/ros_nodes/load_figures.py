@@ -50,6 +50,21 @@ class LoadFigures:
     """From the load to its goal, mean over the last `SETTLED_S` before the landing."""
 
 
+@dataclass(frozen=True)
+class MissionResult:
+    """What `mission_flight.fly_mission` found."""
+
+    flight: FlightFigures
+    """As of every flight; `success` is not judged by the scenario's one goal here, but by `ok`."""
+    load: LoadFigures
+    states: dict[str, str]
+    """Of every robot, when the flight was over; of one that was ended, when it was."""
+    slipped_s: float
+    """How much the simulator fell behind real time."""
+    ok: bool
+    """No failure, the load set down, all robots that are left stand."""
+
+
 def load_figures(
     flight: FlightFigures, ticks: Ticks, clock: Callable[[float], float], lose: tuple[str, float] | None = None
 ) -> LoadFigures:

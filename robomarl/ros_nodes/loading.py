@@ -17,6 +17,7 @@ from robomarl.policies.golden import check_filter
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.fieldtask import FieldTask, field_task
+from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
@@ -62,6 +63,9 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
     pilot = Pilot(policy, SafetyFilter(robot_limits(bundle.contract, settings)))
+    if "load" in bundle.contract.scenario.content:
+        own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
+        check_carried(bundle.contract.scenario.content, own, len(settings.team))
     task = field_task(bundle.contract.scenario.content, settings.index)
     blank = task.sensed({sensor.topic.name: None for sensor in task.sensors})
     warm_up(pilot, blank_view(len(settings.team) - 1, blank))

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.config import build
+from robomarl.config import UserError, build
 from robomarl.geometry import quat_from_yaw, rotate, yaw_of
-from robomarl.sim.load.config import CableConfig, LoadConfig
+from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
 from robomarl.sim.load.grip import grip_matrix, reach_m
 from robomarl.view import Goal, LoadSensed, LocalView
 
@@ -21,6 +22,20 @@ SLACK_SHARE = 0.95
 """A vehicle nearer than this to its point of attachment, as a share of the cable, does not pull."""
 LEVEL = np.array([0.0, 0.0, 1.0, 1.0])
 """What the grip matrix takes of a level load."""
+
+
+def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> None:
+    """Whether this team of the robots' own vehicle can carry what a bundle was trained with.
+
+    Raises:
+        UserError: it can't; with the numbers.
+    """
+    name = f"scenario {content.get('name', '')}"
+    load, cables = (build(kind, content[key], name) for kind, key in ((LoadConfig, "load"), (CableConfig, "cables")))
+    try:
+        check_load(load, cables, vehicle, count, 1 / content["rates"]["physics_hz"])
+    except ValueError as error:
+        raise UserError(f"{name}: {error}") from None
 
 
 class Carrying:

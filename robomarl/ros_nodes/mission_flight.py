@@ -9,9 +9,9 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
-from robomarl.ros_nodes.figures import FlightFigures, Tick, complete_log, figures_of
+from robomarl.ros_nodes.figures import Tick, complete_log, figures_of
 from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.load_figures import LoadFigures, load_figures
+from robomarl.ros_nodes.load_figures import MissionResult, load_figures
 from robomarl.ros_nodes.machine import MOVING, State
 from robomarl.ros_nodes.mission import Mission, load_mission
 from robomarl.ros_nodes.plan import PlanOptions
@@ -46,21 +46,6 @@ class MissionOptions:
     """A robot whose process is ended, and how long after all fly their policies [s]."""
     params_file: str = ""
     """ROS parameter file that all nodes read first."""
-
-
-@dataclass(frozen=True)
-class MissionResult:
-    """What `fly_mission` found."""
-
-    flight: FlightFigures
-    """As of every flight; `success` is not judged by the scenario's one goal here, but by `ok`."""
-    load: LoadFigures
-    states: dict[str, str]
-    """Of every robot, when the flight was over; of one that was ended, when it was."""
-    slipped_s: float
-    """How much the simulator fell behind real time."""
-    ok: bool
-    """No failure, the load set down, all robots that are left stand."""
 
 
 def fly_mission(fleet: Fleet, options: MissionOptions, relay: Relay = lambda name, line: None) -> MissionResult:

@@ -12,3 +12,12 @@ def goto_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.ros_nodes.bundles import make_bundle
 
     return make_bundle(tmp_path_factory.mktemp("bundles") / "goto")
+
+
+@pytest.fixture(scope="session")
+def law_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a sealed bundle for the three carriers of lift_3: the law of the task as a graph."""
+    pytest.importorskip("mujoco")
+    from tests.ros_nodes.lawbundle import make_law_bundle
+
+    return make_law_bundle(tmp_path_factory.mktemp("bundles") / "law")

@@ -11,7 +11,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.world import World, positions, velocities
 
-SET_DOWN_M_S = 0.6
+SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""
 
 

@@ -66,7 +66,7 @@ class SimNode(Node):
         self.create_service(Trigger, "~/finish", self._on_finish)
         self._ticker = Ticker(self._team.dt_s, self._tick, self._died)
         self.get_logger().info(
-            f"{scenario.name}: {scenario.count} robots hover; physics at {1 / self._team.dt_s:g} Hz."
+            f"{scenario.name}: {scenario.count} robots hover; physics at {scenario.rates.physics_hz:g} Hz."
         )
 
     def destroy_node(self) -> None:
@@ -104,7 +104,7 @@ class SimNode(Node):
                 self._step()
 
     def _step(self) -> None:
-        team, rates = self._team, self._team.scenario.rates
+        team = self._team
         for index, mailbox in enumerate(self._commands):
             for (command, _), _ in mailbox.take():
                 team.command(index, command[self._columns])
@@ -115,10 +115,10 @@ class SimNode(Node):
         self._publish_clock()
         if any(pressed for pressed, _ in self._estop.take()):
             team.onboard.stop()
-        if self._steps % team.scenario.substeps == 0:
+        if self._steps % team.every == 0:
             self._take_goals()
             self._publish()
-        if self._steps % round(rates.physics_hz / STATUS_HZ) == 0:
+        if self._steps % round(1 / (team.dt_s * STATUS_HZ)) == 0:
             self._publish_status()
 
     def _take_goals(self) -> None:

@@ -42,14 +42,16 @@ class RealTimeTeam:
         self.width = len(scenario.command_limits[0])
         """A, elements of a command."""
         self.onboard = Onboard(scenario.vehicle_config, scenario.count, self.width)
-        self.judge = Judge(self._fine, scenario.substeps)
+        self.every = scenario.substeps // self._fine.substeps
+        """Steps from one decision of the policies to the next."""
+        self.judge = Judge(self._fine, self.every)
         self._resets, self._seed = -1, -1
         self._sim = MujocoTeam(self._fine, 1, 0)
 
     @property
     def dt_s(self) -> float:
         """Time that one step takes."""
-        return self.scenario.physics_dt_s
+        return self._fine.period_s
 
     def reset(self, seed: int) -> None:
         """New places, goals, weather and vehicles, drawn from the seed; everybody hovers."""
@@ -191,11 +193,15 @@ def grounded(scenario: Scenario, world: World) -> World:
 
 
 def stepwise(scenario: Scenario) -> Scenario:
-    """The scenario with one decision for each physics step and nothing between decision and rotor."""
+    """The scenario with one decision for each physics step and nothing between decision and rotor.
+
+    A team with a load is stepped at the policy's rate: following the load takes as long as the physics, and a command
+    that waits for less than a period is within the delay that policies are trained for.
+    """
     hz = scenario.rates.physics_hz
     return replace(
         scenario,
-        rates=RateConfig(policy_hz=hz, physics_hz=hz),
+        rates=scenario.rates if scenario.load else RateConfig(policy_hz=hz, physics_hz=hz),
         radio=replace(scenario.radio, latency_s=0.0),
         randomize=replace(scenario.randomize, delay_s=(0.0, 0.0), packet_loss=(0.0, 0.0)),
     )

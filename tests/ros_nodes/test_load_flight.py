@@ -1,0 +1,84 @@
+"""A load through ROS 2: real processes over real DDS, with the simulator in place of robots and motion capture."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+from robomarl.field.load_report import write_load_report
+from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes.load_figures import MissionResult
+from robomarl.ros_nodes.mission_flight import MissionOptions, fly_mission
+
+pytestmark = pytest.mark.ros
+# Three policy nodes at 100 Hz and a simulator, on machines that have other things to do: what is late is not lost.
+PATIENT = {"heartbeat_after_s": 10.0, "robot_lost_after_s": 2.0, "arm_lasts_s": 600.0, "silent_after_s": 10.0}
+
+
+def options(folder: Path, bundle: Path, mission: str) -> MissionOptions:
+    params = folder / "params.yaml"
+    params.write_text(yaml.safe_dump({"/**/policy_node": {"ros__parameters": PATIENT}}))
+    places = {"out": str(folder / "out"), "record": str(folder / "bag"), "root": str(folder)}
+    return MissionOptions(mission=mission, bundle=str(bundle), params_file=str(params), **places)
+
+
+def short(folder: Path, land_s: float) -> str:
+    """A mission of two set-points."""
+    points = [{"at_s": 0.0, "pos_m": [0.2, 0.0, 0.9]}, {"at_s": 5.0, "pos_m": [0.5, 0.3, 0.8], "yaw_rad": 0.4}]
+    (folder / "short.yaml").write_text(
+        yaml.safe_dump({"version": 1, "name": "short", "land_s": land_s, "set_points": points})
+    )
+    return str(folder / "short.yaml")
+
+
+def recorded(folder: Path) -> dict[str, int]:
+    """Messages of every topic in the recording."""
+    about = yaml.safe_load((folder / "bag" / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    rows = about["topics_with_message_count"]
+    return {row["topic_metadata"]["name"]: row["message_count"] for row in rows}
+
+
+def check_landed(result: MissionResult, left: set[str]) -> None:
+    assert result.flight.collisions == 0
+    assert result.load.set_down
+    assert {result.states[name] for name in left} == {"STOP"}
+
+
+def test_a_mission_from_the_ground_to_the_ground(law_bundle: Path, tmp_path: Path):
+    fleet = load_fleet("lift_3")
+    result = fly_mission(fleet, options(tmp_path, law_bundle, short(tmp_path, 10.0)))
+    check_landed(result, {robot.name for robot in fleet.robots})
+    assert result.ok, result.flight.reason
+    assert len(result.load.set_points) == 2
+    counts = recorded(tmp_path)
+    assert counts["/world/load_pose"] > 100
+    assert counts["/world/load_goal"] >= 2
+    file = tmp_path / "report.html"
+    write_load_report(result, file, {"fleet": fleet.name})
+    page = file.read_text()
+    assert all(title in page for title in ("Place against goal", "Tensions", "From above", "Set-points"))
+    assert page.count("<svg") >= 7
+
+
+@pytest.mark.slow
+def test_sixty_seconds_with_three_set_points(law_bundle: Path, tmp_path: Path):
+    fleet = load_fleet("lift_3")
+    result = fly_mission(fleet, options(tmp_path, law_bundle, "lift_3"))
+    check_landed(result, {robot.name for robot in fleet.robots})
+    assert result.ok, result.flight.reason
+    assert max(point.position_error_m for point in result.load.set_points) < 0.10
+
+
+@pytest.mark.slow
+def test_a_process_ends_in_flight_and_the_others_set_the_load_down(law_bundle: Path, tmp_path: Path):
+    fleet = load_fleet("lift_3")
+    asked = replace(options(tmp_path, law_bundle, "lift_3"), lose=("robot_1", 40.0))
+    result = fly_mission(fleet, asked)
+    check_landed(result, {"robot_0", "robot_2"})
+    assert result.load.lost == "robot_1"
+    assert result.load.after_loss_min_height_m is not None
+    assert result.load.after_loss_min_height_m > 0.8
