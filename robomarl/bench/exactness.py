@@ -126,18 +126,19 @@ def backends() -> list[Backend]:
         from robomarl.safety.kernel.projection import project_batch
 
         found.append(Backend("C", project_batch, "double"))
-    jax_loop, jax_static, graph = _jax_backends()
+    jax_loop, jax_open, jax_static, graph = _jax_backends()
     return [
         *found,
         Backend("JAX, f64", partial(jax_loop, dtype=np.float64), "double"),
         Backend("JAX, f32", partial(jax_loop, dtype=np.float32), "single"),
+        Backend("JAX without gradients, f32", partial(jax_open, dtype=np.float32), "single"),
         Backend("JAX without a loop, f32", partial(jax_static, dtype=np.float32), "single"),
         Backend("ONNX, f32", graph, "single"),
     ]
 
 
-def _jax_backends() -> tuple[Any, Any, Solver]:
-    """The projection of `jax_filter`, that of `jax_static`, and that as a graph."""
+def _jax_backends() -> tuple[Any, Any, Any, Solver]:
+    """The projections of `jax_filter`, that of `jax_static`, and that as a graph."""
     import jax
 
     from robomarl.safety import jax_filter, jax_static
@@ -154,7 +155,8 @@ def _jax_backends() -> tuple[Any, Any, Solver]:
 
         return solve
 
-    return solver(jax_filter.project), solver(jax_static.project_static), _graph_solver()
+    found = (jax_filter.project, jax_filter.project_open, jax_static.project_static)
+    return *(solver(project) for project in found), _graph_solver()  # type: ignore[return-value]
 
 
 def _graph_solver() -> Solver:

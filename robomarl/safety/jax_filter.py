@@ -24,11 +24,12 @@ TOLERANCE = 2e-5
 class JaxFilter:
     """As `SafetyFilter`, for JAX arrays with any leading axes; made by `make_jax_filter`."""
 
-    def __init__(self, params: SafetyParams, mode: Mode) -> None:
-        """Work out the constants."""
+    def __init__(self, params: SafetyParams, mode: Mode, gradients: bool = True) -> None:
+        """Work out the constants; see `make_jax_filter`."""
         self.params = params
         self.mode = mode
         self._constants = constants_of(params, mode)
+        self._library = Library(jnp, project if gradients else project_open)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -38,12 +39,29 @@ class JaxFilter:
         self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision; see `SafetyFilter.__call__`."""
-        return filter_batch(self._constants, _JAX, carry, view, nominal, gain_per_s)
+        return filter_batch(self._constants, self._library, carry, view, nominal, gain_per_s)
 
 
-def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:
-    """The filter of one type of vehicle, to be wrapped around an environment in training."""
-    return JaxFilter(params, mode)
+def make_jax_filter(params: SafetyParams, mode: Mode = "qp", gradients: bool = True) -> JaxFilter:
+    """The filter of one type of vehicle, to be wrapped around an environment in training.
+
+    Args:
+        params: of the vehicle.
+        mode: as of `SafetyFilter`.
+        gradients: whether its result will be differentiated. If not, rounds end with the last problem that needs one.
+    """
+    return JaxFilter(params, mode, gradients)
+
+
+def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
+    """`qp.project_rows` for JAX."""
+    return qp.project_rows(rows, point, jnp, tolerance, _repeat)
+
+
+def project_open(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
+    """The same, without gradients: constant in its arguments, as far as JAX knows."""
+    rows, point = jax.lax.stop_gradient((rows, point))
+    return qp.project_rows(rows, point, jnp, tolerance, _repeat_open)
 
 
 def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
@@ -52,9 +70,12 @@ def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.B
     return state
 
 
-def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
-    """`qp.project_rows` for JAX."""
-    return qp.project_rows(rows, point, jnp, tolerance, _repeat)
+def _repeat_open(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
+    """As a loop that ends when no problem is left that a round would change."""
 
+    def step(left: tuple) -> tuple:
+        number, _, state = left
+        state, todo = pivot(rows, point, state)
+        return number + 1, todo.any(), state
 
-_JAX = Library(jnp, project)
+    return jax.lax.while_loop(lambda s: s[1] & (s[0] < qp.ROUNDS), step, (0, jnp.array(True), state))[2]

@@ -180,8 +180,7 @@ def project_rows(
     Returns:
         u [3, ...] and what became of it; where not solved, u means nothing.
     """
-    zero = point[0] * 0.0
-    start = Basis(point, xp.stack([_blank(zero, xp)] * 3), zero > 1.0)
+    start = _first(rows, point, tolerance, xp)
     pivot = partial(_pivot, tolerance=tolerance, xp=xp)
     state = (repeat or _repeat)(pivot, rows, point, start)
     residual = _excess(rows, state.point).max(0)
@@ -209,6 +208,15 @@ def _repeat(pivot: Callable, rows: Array, point: Array, state: Basis) -> Basis:
     for _ in range(ROUNDS):
         state, _ = pivot(rows, point, state)
     return state
+
+
+def _first(rows: Array, u0: Array, tolerance: float, xp: ModuleType) -> Basis:
+    """The first round: the plane of the row that u0 violates most."""
+    excess, blank = _excess(rows, u0), _blank(u0[0] * 0.0, xp)
+    most, new = excess.max(0), _take(rows, excess.argmax(0), xp)
+    take = most > tolerance
+    point = xp.where(take, u0 - most * new[:3], u0)
+    return Basis(point, xp.stack([xp.where(take, new, blank), blank, blank]), blank[0] > 1.0)
 
 
 _PAIRS = ((0, 0, 1), (1, 2, 2))

@@ -143,7 +143,7 @@ class Filter:
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.guard import safety_params
 
-        self._filter = make_jax_filter(safety_params(scenario), mode)  # type: ignore[arg-type]
+        self._filter = make_jax_filter(safety_params(scenario), mode, gradients=False)  # type: ignore[arg-type]
         self.init = self._filter.init
         self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 

@@ -51,6 +51,17 @@ def test_it_agrees_with_numpy(params: SafetyParams, case):
     assert {Reason.OK, Reason.INFEASIBLE} <= set(np.asarray(found.reason).tolist())
 
 
+def test_without_gradients_it_decides_the_same(case):
+    """As in training: under vmap, rounds until nobody needs one."""
+    carry, view, nominal = case
+    given = single((carry, to_bool(view), nominal))
+    _, expected = STEP(*given)
+    _, found = jax.jit(jax.vmap(make_jax_filter(PARAMS, gradients=False).__call__))(*given)
+    np.testing.assert_array_equal(found.reason, expected.reason)
+    np.testing.assert_allclose(found.command, expected.command, atol=1e-5)
+    assert Reason.INFEASIBLE in np.asarray(found.reason)
+
+
 def test_vmap_and_scan_change_nothing(case):
     carry, view, nominal = case
     carry, view, nominal = single((carry, to_bool(view), nominal))
