@@ -10,7 +10,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.figures import Tick, complete_log, figures_of
-from robomarl.ros_nodes.flights import Team, bring_up
+from robomarl.ros_nodes.flights import SLOWER, Team, bring_up
 from robomarl.ros_nodes.load_figures import MissionResult, load_figures
 from robomarl.ros_nodes.machine import MOVING, State
 from robomarl.ros_nodes.mission import Mission, load_mission
@@ -91,7 +91,7 @@ class MissionFlight:
         """Reset, activate, wait for the end, judge.
 
         Args:
-            lose: a robot whose process is ended, and how long after all fly their policies [s].
+            lose: a robot whose process is ended, and how long after all fly their policies, in the simulator's time.
 
         Raises:
             UserError: a robot refused, or the team did not take off.
@@ -102,13 +102,14 @@ class MissionFlight:
         if refused:
             raise UserError("; ".join(f"{name} was not activated: {why}" for name, why in refused.items()) + ".")
         self._until(lambda: self._are(team, (State.ACTIVE,)), LIFT_LIMIT_S, "all robots to lift their load")
-        began_s = time.monotonic()
+        began_s = self._times[-1][1]
         if lose is not None:
-            self._until(lambda: time.monotonic() - began_s >= lose[1], lose[1] + 1, "the time to end a process")
+            limit_s = SLOWER * lose[1] + LAND_LIMIT_S
+            self._until(lambda: self._times[-1][1] - began_s >= lose[1], limit_s, "the time to end a process")
             self._team.processes.kill(next(n for n in self._team.processes.running if f"/{lose[0]}/policy_node" in n))
             team.remove(lose[0])
-        left_s = began_s + self._mission.land_s - time.monotonic()
-        self._until(lambda: not self._moves(team), left_s + LAND_LIMIT_S, "all robots to stand")
+        limit_s = SLOWER * self._mission.land_s + LAND_LIMIT_S
+        self._until(lambda: not self._moves(team), limit_s, "all robots to stand")
         self._pass(REST_S)
         return self._judge(lose)
 

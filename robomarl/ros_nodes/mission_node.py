@@ -44,6 +44,9 @@ class MissionNode(Node):
         self._states: dict[str, State] = {}
         self._goal = publisher(self, topics.LOAD_GOAL, topics.LOAD_GOAL.of(topics.WORLD, base))
         self._land = self.create_client(Trigger, f"{base}/all/{Order.LAND}")
+        status = topics.SIM_STATUS
+        self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if settings.sim else None
+        self._flight_s = 0.0
         self._began_s = self._told = None
         self._landed, self._periods = False, 0
         self.create_timer(PERIOD_S, self._tick)
@@ -53,14 +56,23 @@ class MissionNode(Node):
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
                 self._states[name] = said.state
+        now_s = self._now_s()
         if self._began_s is None and self._is_active():
-            self._began_s = time.monotonic()
+            self._began_s = now_s
             self.get_logger().info(f"{self._mission.name}: begins.")
-        time_s = 0.0 if self._began_s is None else time.monotonic() - self._began_s
+        time_s = 0.0 if self._began_s is None else now_s - self._began_s
         if time_s >= self._mission.land_s:
             self._end()
         else:
             self._tell(time_s)
+
+    def _now_s(self) -> float:
+        """The steady clock, or in a rehearsal the time of the simulated flight."""
+        if self._status is None:
+            return time.monotonic()
+        if (status := self._status.latest()) is not None:
+            self._flight_s = status["flight_s"]
+        return self._flight_s
 
     def _is_active(self) -> bool:
         return all(self._states.get(name) is State.ACTIVE for name in self._announced)

@@ -119,7 +119,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
     if options.mission:
-        told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario)}
+        told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario), "sim": options.sim}
         specs.append(_spec("mission_node", "mission_node", ("mission", base), _checked(MissionSettings, told), options))
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))

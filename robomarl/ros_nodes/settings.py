@@ -86,6 +86,7 @@ class MissionSettings:
     team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
     base: str = setting("", "namespace of the team")
     task: str = setting("lift", "of the scenario: it must be one with a load")
+    sim: bool = setting(False, "the mission's time is the simulated flight's: a simulator may fall behind the clock")
 
 
 @dataclass(frozen=True)

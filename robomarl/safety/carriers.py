@@ -10,6 +10,8 @@ deceleration of the team with its load, and every row that brakes counts on no m
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from robomarl.geometry import namespace
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
@@ -30,6 +32,8 @@ def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, 
         nominal: [..., 5].
         more: what else `decide` takes.
     """
+    if type(nominal) is np.ndarray and nominal.ndim == 1:
+        return _filter_one(decide, carry, view, nominal, *more)
     xp = namespace(nominal)
     accel, rates = nominal[..., :ACCELERATIONS], nominal[..., ACCELERATIONS:]
     # Rates that are not finite are a fault of the policy too: 0 times them is not 0 then.
@@ -38,3 +42,15 @@ def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, 
     kept = (xp.abs(sent - accel) <= 1e-9).all(-1, keepdims=True)
     command = xp.concatenate([sent, xp.where(kept, rates, 0.0)], -1)
     return carry, result._replace(command=command, nominal=nominal, active=~kept[..., 0])
+
+
+def _filter_one(
+    decide: Decide, carry: Any, view: LocalView, nominal: np.ndarray, *more: Any
+) -> tuple[Any, FilterResult]:
+    """`filter_carrier` for one robot, on Python floats: a third of the time, the same numbers (a test compares)."""
+    *accel, roll, pitch = nominal.tolist()
+    carry, result = decide(carry, view, np.array([*accel, 0 * roll + 0 * pitch]), *more)
+    sent = result.command.tolist()[:ACCELERATIONS]
+    kept = all(abs(ours - theirs) <= 1e-9 for ours, theirs in zip(sent, accel, strict=True))
+    command = np.array([*sent, roll, pitch] if kept else [*sent, 0.0, 0.0])
+    return carry, result._replace(command=command, nominal=nominal, active=np.bool_(not kept))

@@ -6,6 +6,7 @@ import numpy as np
 
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.inbox import Broadcast, Now
 from robomarl.ros_nodes.loading import load_pilot
 from robomarl.ros_nodes.machine import Order, State
@@ -41,7 +42,7 @@ class LoadRig:
         """Robots whose process has ended."""
         self.blind: set[int] = set()
         """Robots that do not hear where the load is."""
-        self.decisions = [None] * scenario.count
+        self.decisions: list[Decision | None] = [None] * scenario.count
         self.states: list[list[State]] = [[] for _ in self.names]
         """Of every robot, each once when it enters it."""
 
@@ -51,7 +52,9 @@ class LoadRig:
 
     @property
     def load(self) -> Load:
-        return self.team.world.load
+        load = self.team.world.load
+        assert isinstance(load, Load), "lift_3 has a load"
+        return load
 
     @property
     def place_m(self) -> np.ndarray:
@@ -102,14 +105,14 @@ class LoadRig:
                 gate.hear(mate.ears.gate.own._replace(state=mate.autopilot.state), now.steady_s)
                 inbox.put_bundle(self.names[k], mate.loaded.id)
                 if said is not None:
-                    inbox.put_mate(self.names[k], Broadcast(*estimates[k][:3:2], said.plan), *now)
+                    inbox.put_mate(self.names[k], Broadcast(estimates[k].pos_m, estimates[k].vel_m_s, said.plan), *now)
 
     def _decide(self) -> None:
         now = Now(*(moment + LATE_S for moment in self.now))
         for i in self.left:
-            self.decisions[i] = self.robots[i].autopilot.tick(now)
-            if self.decisions[i].command is not None:
-                self.team.command(i, self.decisions[i].command)
+            self.decisions[i] = decision = self.robots[i].autopilot.tick(now)
+            if decision.command is not None:
+                self.team.command(i, decision.command)
             state = self.robots[i].autopilot.state
             if self.states[i][-1:] != [state]:
                 self.states[i].append(state)

@@ -22,8 +22,14 @@ PATIENT = {"heartbeat_after_s": 10.0, "robot_lost_after_s": 2.0, "arm_lasts_s": 
 def options(folder: Path, bundle: Path, mission: str) -> MissionOptions:
     params = folder / "params.yaml"
     params.write_text(yaml.safe_dump({"/**/policy_node": {"ros__parameters": PATIENT}}))
-    places = {"out": str(folder / "out"), "record": str(folder / "bag"), "root": str(folder)}
-    return MissionOptions(mission=mission, bundle=str(bundle), params_file=str(params), **places)
+    return MissionOptions(
+        mission=mission,
+        bundle=str(bundle),
+        root=str(folder),
+        out=str(folder / "out"),
+        record=str(folder / "bag"),
+        params_file=str(params),
+    )
 
 
 def short(folder: Path, land_s: float) -> str:
