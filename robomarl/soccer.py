@@ -58,7 +58,7 @@ def heading(view: LocalView) -> tuple[Array, Array]:
     return 1 - 2 * z * z, 2 * w * z
 
 
-@feature(("x", "y", "vx", "vy", "cos", "sin", "turn"), "m, m/s, -, rad/s", "field", ("own",))
+@feature(("x", "y", "vx", "vy", "cos", "sin", "turn"), "m, m/s, -, -, rad/s", "field", ("own",))
 def own_motion(view: LocalView, rule: NeighbourRule) -> Array:
     """Where the robot is on the field, how it moves, and where it looks."""
     (x, y, _), (vx, vy, _) = components(view.own.pos_m), components(view.own.vel_m_s)
@@ -73,14 +73,14 @@ def goal_ahead(view: LocalView, rule: NeighbourRule) -> Array:
     return join([dx, dy, c * dx + s * dy, c * dy - s * dx])
 
 
-@feature(SEEN, "m, m/s, -", "field, body", ("own.pos_m", "own.quat_wxyz", *_BALL))
+@feature(SEEN, "m, m/s, m, m, -", "field, body", ("own.pos_m", "own.quat_wxyz", *_BALL))
 def ball_seen(view: LocalView, rule: NeighbourRule) -> Array:
     """The ball as the robot itself sees it, carried forward over the picture's age; 0 where it does not."""
     sensed: SoccerSensed = view.sensed  # type: ignore[assignment]
     return _as_seen(view, sensed.ball_mask, sensed.ball_pos_m, sensed.ball_vel_m_s, sensed.ball_age_s)
 
 
-@feature((*SEEN, "age"), "m, m/s, -, s", "field, body", ("own.pos_m", "own.quat_wxyz", *_TOLD))
+@feature((*SEEN, "age"), "m, m/s, m, m, -, s", "field, body", ("own.pos_m", "own.quat_wxyz", *_TOLD))
 def ball_told(view: LocalView, rule: NeighbourRule) -> Array:
     """The ball as the team-mate with the freshest picture of it says; 0 where nobody does."""
     sensed: SoccerSensed = view.sensed  # type: ignore[assignment]
@@ -92,7 +92,7 @@ def ball_told(view: LocalView, rule: NeighbourRule) -> Array:
     return namespace(row).concatenate([row, age[..., None]], -1)
 
 
-@feature(SEEN, "m, m/s, -", "field, body", ("own.pos_m", "own.quat_wxyz", *_STRANGERS), per_neighbour=True)
+@feature(SEEN, "m, m/s, m, m, -", "field, body", ("own.pos_m", "own.quat_wxyz", *_STRANGERS), per_neighbour=True)
 def opponents(view: LocalView, rule: NeighbourRule) -> Array:
     """The k nearest opponents in sight. Rows without one are 0."""
     sensed: SoccerSensed = view.sensed  # type: ignore[assignment]

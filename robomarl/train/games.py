@@ -95,14 +95,6 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> d
     return found
 
 
-def judge_team(policy: Any, scenario: SoccerScenario, episodes: int) -> dict[str, float]:
-    """What a training run wants to know: our share of the goals against the scenario's script, and our impacts."""
-    config = GameConfig(episodes=episodes, seed=1000)
-    theirs = make_player(scenario.opponent.script, scenario, scenario.opponent.roles)
-    found = figures(_matches(scenario, (TrainedTeam(policy, scenario, "off"), theirs), config)[0])
-    return {"eval_success": found["goals_for_share"] or 0.0, "eval_collisions": float(found["impacts"])}
-
-
 def game_of(name: str, scenario_name: str | None) -> SoccerScenario:
     """The game of that name, or the one that the team was trained for.
 
@@ -147,9 +139,7 @@ class TrainedTeam:
             raise UserError(f"{policy.name} commands {', '.join(names)}; a player of {scenario.name} takes others.")
         rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
         if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
-            raise UserError(
-                f"{policy.name} decides at {rate_hz:g} Hz, the game at {scenario.rates.policy_hz:g}."
-            )
+            raise UserError(f"{policy.name} decides at {rate_hz:g} Hz, the game at {scenario.rates.policy_hz:g}.")
         params = safety_params(scenario)
         self._pilot = Pilot(policy, NoFilter() if mode == "off" else filter_for(policy.action, params))  # pyright: ignore[reportArgumentType]
 

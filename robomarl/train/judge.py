@@ -10,7 +10,6 @@ import numpy as np
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.train.checkpoint import Run, RunPolicy
 from robomarl.train.evaluate import EvalConfig, evaluate
-from robomarl.train.games import judge_team
 from robomarl.train.state import TrainState
 from robomarl.train.storage import replace_text, save_state
 
@@ -31,6 +30,8 @@ class Judge:
         self._policy: RunPolicy | None = None
         self._per_update = config.num_envs * config.unroll * run.scenario.count
         last = config.total_steps // self._per_update * self._per_update
+        if isinstance(run.scenario, SoccerScenario):
+            evaluations = 0  # the newest is the best: ratings are logged, and enough matches would take too long
         parts = np.linspace(1 / evaluations, 1.0, evaluations) if evaluations else []
         self._due = [min(int(part * config.total_steps), last) for part in parts]
         self._file = Path(run.folder) / "best.json"
@@ -41,18 +42,11 @@ class Judge:
         if not any(steps <= due < steps + self._per_update for due in self._due):
             return dict.fromkeys(("eval_success", "eval_collisions"), math.nan)
         self._policy = (self._policy or RunPolicy(self._run)).with_state(jax.device_get(state))
-        figures = self._judge(self._policy)
+        settings = EvalConfig(episodes=self._episodes, seed=1000, filter="off", progress=False)
+        found = evaluate(self._policy, self._run.scenario, settings).figures
+        figures = {"eval_success": found["success_rate"], "eval_collisions": float(found["collision_episodes"])}
         if figures["eval_success"] >= self._best["eval_success"]:
             self._best = {**figures, "steps": steps}
             save_state(self._run.folder / "best.npz", state)
             replace_text(self._file, json.dumps(self._best) + "\n")
         return figures
-
-    def _judge(self, policy: RunPolicy) -> dict[str, float]:
-        """Success and collisions of a policy; of a game the share of the goals that were ours, and our impacts."""
-        scenario = self._run.scenario
-        if isinstance(scenario, SoccerScenario):
-            return judge_team(policy, scenario, self._episodes)
-        settings = EvalConfig(episodes=self._episodes, seed=1000, filter="off", progress=False)
-        found = evaluate(policy, scenario, settings).figures
-        return {"eval_success": found["success_rate"], "eval_collisions": float(found["collision_episodes"])}

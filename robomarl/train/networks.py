@@ -186,15 +186,15 @@ def pool(statistics: Any, start: int, count: int, width: int) -> Any:
     mean, std = (x[block].reshape(count, width) for x in (statistics.mean, statistics.std))
     both = jnp.sqrt((std**2).mean(0) + mean.var(0))
     return statistics.replace(
-        mean=statistics.mean.at[block].set(jnp.tile(mean.mean(0), count)),
-        std=statistics.std.at[block].set(jnp.tile(both, count)),
+        mean=jnp.asarray(statistics.mean).at[block].set(jnp.tile(mean.mean(0), count)),
+        std=jnp.asarray(statistics.std).at[block].set(jnp.tile(both, count)),
     )
 
 
 def leave(statistics: Any, start: int, count: int) -> Any:
     """Statistics that leave these elements as they are."""
     part = slice(start, start + count)
-    return statistics.replace(mean=statistics.mean.at[part].set(0.0), std=statistics.std.at[part].set(1.0))
+    return statistics.replace(mean=jnp.asarray(statistics.mean).at[part].set(0.0), std=jnp.asarray(statistics.std).at[part].set(1.0))
 
 
 def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:

@@ -90,7 +90,7 @@ def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
 
 def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> Recorded:
     """Fly the whole team in the training environment, randomization on, each sequence from a fresh reset."""
-    env, policy = make_env(run.scenario), run.policy_fn
+    env, policy, shapes = make_env(run.scenario), run.policy_fn, carry_shapes(run)
 
     def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
         state, memory, carry = now
@@ -102,7 +102,7 @@ def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> 
     def sequence(key: jax.Array) -> tuple:
         state = env.reset(key)
         views = env.views(_world(state))
-        carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in carry_shapes(run))
+        carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes)
         return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=steps)[1]
 
     with jax.default_matmul_precision("highest"):
