@@ -194,7 +194,8 @@ def pool(statistics: Any, start: int, count: int, width: int) -> Any:
 def leave(statistics: Any, start: int, count: int) -> Any:
     """Statistics that leave these elements as they are."""
     part = slice(start, start + count)
-    return statistics.replace(mean=jnp.asarray(statistics.mean).at[part].set(0.0), std=jnp.asarray(statistics.std).at[part].set(1.0))
+    mean, std = jnp.asarray(statistics.mean), jnp.asarray(statistics.std)
+    return statistics.replace(mean=mean.at[part].set(0.0), std=std.at[part].set(1.0))
 
 
 def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
