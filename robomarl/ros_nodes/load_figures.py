@@ -39,6 +39,7 @@ class LoadFigures:
     """From the lift until the load was down."""
     set_points: tuple[SetPointFigures, ...]
     set_down: bool
+    """It was in the air until the team was asked to land, and rests on the ground at the end."""
     tension_max_n: float
     lost: str
     """The robot whose process was ended; "" if none was."""
@@ -88,13 +89,18 @@ def load_figures(
     return LoadFigures(
         flown_s=float(log.time_s[down[0] if len(down) else -1]),
         set_points=tuple(_set_points(log, min(land_s, lost_s or land_s))),
-        set_down=bool(len(down) and log.tension_n[-1].sum() < SLACK_N),
+        set_down=bool(len(down) and len(last) and height[: last[-1]].min() > DOWN_M and resting(log)),
         tension_max_n=float(log.tension_n.max()),
         lost=lose[0] if lose else "",
         lost_at_s=lost_s,
         after_loss_min_height_m=float(log.load_place_m[after, 2].min()) if len(after) else None,
         after_loss_error_m=float(errors(log)[0][last].mean()) if len(after) and len(last) else None,
     )
+
+
+def resting(log: FlightLog) -> bool:
+    """The ground carries the load in the end."""
+    return bool(log.tension_n[-1].sum() < SLACK_N)
 
 
 def errors(log: FlightLog) -> tuple[np.ndarray, np.ndarray]:

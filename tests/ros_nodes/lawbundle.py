@@ -1,4 +1,4 @@
-"""A bundle that carries without training: the decentralized law of the task as an ONNX graph."""
+"""A bundle that carries without training: a decentralized law, linear but for its limits, as an ONNX graph."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +12,24 @@ from robomarl.policies import golden
 from robomarl.policies.bundle import entry_of, seal
 from robomarl.policies.contract import Carry, Contract, Element, Observation, describe
 from robomarl.safety.filter import Arena, from_vehicle
-from robomarl.sim.baselines.place import PlaceLaw
 from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.spec import ObservationSpec
+from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.bundles import contract_of
 
-SMALL = 1e-3
-"""An observation so small that the law does not clip its command."""
+POSITION_PER_S, VELOCITY_PER_S, DAMPING_PER_S, HISTORY = 1.5, 3.0, 1.0, 3
+SPEC = ObservationSpec(
+    (ObservationField("place_error"), ObservationField("velocity"), ObservationField("point_error", HISTORY))
+)
 
 
-def gains(law: PlaceLaw) -> np.ndarray:
-    """[O, A] the law's matrix: it is linear before it clips."""
-    size = law.observation.size
-    return np.stack([law.act(SMALL * row) for row in np.eye(size, dtype=np.float64)]).astype(np.float64) / SMALL
+def gains(scenario: Scenario) -> np.ndarray:
+    """[15, 5] the law's matrix: to the own place, and along with the own point of the load, which calms its swing."""
+    law, swing = np.zeros((SPEC.size, 5)), DAMPING_PER_S / ((HISTORY - 1) * scenario.period_s)
+    eye = np.eye(3)
+    law[0:3, :3], law[3:6, :3] = VELOCITY_PER_S * POSITION_PER_S * eye, -VELOCITY_PER_S * eye
+    law[6:9, :3], law[-3:, :3] = -swing * eye, swing * eye
+    return law
 
 
 def graph(matrix: np.ndarray, low: np.ndarray, high: np.ndarray) -> bytes:
@@ -84,8 +88,7 @@ def fly(scenario: Scenario, contract: Contract, matrix: np.ndarray, steps: int =
 def make_law_bundle(folder: Path, scenario_name: str = "lift_3") -> Path:
     """Write the bundle and return its folder."""
     scenario = load_scenario(scenario_name)
-    law = PlaceLaw(scenario)
-    plain, matrix = contract_for(scenario, law.observation), gains(law)
+    plain, matrix = contract_for(scenario, SPEC), gains(scenario)
     network = graph(matrix, plain.action.low, plain.action.high)
     onnx.checker.check_model(onnx.load_from_string(network))
     files = {
