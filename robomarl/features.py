@@ -233,11 +233,11 @@ def cable(view: LocalView, rule: NeighbourRule) -> Array:
 
 
 AHEAD_M, AHEAD_RAD = 0.5, 0.6
-"""How far ahead of the load, on its way to the goal, the place is that a robot is led to."""
+"""How far ahead of the load, on its way to the goal, the place is that a robot is led to; half its cable at most."""
 _PLACE = (*_LOAD, "sensed.grip_n", "sensed.length_m", "goal.pos_m", "goal.quat_wxyz")
 
 
-def _limited(vector: Array, most: float) -> Array:
+def _limited(vector: Array, most: Array | float) -> Array:
     """The vector, no longer than that."""
     xp = namespace(vector)
     return vector * xp.minimum(1.0, most / (xp.sqrt((vector * vector).sum(-1, keepdims=True)) + 1e-9))
@@ -257,7 +257,8 @@ def place_error(view: LocalView, rule: NeighbourRule) -> Array:
     It holds the load where its cable points along the pull of `sensed.grip_n`: no other cable has to be seen.
     """
     xp, sensed = namespace(view.own.pos_m), view.sensed
-    pos = sensed.load_pos_m + _limited(load_error(view, rule), AHEAD_M)  # type: ignore[attr-defined]
+    ahead = xp.minimum(AHEAD_M, 0.5 * sensed.length_m)[..., None]  # type: ignore[attr-defined]
+    pos = sensed.load_pos_m + _limited(load_error(view, rule), ahead)  # type: ignore[attr-defined]
     quat = quat_multiply(_quat_of(_limited(load_turn(view, rule), AHEAD_RAD)), sensed.load_quat_wxyz)  # type: ignore[attr-defined]
     axes = _columns(quat)
     up = axes[..., 2::3]

@@ -80,9 +80,12 @@ class CableConfig:
     start_slack: Fraction = 0.0
     """Vehicles start nearer to their point by up to this share of the cable."""
     start_speed_m_s: NonNegative = 0.0
-    """Their start velocity, each axis."""
+    """Vehicles and load are thrown with this speed in one direction, any."""
     start_tilt_rad: NonNegative = 0.0
     """Angle of their start attitude from level, up to this, in any direction."""
+    crossing_fails: bool = True
+    """Cables that cross end the episode. Not so where they are tied to what is as good as one point: straight lines
+    from one point do not tangle."""
     max_twist_rad: Positive = 2 * math.pi
     """The bundle of cables must not be wound up further than this."""
 

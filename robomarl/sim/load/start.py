@@ -87,7 +87,7 @@ def draw_cargo(ranges: RandomizeConfig, sections: tuple[LoadConfig, CableConfig]
 
 def _time(interval: Interval, draw: Array) -> Array:
     """When something happens; a range that ends at 0 means never."""
-    return between(interval, draw) if interval[1] > 0 else draw * 0 + NEVER_S
+    return namespace(draw).where(interval[1] > 0, between(interval, draw), draw * 0 + NEVER_S)
 
 
 def place_vehicles(scenario: Scenario, load: Load, robot: Array) -> tuple[Body, Control, Load]:
@@ -110,10 +110,19 @@ def place_vehicles(scenario: Scenario, load: Load, robot: Array) -> tuple[Body, 
     quat = tilted(cables.start_tilt_rad * robot[..., 0], 2 * math.pi * robot[..., 1])
     tied = to_world(quat, tuple(each + p for p in cables.vehicle_point_m))
     pos = tuple(r + a - t for r, a, t in zip(spread(rigid.pos), away, tied, strict=True))
-    vel = tuple(cables.start_speed_m_s * (2 * robot[..., i] - 1) for i in (3, 4, 5))
-    body = Body(pos, quat, vel, (each, each, each), (each,) * 4)
+    thrown = tuple(cables.start_speed_m_s * part for part in direction(robot[..., 0, 3], robot[..., 0, 4]))
+    body = Body(pos, quat, tuple(v + each for v in spread(thrown)), (each, each, each), (each,) * 4)
     body, control, tension = hover(scenario, body, to_world(spread(rigid.quat), lean))
-    return body, control, load._replace(tension_n=tension, azimuth_rad=azimuth(body, rigid))
+    rigid = rigid._replace(vel=thrown)
+    return body, control, load._replace(rigid=rigid, tension_n=tension, azimuth_rad=azimuth(body, rigid))
+
+
+def direction(height: Array, turn: Array) -> Vec3:
+    """A unit vector, uniform on the sphere, from two uniform draws (Archimedes: its height is uniform)."""
+    xp = namespace(height)
+    z, angle = 2 * height - 1, 2 * math.pi * turn
+    flat = xp.sqrt(1 - z * z)
+    return flat * xp.cos(angle), flat * xp.sin(angle), z
 
 
 def hover(scenario: Scenario, body: Body, lean: Vec3) -> tuple[Body, Control, Array]:

@@ -147,7 +147,7 @@ def failed(scenario: Scenario, world: World) -> Array:
     away = (outside(scenario, positions(world.body)) & up).any(-1)
     fallen = outside(scenario, origin(load.rigid, load.cargo.com_m))
     wound = namespace(world.goal_m).abs(load.winding_rad.mean(-1)) > cables.max_twist_rad
-    return touching | bumped | away | fallen | wound | load.crossed
+    return touching | bumped | away | fallen | wound | (load.crossed & cables.crossing_fails)
 
 
 def box_distance(scenario: Scenario, world: World) -> Array:
