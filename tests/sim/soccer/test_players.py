@@ -1,0 +1,78 @@
+"""The safety filter of soccer robots: what it lets through, and what it prevents."""
+
+import numpy as np
+import pytest
+
+from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.players import PlayerFilter, filter_for
+from robomarl.sim.guard import safety_params
+from robomarl.sim.soccer.match import IMPACT_M_S, STANDING_M_S, team_view
+from robomarl.sim.soccer.places import facing
+from robomarl.sim.soccer.scenario import load_soccer
+from robomarl.sim.soccer.sim import make_soccer
+from robomarl.sim.tasks.soccer import action
+from tests.sim.soccer.games import APART, ball_at, plain, put, robots_at
+
+SCENARIO = plain()
+FILTER = filter_for(action(SCENARIO), safety_params(SCENARIO))
+
+
+def decide(places: list, nominal: list[float]) -> np.ndarray:
+    """[4] what our first robot does, robots at rest at these places."""
+    sim = make_soccer(SCENARIO, "fast", 1, 0)
+    put(sim, robots_at(places), ball_at(0.0, 1.0))
+    stand = np.zeros((1, SCENARIO.players, 4), np.float32)
+    for _ in range(3):  # until the pictures and the radio have come through
+        sim.step(stand)
+    view = team_view(SCENARIO, sim.views(), 0)
+    _, result = FILTER(FILTER.init((1, SCENARIO.count)), view, np.tile(np.array(nominal), (1, SCENARIO.count, 1)))
+    assert result.command.shape == (1, SCENARIO.count, 4)
+    return result.command[0, 0]
+
+
+def test_a_free_robot_does_what_its_policy_wants():
+    assert decide(APART, [1.0, -0.5, 2.0, 6.5]) == pytest.approx([1.0, -0.5, 2.0, 6.5], abs=1e-6)
+
+
+def test_a_robot_does_not_drive_into_an_opponent_that_it_sees_but_kicks():
+    near = [(-1.0, 1.2, 0.0), APART[1], (-0.78, 1.2, 0.0), APART[3]]
+    command = decide(near, [2.0, 0.0, 0.0, 6.5])
+    assert command[0] < 0.1
+    assert command[3] == 6.5
+
+
+def test_a_command_that_is_no_number_neither_moves_nor_kicks():
+    command = decide(APART, [np.nan, 0.0, 0.0, 6.5])
+    assert np.isfinite(command).all()
+    assert command[3] == 0
+    assert decide(APART, [0.0, 0.0, 0.0, np.nan])[3] == 0
+
+
+def test_only_players_get_the_filter_of_players():
+    spec, params = action(SCENARIO), safety_params(SCENARIO)
+    assert isinstance(filter_for(spec, params), PlayerFilter)
+    flying = type(spec)(spec.fields[:3])
+    assert type(filter_for(flying, params)) is SafetyFilter
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_a_robot_that_charges_at_an_opponent_in_sight_stops_before_it(filtered: bool):
+    """Noise, dropouts and delays as in the file, from anywhere on the field, at full throttle, looking ahead."""
+    scenario, num = load_soccer("soccer_1v1"), 60
+    sim, random = make_soccer(scenario, "fast", num, 0), np.random.default_rng(0)
+    x, y = random.uniform(-2.0, 2.0, (num, 2)), random.uniform([-1.3, 0.2], [-0.2, 1.3], (num, 2))
+    ahead = np.arctan2(y[:, 1] - y[:, 0], x[:, 1] - x[:, 0])
+    faced = facing(*(p.astype(np.float32) for p in (x, y, *(f(np.stack([ahead, ahead], 1)) for f in (np.cos, np.sin)))))
+    sim.set_world(sim.reset()._replace(robots=faced))
+    guard = filter_for(action(scenario), safety_params(scenario))
+    carry, hits = guard.init((num, 1)), 0
+    for _ in range(75):
+        view, robots = team_view(scenario, sim.views(), 0), sim.world.robots
+        dx, dy = (part[:, 1:] - part[:, :1] for part in (robots.x, robots.y))
+        away, turn = np.hypot(dx, dy), robots.c[:, :1] * dy - robots.s[:, :1] * dx
+        nominal = np.stack([2.1 * dx / away, 2.1 * dy / away, 8 * turn / away, 0 * dx], -1)
+        carry, result = guard(carry, view, nominal)
+        command = result.command if filtered else nominal
+        contacts = sim.step(np.concatenate([command, 0 * command], 1).astype(np.float32)).contacts
+        hits += int(((contacts.impact_m_s > IMPACT_M_S) & (contacts.own_m_s > STANDING_M_S))[:, :1].sum())
+    assert hits == 0 if filtered else hits > num // 2
