@@ -114,6 +114,19 @@ def test_noise_floor_falls_to_its_end_value_and_learning_rate_follows_kl() -> No
     assert adapt_learning_rate(rate, jnp.asarray(0.01), jnp.asarray(0.01)) == rate
 
 
+def test_the_actor_waits_for_the_critic() -> None:
+    """In the first update only the critic moves, and the learning rate stays; in the second the actor moves too."""
+    env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, critic_first=1.5 * 8 * 4 * 4)
+    update, states = jax.jit(make_update(config, env)), [init_state(config, env, jax.random.key(0))]
+    for _ in range(2):
+        states.append(update(states[-1])[0])
+    actors, critics = ([jax.tree.leaves(s.params[part]) for s in states] for part in ("actor", "critic"))
+    assert all(np.array_equal(a, b) for a, b in zip(actors[0], actors[1], strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(critics[0], critics[1], strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(actors[1], actors[2], strict=True))
+    assert states[1].learning_rate == states[0].learning_rate
+
+
 def test_whole_run_equals_the_updates_one_by_one() -> None:
     """`make_train` is the scan of `make_update`: same key, same parameters, same count of steps."""
     env = make_env(load_scenario("swap_4"))
