@@ -85,3 +85,20 @@ def test_what_was_pressed_stays_pressed_when_its_monitor_dies():
     heartbeat.hear("y", True, 16.0)  # the robots told it
     heartbeat.hear("y", False, 17.0)  # an operator released it there
     assert not heartbeat.pressed()
+
+
+def test_who_falls_back_is_told_from_who_has_not_joined_yet():
+    """A mate that holds counts once it has carried with this robot, and LAND counts more than HOLD."""
+    made = gate(said("b", state=State.HOLD))
+    made.takes_off()
+    assert made.fell_back() is None  # it has not been activated again yet
+    for state in (State.BLEND, State.ACTIVE):
+        made.hear(said("b", state=state), 11.0)
+        made.hear(said("c", state=state), 11.0)
+        assert made.fell_back() is None
+    made.hear(said("b", state=State.HOLD), 12.0)
+    assert made.fell_back() is State.HOLD
+    made.hear(said("c", state=State.LAND), 12.0)
+    assert made.fell_back() is State.LAND
+    made.takes_off()
+    assert made.fell_back() is None
