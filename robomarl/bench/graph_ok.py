@@ -29,7 +29,7 @@ def campaign(count: int, seed: int = 0) -> list[Row]:
             for arrays in (crowd(random, CHUNK), faults.draw(kinds[done % len(kinds)], random, CHUNK).arrays):
                 arrays = {name: single(array) for name, array in arrays.items()}
                 expected = safety(safety.init((CHUNK,)), faults.view_of(arrays), arrays["nominal"])[1]
-                command, ok = graph(arrays)
+                command, ok, _ = graph(faults.view_of(arrays), arrays["nominal"])
                 apart = np.abs(command - expected.command).max(-1)
                 infeasible += int((expected.reason == 1).sum())
                 falsely += int((ok & ~expected.solved).sum())
@@ -63,7 +63,7 @@ def single(array: np.ndarray) -> np.ndarray:
 
 
 def make_graph() -> Any:
-    """The graph of a policy that does what its observation says: arrays -> (command, ok)."""
+    """The graph of a policy that does what its observation says: (view, nominal) -> (command, ok, reason)."""
     import onnxruntime
 
     from robomarl.policies.export.filtered import Shapes, filtered_graph
@@ -74,11 +74,10 @@ def make_graph() -> Any:
     session = onnxruntime.InferenceSession(graph)
     kinds = {"tensor(float)": np.float32, "tensor(bool)": bool, "tensor(int32)": np.int32}
 
-    def decide(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        given = dict(leaves(faults.view_of(arrays), "")) | dict(leaves(memory((len(arrays["pos"]),)), "safety"))
-        given["obs"] = arrays["nominal"]
+    def decide(view: Any, nominal: np.ndarray) -> list[np.ndarray]:
+        given = dict(leaves(view, "")) | dict(leaves(memory((len(nominal),)), "safety"))
+        given["obs"] = nominal
         feed = {node.name: np.asarray(given[node.name], kinds[node.type]) for node in session.get_inputs()}
-        command, ok = session.run(["command", "ok"], feed)
-        return np.asarray(command), np.asarray(ok)
+        return [np.asarray(found) for found in session.run(["command", "ok", "reason"], feed)]
 
     return decide
