@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ class Onboard:
             "protocol": PROTOCOL,
             "robomarl": __version__,
             "python": platform.python_version(),
-            "onnxruntime": _version("onnxruntime"),
+            "onnxruntime": _onnxruntime(),
             "machine": platform.machine(),
             "free_bytes": shutil.disk_usage(near).free,
             "vehicle": str(self._profile().get("vehicle", "")),
@@ -228,11 +227,13 @@ OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
 """Requests by name."""
 
 
-def _version(package: str) -> str:
+def _onnxruntime() -> str:
+    """Its version; empty where it can't be imported."""
     try:
-        return version(package)
-    except PackageNotFoundError:
+        import onnxruntime
+    except ImportError:
         return ""
+    return onnxruntime.__version__
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from robomarl.paths import share_dir
 STEPS = ("connect", "send", "install", "check", "done")
 INSTALL_S = 900.0
 """Longest that pip may take on a robot."""
+KERNEL = "The wheel has no compiled kernel: the filter runs in Python there, about 1 ms a decision."
 PROBE = """
 set -e
 mkdir -p {folder}
@@ -152,7 +153,7 @@ def _set_up_one(
     watch(robot.name, "check")
     facts = _introduce(fleet, robot)
     watch(robot.name, "done")
-    told = f"start it with: sudo systemctl enable --now {place}/{unit}"
+    told = f"start it with: sudo systemctl enable --now {place}/{unit}. {KERNEL}"
     return SetupReport(robot.name, reason=told, robomarl=facts["robomarl"], unit=f"{place}/{unit}")
 
 

@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from robomarl.config import Positive, UserError, build
 from robomarl.hardware_configs.carrier import CarrierConfig
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
@@ -116,6 +114,8 @@ def load_any_vehicle(name: str) -> AnyVehicle:
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in vehicles_dir().glob("*.yaml")))
         raise UserError(f"Unknown vehicle {name!r}: no file {path.name}; known vehicles: {known}.")
+    import yaml  # robots load bundles, which carry their vehicle, more often than files
+
     try:
         data = yaml.safe_load(path.read_text())
     except yaml.YAMLError as error:

@@ -56,8 +56,10 @@ def returns_to_the_policy(rig: FaultRig) -> None:
 )
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("frozen", "has not changed in any bit"), ("same", "s old, last delivered"), ("future", "in the future"),
-     ("late", "s old, last delivered"), ("nan", "is not finite"), ("silent", "s old, last delivered")],
+    [("frozen", "has not changed in any bit"), ("nan", "is not finite"),
+     *(pytest.param(fault, words, marks=pytest.mark.slow) for fault, words in (
+         ("same", "s old, last delivered"), ("future", "in the future"), ("late", "s old, last delivered"),
+         ("silent", "s old, last delivered")))],
 )  # fmt: skip
 def test_sensor(flying: FaultRig, fault: str, words: str):
     flying.set(sensor=[f"left={fault}"])
@@ -102,6 +104,7 @@ def test_neighbour_drops_out_and_comes_back(flying: FaultRig):
     "1 tick after `max_age_s`",
     "policy_node: `right: 0.8 s old, last delivered 0.0 s ago`",
 )
+@pytest.mark.slow
 def test_neighbour_sends_late(flying: FaultRig):
     flying.set(delay_s=0.8)
     rows = flying.wait_for_rows("left", lambda row: row["reason"] in (Reason.STALE, Reason.MISSING), 5)

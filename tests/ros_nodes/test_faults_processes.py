@@ -63,6 +63,7 @@ def test_monitor_killed(flying: FaultRig):
     "-",
     "policy_node: `monitor: 2 monitors send the heartbeat`",
 )
+@pytest.mark.slow
 def test_two_monitors(rig: FaultRig):
     rig.wait_for_state(State.READY, *ROBOTS)
     second = publisher(rig.node, topics.ESTOP, "/emergency_stop")

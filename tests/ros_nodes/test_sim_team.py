@@ -181,6 +181,15 @@ def test_robots_that_touch_on_the_climb_have_failed(scenario: Scenario):
     assert (team.score().failed, team.score().flight_s) == (1, 0)
 
 
+def test_the_log_of_a_team_that_stays_up_for_hours_ends(team: RealTimeTeam, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("robomarl.ros_nodes.sim_node.judge.MAX_LOG_S", 0.2)
+    run(team, 0.5, {0: HOVER, 1: HOVER})
+    log = team.judge.log()
+    assert log is not None
+    assert len(log.pos_m) == 10
+    assert team.score().flight_s == pytest.approx(0.5, abs=0.01)
+
+
 def test_the_log_is_true_and_at_the_policys_rate(team: RealTimeTeam):
     assert team.judge.log() is None
     start = team.truth().pos_m

@@ -15,6 +15,10 @@ SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""
 
 
+MAX_LOG_S = 600.0
+"""The log ends there, the flight does not: a rehearsal that stays up for hours must not fill the memory."""
+
+
 class Score(NamedTuple):
     """The flight so far. It begins with the first command to any robot after a reset."""
 
@@ -72,7 +76,7 @@ class Judge:
             command: [N, A] what the low-level controllers got.
             contact: the engine itself found two robots touching.
         """
-        if self._steps % self._every == 0:
+        if self._steps % self._every == 0 and self.flight_s < MAX_LOG_S:
             self._rows.append(_row(world, command))
             if isinstance(world.load, Load):
                 self._load_rows.append(_load_row(world, world.load))
