@@ -61,13 +61,14 @@ def run(args: Args) -> dict[str, Any]:
         return imitate(config, out, seed, args.quiet)
     times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
     options = RunOptions(out, seed, args.seeds, resume=args.resume, init=args.init, quiet=args.quiet, **times)
-    rows = train_run(config, load_any_scenario(config.scenario), options)
+    scenario: Any = load_any_scenario(config.scenario)
+    rows = train_run(config, scenario, options)
     for folder, row in zip(options.folders.values(), rows, strict=True):
         print(
             f"{folder}: {row.get('steps', 0) / 1e6:.1f} million agent-steps in {row.get('seconds', 0):.0f} s, "
             f"success {row.get('success', 0):.0%} of the last episodes in fast."
         )
-        if load_any_scenario(config.scenario).task != "soccer":
+        if scenario.task != "soccer":
             write_report(folder)
     about = {"run": str(out), "scenario": config.scenario, "seed": seed}
     runs = [{"run": str(f), **row} for f, row in zip(options.folders.values(), rows, strict=True)]

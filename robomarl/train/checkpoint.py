@@ -128,7 +128,7 @@ def recipe_text(config: TrainConfig) -> str:
     return json.dumps(to_dict(config), indent=2) + "\n"
 
 
-def load_recipe_of(folder: Path) -> tuple[TrainConfig, Scenario, dict[str, Any]]:
+def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     """Recipe, scenario and `run.json` of a run folder.
 
     Raises:

@@ -168,7 +168,7 @@ def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Arra
     )
 
 
-def expected(ours: jax.Array, theirs: jax.Array) -> jax.Array:
+def expected(ours: jax.Array | float, theirs: jax.Array | float) -> jax.Array | float:
     """Points of one game that the ratings promise us (Elo, 1978)."""
     return 1 / (1 + 10 ** ((theirs - ours) / 400))
 

@@ -15,12 +15,16 @@ Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
-    return (selfplay.init_games if isinstance(env, SoccerEnv) else mappo.init_state)(config, env, key)
+    if isinstance(env, SoccerEnv):
+        return selfplay.init_games(config, env, key)
+    return mappo.init_state(config, env, key)
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
-    return (selfplay.make_game_update if isinstance(env, SoccerEnv) else mappo.make_update)(config, env)
+    if isinstance(env, SoccerEnv):
+        return selfplay.make_game_update(config, env)
+    return mappo.make_update(config, env)
 
 
 def per_update(config: TrainConfig, env: Any) -> int:
