@@ -13,8 +13,9 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.sim.env import TeamEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import collect_rollout, mappo_loss, noise_floor, prepare_batch, update_statistics
+from robomarl.train.mappo import mappo_loss, prepare_batch, update_statistics
 from robomarl.train.networks import make_networks
+from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.state import TrainState
 from robomarl.train.storage import save_arrays, save_state
 

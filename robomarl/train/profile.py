@@ -11,8 +11,9 @@ import jax.numpy as jnp
 from robomarl.sim.env import TeamEnv
 from robomarl.sim.world import advance, num_step_draws
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import collect_rollout, init_state, make_update, prepare_batch, restart, update_epoch
+from robomarl.train.mappo import init_state, make_update, prepare_batch, update_epoch
 from robomarl.train.networks import make_networks
+from robomarl.train.rollout import collect_rollout, restart
 from robomarl.train.state import TrainState
 
 REPEATS = 5

@@ -21,16 +21,14 @@ from robomarl.train.config import TrainConfig
 from robomarl.train.league import League, Memory, Opponents, as_team
 from robomarl.train.mappo import (
     episode_metrics,
-    forget,
     make_optimizer,
-    noise_floor,
     prepare_batch,
-    restart,
     untouched_range,
     update_epoch,
     update_statistics,
 )
 from robomarl.train.networks import distribution, log_prob, make_networks, squash
+from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.state import Metrics, Rollout, TrainState
 
 

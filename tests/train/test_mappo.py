@@ -20,10 +20,10 @@ from robomarl.train.mappo import (
     make_train,
     make_update,
     mappo_loss,
-    noise_floor,
 )
 from robomarl.train.networks import Networks, distribution, log_prob, make_networks, squash
 from robomarl.train.profile import profile, simulate, table
+from robomarl.train.rollout import noise_floor
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 

@@ -16,8 +16,9 @@ from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.mappo import forget, unroll
+from robomarl.train.mappo import unroll
 from robomarl.train.networks import Actor, Carry, Networks, deterministic_policy, make_networks
+from robomarl.train.rollout import forget
 from robomarl.train.state import Batch
 
 ENV = make_env(load_scenario("swap_4"))

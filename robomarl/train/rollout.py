@@ -1,0 +1,71 @@
+"""Rollouts: decisions of the current policy in all environments; ended episodes start anew."""
+
+import jax
+import jax.numpy as jnp
+from brax.envs.base import State
+
+from robomarl.sim.env import TeamEnv
+from robomarl.train.config import TrainConfig
+from robomarl.train.curriculum import reset_at
+from robomarl.train.networks import Carry, Networks, distribution, log_prob, role_slice, squash
+from robomarl.train.state import Rollout, TrainState
+
+
+def critic_input(config: TrainConfig, env: TeamEnv, state: State) -> jax.Array:
+    """[B, N, P]: the privileged state, with the role where roles differ, for MAPPO; the own observation for IPPO."""
+    role = role_slice(env.observation)
+    if config.algorithm == "ippo":
+        return state.obs  # type: ignore[return-value]
+    if config.network.roles == 1 or role is None:
+        return jax.vmap(env.privileged)(state)
+    return jnp.concatenate([jax.vmap(env.privileged)(state), state.obs[..., role[0] : sum(role)]], -1)  # type: ignore[index]
+
+
+def fall(config: TrainConfig, steps: jax.Array, start: float, end: float) -> jax.Array:
+    """A value that goes linearly from `start` to `end` over the run."""
+    return start + jnp.clip(steps / config.total_steps, 0.0, 1.0) * (end - start)
+
+
+def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
+    """Least standard deviation now."""
+    return fall(config, steps, config.noise.floor_std, config.noise.final_floor_std)
+
+
+def collect_rollout(
+    config: TrainConfig, env: TeamEnv, networks: Networks, state: TrainState
+) -> tuple[TrainState, Rollout]:
+    """T decisions in every environment with the current policy; ended episodes start anew."""
+    key, k_fresh, k_noise = jax.random.split(state.key, 3)
+    fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
+    floor = noise_floor(config, state.steps)
+
+    def decide(now: tuple[State, Carry], noise_key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
+        here, carry = now
+        carry, output = networks.act(state.params["actor"], carry, networks.normalize(here.obs, state.obs_stats))
+        dist = distribution(output, config.noise, floor)
+        raw = dist.sample(noise_key)
+        after = jax.vmap(env.step)(here, squash(raw, env.action))
+        kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
+        return (restart(after, fresh), forget(carry, after.done)), (*kept, after.reward, after.done, after.metrics)
+
+    (last, carry), (obs, seen, raw, logp, reward, done, metrics) = jax.lax.scan(
+        decide, (state.env, state.carry), jax.random.split(k_noise, config.unroll)
+    )
+    seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
+    rollout = Rollout(state.carry, obs, seen, raw, logp, reward, done, metrics)
+    steps = state.steps + config.unroll * config.num_envs * env.num_agents
+    return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
+
+
+def restart(state: State, fresh: State) -> State:
+    """Environments whose episode ended go on from `fresh`."""
+
+    def pick(new: jax.Array, old: jax.Array) -> jax.Array:
+        return jnp.where(state.done.astype(bool).reshape(-1, *[1] * (old.ndim - 1)), new, old)
+
+    return jax.tree.map(pick, fresh, state).replace(done=jnp.zeros_like(state.done))
+
+
+def forget(carry: Carry, done: jax.Array) -> Carry:
+    """The recurrent state, zero again where the episode ended; carry [B, N, ...], done [B]."""
+    return jax.tree.map(lambda c: c * (1 - done).reshape(-1, *[1] * (c.ndim - 1)), carry)
