@@ -1,8 +1,13 @@
-"""A bundle that flies without training."""
+"""Bundles that fly without training, and a team of real processes that faults are injected into."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.ros_nodes.faultrig import FaultRig
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +26,19 @@ def law_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.ros_nodes.lawbundle import make_law_bundle
 
     return make_law_bundle(tmp_path_factory.mktemp("bundles") / "law")
+
+
+@pytest.fixture(scope="module")
+def rig(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> "Iterator[FaultRig]":
+    """Two robots up, for all tests of a module."""
+    from tests.ros_nodes.faultrig import up, write_files
+
+    with up(write_files(tmp_path_factory.mktemp("faults"), goto_bundle)) as made:
+        yield made
+
+
+@pytest.fixture
+def flying(rig: "FaultRig") -> "FaultRig":
+    """The team, in flight."""
+    rig.fly()
+    return rig

@@ -5,8 +5,6 @@ One team flies, one fault after the other. Limits in ticks are held against the 
 """
 
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,25 +19,13 @@ from robomarl.ros_nodes.rosnode import publisher
 from robomarl.ros_nodes.wire import BroadcastWriter
 from robomarl.safety.filter import Reason
 from robomarl.view import Plan
-from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault, up, write_files
+from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault
 
 pytestmark = pytest.mark.ros
 STALE_S = 0.16
 """The vehicle's `delay_s`: older estimates are not flown on."""
 MATE_STALE_S = 0.5
 """The vehicle's `max_age_s`."""
-
-
-@pytest.fixture(scope="module")
-def rig(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
-    with up(write_files(tmp_path_factory.mktemp("faults"), goto_bundle)) as made:
-        yield made
-
-
-@pytest.fixture
-def flying(rig: FaultRig) -> FaultRig:
-    rig.fly()
-    return rig
 
 
 def returns_to_the_policy(rig: FaultRig) -> None:

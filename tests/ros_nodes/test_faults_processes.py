@@ -4,7 +4,6 @@ As `test_faults_flight`. The page of all faults is held here, after both.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,21 +21,9 @@ from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.rosnode import publisher
 from tests.ros_nodes import test_faults_flight
 from tests.ros_nodes.bundles import make_bundle
-from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault, up, write_files
+from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault
 
 pytestmark = pytest.mark.ros
-
-
-@pytest.fixture(scope="module")
-def rig(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
-    with up(write_files(tmp_path_factory.mktemp("faults"), goto_bundle)) as made:
-        yield made
-
-
-@pytest.fixture
-def flying(rig: FaultRig) -> FaultRig:
-    rig.fly()
-    return rig
 
 
 @fault(

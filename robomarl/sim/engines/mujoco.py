@@ -8,12 +8,11 @@ sites of the model; drag and wind are applied as world forces at the centre of m
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
 import copy
-import os
 
 import mujoco
 import numpy as np
-from mujoco import rollout
 
+from robomarl.sim.engines.rollouts import Rollouts
 from robomarl.sim.mjcf import build_model
 from robomarl.sim.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.sim.scenario import Scenario
@@ -21,7 +20,6 @@ from robomarl.sim.team import TeamSim
 from robomarl.sim.world import World, advance, command_in_force
 
 _INPUT = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
-_STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 
 
 class MujocoBodies:
@@ -41,18 +39,11 @@ class MujocoBodies:
         self._scenario = scenario
         self._model = build_model(scenario)
         self._num_bodies = scenario.count + (1 if scenario.load else 0)
-        self._models = [self._model] * num_envs
-        threads = threads or min(os.cpu_count() or 1, 8, num_envs)
-        self._pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
-        self._workers = [mujoco.MjData(self._model) for _ in range(threads)]
-        count, model, size = scenario.count, self._model, 1 + 13 * self._num_bodies
-        assert mujoco.mj_stateSize(model, _STATE) == size, "the model holds more than free bodies"
-        self._state = np.zeros((num_envs, size))
-        self._next = np.zeros((num_envs, 1, size))
-        self._input = np.zeros((num_envs, 1, mujoco.mj_stateSize(model, _INPUT)))
-        self._sensed = np.zeros((num_envs, 1, model.nsensordata))
-        self._thrust = self._input[:, 0, : 4 * count].reshape(num_envs, count, 4)
-        self._outside = self._input[:, 0, 4 * count :].reshape(num_envs, 1 + self._num_bodies, 6)
+        self._batch = Rollouts(self._model, num_envs, _INPUT, steps=1, threads=threads)
+        count, size = scenario.count, 1 + 13 * self._num_bodies
+        assert self._batch.state.shape[1] == size, "the model holds more than free bodies"
+        self._thrust = self._batch.input[:, 0, : 4 * count].reshape(num_envs, count, 4)
+        self._outside = self._batch.input[:, 0, 4 * count :].reshape(num_envs, 1 + self._num_bodies, 6)
         self._force = self._outside[:, 1 : 1 + count, :3]
         self._pairs = count * (count - 1) // 2
         self.contact = np.zeros(num_envs, bool)
@@ -66,16 +57,15 @@ class MujocoBodies:
         """Give every vehicle its own mass, [E, N]; the models are rebuilt where that is needed."""
         bodies = [self._model.body(f"robot{i}").id for i in range(self._scenario.count)]
         if np.allclose(mass_kg, self._model.body_mass[bodies], rtol=1e-7):
-            self._models = [self._model] * len(mass_kg)
+            self._batch.models = [self._model] * len(mass_kg)
             return
-        scratch = self._workers[0]
-        self._models = self._copies()
-        for model, masses in zip(self._models, mass_kg, strict=True):
+        self._batch.models = self._copies()
+        for model, masses in zip(self._batch.models, mass_kg, strict=True):
             model.body_mass[bodies] = masses
-            mujoco.mj_setConst(model, scratch)
+            mujoco.mj_setConst(model, self._batch.scratch)
 
     def _copies(self) -> list[mujoco.MjModel]:
-        return [copy.copy(self._model) for _ in range(len(self._state))]
+        return [copy.copy(self._model) for _ in range(len(self._batch.state))]
 
     def __call__(self, world: World, wind: Vec3) -> World:
         """The world one decision later; see `robomarl.sim.world.Integrate`."""
@@ -99,25 +89,14 @@ class MujocoBodies:
         return world._replace(body=Body(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
     def _substep(self) -> None:
-        self._pool.rollout(
-            self._models,
-            self._workers,
-            self._state,
-            self._input,
-            control_spec=_INPUT,
-            skip_checks=True,
-            nstep=1,
-            state=self._next,
-            sensordata=self._sensed,
-        )
-        self._state[:] = self._next[:, 0]
-        self.contact |= (self._sensed[:, 0, : self._pairs] > 0).any(-1)
+        self._batch.step()
+        self.contact |= (self._batch.sensed[:, 0, : self._pairs] > 0).any(-1)
 
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Views into the state: [E, N, 7] position and attitude, [E, N, 6] velocity and body rates."""
-        num, count, bodies = len(self._state), self._scenario.count, self._num_bodies
-        place = self._state[:, 1 : 1 + 7 * bodies].reshape(num, bodies, 7)
-        motion = self._state[:, 1 + 7 * bodies :].reshape(num, bodies, 6)
+        state, count, bodies = self._batch.state, self._scenario.count, self._num_bodies
+        place = state[:, 1 : 1 + 7 * bodies].reshape(-1, bodies, 7)
+        motion = state[:, 1 + 7 * bodies :].reshape(-1, bodies, 6)
         return place[:, :count], motion[:, :count]
 
     def _write(self, body: Body) -> None:

@@ -28,13 +28,13 @@ class MujocoCarriers(MujocoBodies):
         load = world.load
         assert isinstance(load, Load), "a scenario with a load starts with one"
         self.contact[:] = False
-        self._models = self._copies()
-        mass, scratch = np.asarray(world.hidden.physics.mass_kg), self._workers[0]
+        self._batch.models = self._copies()
+        mass, scratch = np.asarray(world.hidden.physics.mass_kg), self._batch.scratch
         nominal = self._scenario.load
         assert nominal is not None, "only for scenarios with a load"
         cargo = load.cargo
         points = np.stack(cargo.point_m, -1) - np.stack(cargo.com_m, -1)[:, None]
-        for i, model in enumerate(self._models):
+        for i, model in enumerate(self._batch.models):
             self._fit(model, mass[i], cargo.mass_kg[i] / nominal.mass_kg, points[i])
             mujoco.mj_setConst(model, scratch)
             model.tendon_range[:, 1] = cargo.length_m[i]
@@ -78,13 +78,13 @@ class MujocoCarriers(MujocoBodies):
             self._blow(body._replace(rotors=rotors), world, wind)
             self._substep()
         dtype = world.goal_m.dtype
-        tension = np.abs(self._sensed[:, 0, self._pairs :]).astype(dtype)
+        tension = np.abs(self._batch.sensed[:, 0, self._pairs :]).astype(dtype)
         load = load._replace(rigid=_cast(self._read_load(), dtype), tension_n=tension)
         return world._replace(body=_cast(self._read(rotors), dtype), control=_cast(control, dtype), load=load)
 
     def _cut(self, cut: np.ndarray) -> None:
         for env, cable in zip(*np.nonzero(cut), strict=True):
-            self._models[env].tendon_range[cable, 1] = LONG_M
+            self._batch.models[env].tendon_range[cable, 1] = LONG_M
 
     def _blow(self, body: Body, world: World, wind: Vec3) -> None:
         """Wind, drag and wash on the load."""
@@ -97,7 +97,7 @@ class MujocoCarriers(MujocoBodies):
 
     def _load_parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Views into the state: [E, 7] position and attitude, [E, 6] velocity and angular velocity."""
-        return self._state[:, 1 + 7 * self._scenario.count : 1 + 7 * self._num_bodies], self._state[:, -6:]
+        return self._batch.state[:, 1 + 7 * self._scenario.count : 1 + 7 * self._num_bodies], self._batch.state[:, -6:]
 
     def _write_load(self, rigid: Rigid) -> None:
         place, motion = self._load_parts()

@@ -7,12 +7,11 @@ game in a thread pool (`mujoco.rollout`). No JAX here.
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
 import math
-import os
 
 import mujoco
 import numpy as np
-from mujoco import rollout
 
+from robomarl.sim.engines.rollouts import Rollouts
 from robomarl.sim.soccer.ball import Ball, brake
 from robomarl.sim.soccer.contact import Contacts, kick, meet_each_other
 from robomarl.sim.soccer.game import Game
@@ -22,7 +21,6 @@ from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.tables import cast, fired, stack, unstack, world_command
 
 _INPUT = int(mujoco.mjtState.mjSTATE_CTRL)
-_STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 KICK_S = 0.004
 """How long the plate pushes the ball."""
 
@@ -39,22 +37,12 @@ class MujocoPlay:
             threads: in MuJoCo's pool; by default one for each of at most 8 cores, and none for one game.
         """
         self._scenario, self._model = scenario, build_game(scenario)
-        threads = threads or min(os.cpu_count() or 1, 8, num_envs)
-        self._pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
-        self._workers = [mujoco.MjData(self._model) for _ in range(threads)]
-        self._models = [self._model] * num_envs
+        steps, players = round(scenario.rates.contact_hz / scenario.rates.physics_hz), scenario.players
+        self._batch = Rollouts(self._model, num_envs, _INPUT, steps, threads)
         body = scenario.robot.body
         self._inertia = (body.mass_kg, body.mass_kg, body.mass_kg * body.radius_m**2 / 2)
-        players, model, steps = scenario.players, self._model, self._steps
-        self._state = np.zeros((num_envs, mujoco.mj_stateSize(model, _STATE)))
-        self._next = np.zeros((num_envs, steps, self._state.shape[1]))
-        self._input = np.zeros((num_envs, steps, mujoco.mj_stateSize(model, _INPUT)))
-        self._control = self._input[:, :, : 3 * players].reshape(num_envs, steps, players, 3)
-        self._on_ball = self._input[:, :, 3 * players :]
-
-    @property
-    def _steps(self) -> int:
-        return round(self._scenario.rates.contact_hz / self._scenario.rates.physics_hz)
+        self._control = self._batch.input[:, :, : 3 * players].reshape(num_envs, steps, players, 3)
+        self._on_ball = self._batch.input[:, :, 3 * players :]
 
     def __call__(self, game: Game) -> tuple[Robots, Ball, Contacts]:
         """Robots, ball and contacts one decision later; see `robomarl.sim.soccer.game.Play`."""
@@ -69,7 +57,7 @@ class MujocoPlay:
             contacts = self._impacts(robots, accel, contacts)
             for k, part in enumerate(accel):
                 self._control[..., k] = (part * self._inertia[k])[:, None]
-            self._substep()
+            self._batch.step()
             robots, ball = self._read(robots, spun)
         return cast(robots, game), cast(ball, game), cast(contacts, game)
 
@@ -99,30 +87,17 @@ class MujocoPlay:
         moving = robots._replace(vx=robots.vx + dt_s * accel[0], vy=robots.vy + dt_s * accel[1])
         return stack(meet_each_other(self._scenario, unstack(moving), unstack(contacts))[1])
 
-    def _substep(self) -> None:
-        self._pool.rollout(
-            self._models,
-            self._workers,
-            self._state,
-            self._input,
-            control_spec=_INPUT,
-            skip_checks=True,
-            nstep=self._steps,
-            state=self._next,
-        )
-        self._state[:] = self._next[:, -1]
-
     def _write(self, robots: Robots, ball: Ball) -> None:
-        num, width = len(self._state), 3 * self._scenario.players
+        num, width = len(self._batch.state), 3 * self._scenario.players
         pose = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1).reshape(num, width)
         motion = np.stack([robots.vx, robots.vy, robots.turn], -1).reshape(num, width)
         lies, rolls = np.stack([ball.x, ball.y], -1), np.stack([ball.vx, ball.vy], -1)
-        self._state[:, 1:] = np.concatenate([pose, lies, motion, rolls], -1)
+        self._batch.state[:, 1:] = np.concatenate([pose, lies, motion, rolls], -1)
 
     def _read(self, robots: Robots, ball: Ball) -> tuple[Robots, Ball]:
         """Robots and ball where MuJoCo has brought them; kickers and spin come from the arguments."""
         half, players, dt_s = 3 * self._scenario.players, self._scenario.players, self._scenario.physics_dt_s
-        place, motion = self._state[:, 1 : 3 + half], self._state[:, 3 + half :]
+        place, motion = self._batch.state[:, 1 : 3 + half], self._batch.state[:, 3 + half :]
         (x, y, yaw), (vx, vy, turn) = (
             np.moveaxis(part[:, :half].reshape(-1, players, 3), -1, 0).copy() for part in (place, motion)
         )
