@@ -155,6 +155,8 @@ def open_session(graph: bytes) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     options.log_severity_level = 4
+    # Finding buffers to use again takes a time that grows with the square of the graph: 1 s of policy_filtered.onnx.
+    options.enable_mem_reuse = False
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions have no common type of their own

@@ -48,11 +48,11 @@ def test_verify_finds_a_graph_that_filters_differently(sealed: Path, tmp_path: P
     """The separation is one constant of the graph; nothing but this check would notice."""
     folder = copy(sealed, tmp_path)
     model = onnx.load_from_string((folder / FILTERED_FILE).read_bytes())
-    separation = np.float32(load_bundle(sealed).contract.safety.safety.separation_m)
+    separation = load_bundle(sealed).contract.safety.safety.separation_m
     changed = 0
     for tensor in model.graph.initializer:
         value = onnx.numpy_helper.to_array(tensor)
-        if value.dtype == np.float32 and value.size == 1 and value.flat[0] == separation:
+        if value.dtype == float and value.size == 1 and value.flat[0] == separation:
             tensor.CopyFrom(onnx.numpy_helper.from_array(value * 4, tensor.name))
             changed += 1
     assert changed

@@ -68,6 +68,10 @@ CASES = {
     "index arrays": (lambda x: (x[:, np.array([3, 0, 0])] + x[:, np.array([1, 2, 4])],), (5,)),
     "all, any": (lambda x: (jnp.where((x > -3).all(-1) & ~(x > 3).any(-1) & (x[:, 0] != 1), 1.0, x[:, 1]),), (5,)),
     "top_k": (lambda x: (jnp.concatenate([v.astype(jnp.float32) for v in jax.lax.top_k(x, 3)], -1),), (5,)),
+    "argmax": (lambda x: (x.argmax(-1)[:, None] + 10.0 * x.argmin(-1)[:, None],), (5,)),
+    "index tables": (lambda x: (x[:, np.array([[3, 0], [1, 4]])] - x[:, np.array([[1, 1], [0, 2]])],), (5,)),
+    "stacks": (lambda x: (x @ (x / 4).transpose(0, 2, 1) + x[:, :, :1],), (3, 4)),
+    "powers": (lambda x: (x**2 - (x / 2) ** 3 + jnp.expm1(x / 9) - jnp.log1p(x * x),), (5,)),
     "clip": (lambda x: (jnp.clip(x, -1.0, 1.0) * jnp.where(x > 0, x, 0.5),), (5,)),
 }
 
@@ -94,6 +98,41 @@ def test_inputs_and_outputs_have_their_types():
     y, ok = (np.asarray(array) for array in session.run(None, {"x": x, "m": mask}))
     assert y.tolist() == [[1, -2, 0]]
     assert ok.tolist() == [[True, False, False]]
+
+
+def collatz(x: jax.Array) -> tuple:
+    """Steps until 1, for each by itself: a loop whose body selects, and sees a value from outside."""
+    one = x * 0 + 1
+
+    def step(state: tuple) -> tuple:
+        n, count, _ = state
+        busy = n != one
+        half = jnp.floor(n / 2) == n / 2
+        n = jnp.where(busy, jnp.where(half, n / 2, 3 * n + 1), n)
+        return n, count + busy, (n != one).any()
+
+    return (jax.lax.while_loop(lambda state: state[2], step, (x, one * 0, (x != one).any()))[1],)
+
+
+@pytest.mark.parametrize("start, steps", [([27, 1, 6], [111, 0, 8]), ([1, 1, 1], [0, 0, 0])])
+def test_a_loop_ends_when_its_last_row_does(start: list[int], steps: list[int]):
+    session = onnxruntime.InferenceSession(to_onnx(collatz, {"x": (3,)}, ["y"]))
+    x = np.array([start, [1, 2, 4]], np.float32)
+    assert np.asarray(session.run(None, {"x": x})[0]).tolist() == [steps, [0, 1, 2]]
+
+
+def test_double_precision_is_kept():
+    def function(x) -> Any:
+        return (x + 1e-12,)
+
+    with jax.enable_x64(True):
+        session = onnxruntime.InferenceSession(to_onnx(function, {"x": (1,)}, ["y"], {"x": "float64"}))
+    assert np.asarray(session.run(None, {"x": np.ones((1, 1))})[0]).tolist() == [[1 + 1e-12]]
+
+
+def test_what_nothing_needs_is_left_out():
+    model = onnx.load_from_string(to_onnx(lambda x: (jnp.exp(x), x + 1)[1:], {"x": (3,)}, ["y"]))
+    assert [node.op_type for node in model.graph.node] == ["Add", "Identity"]
 
 
 def test_a_changed_weight_is_noticed():

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.policies.export.graph import to_onnx
+from robomarl.policies.export.graph import needed, to_onnx
 from robomarl.policies.filtered import leaves
 from robomarl.safety import carriers
 from robomarl.safety.carry import LARGE, FilterCarry
@@ -84,8 +84,8 @@ def _read(step: Step, seen: dict[str, np.ndarray], others: dict[str, np.ndarray]
     """Names of what the filter reads of the view."""
     names = list(seen)
     jaxpr = jax.make_jaxpr(lambda *values: step({**others, **dict(zip(names, values, strict=True))}))(*seen.values())
-    used = {id(v) for equation in jaxpr.jaxpr.eqns for v in equation.invars}
-    return [name for name, var in zip(names, jaxpr.jaxpr.invars, strict=True) if id(var) in used]
+    used = needed(jaxpr.jaxpr)[1]
+    return [name for name, var in zip(names, jaxpr.jaxpr.invars, strict=True) if var in used]
 
 
 def _fill(tree: Any, prefix: str, arrays: dict[str, Any]) -> Any:

@@ -14,12 +14,12 @@ from jax.extend import core
 from onnx import helper
 
 from robomarl.config import UserError
+from robomarl.policies.export.loop import loop
 from robomarl.policies.export.rules import ELEMENTWISE, POINTWISE, RULES, dims
-from robomarl.policies.export.values import DTYPES, Constant, Graph
+from robomarl.policies.export.values import BATCH, DTYPES, Constant, Graph
 
 OPSET, IR_VERSION = 17, 8
 """Old enough for the onnxruntime of any robot that is still supported."""
-BATCH = "batch"
 SAME = ("stop_gradient", "copy", "copy_p", "optimization_barrier")
 CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "closed_call", "remat", "checkpoint")
 
@@ -47,7 +47,9 @@ def to_onnx(
     closed = jax.make_jaxpr(function)(*arrays)
     graph = Graph(next(iter(inputs)))
     graph.whole.update(inputs)
-    results = translate(graph, closed.jaxpr, [Constant(c) for c in closed.consts], list(inputs))
+    # What is constant is computed here, in the precision that it was traced in.
+    with jax.enable_x64(True):
+        results = translate(graph, closed.jaxpr, [Constant(c) for c in closed.consts], list(inputs))
     full = [graph.expand(r, v.aval.shape) for r, v in zip(results, closed.jaxpr.outvars, strict=True)]
     for value, name in zip(full, outputs, strict=True):
         graph.nodes.append(helper.make_node("Identity", [value], [name]))
@@ -66,17 +68,28 @@ def to_onnx(
 
 def translate(graph: Graph, jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
     """Add a jaxpr's equations to the graph; returns its outputs' values."""
-    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *arguments), strict=True))
+    fixed = [Constant(c.value.astype(_dtype(v))) for v, c in zip(jaxpr.constvars, consts, strict=True)]
+    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*fixed, *arguments), strict=True))
 
     def read(atom: Any) -> Any:
         return Constant(np.asarray(atom.val, _dtype(atom))) if isinstance(atom, core.Literal) else known[atom]
 
-    for equation in jaxpr.eqns:
+    for equation in needed(jaxpr)[0]:
         values = [read(v) for v in equation.invars]
         results = _equation(graph, equation, values)
         _mark_whole(graph, equation, values, results)
         known.update(zip(equation.outvars, results, strict=True))
     return [read(v) for v in jaxpr.outvars]
+
+
+def needed(jaxpr: Any) -> tuple[list[Any], set[Any]]:
+    """The equations that the outputs depend on, in their order, and all the variables that those read."""
+    found, read = [], {v for v in jaxpr.outvars if not isinstance(v, core.Literal)}
+    for equation in reversed(jaxpr.eqns):
+        if any(v in read for v in equation.outvars):
+            found.append(equation)
+            read.update(v for v in equation.invars if not isinstance(v, core.Literal))
+    return found[::-1], read
 
 
 def _dtype(atom: Any) -> Any:
@@ -107,6 +120,8 @@ def _equation(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
         return [Constant(r) for r in (result if equation.primitive.multiple_results else [result])]
     if name in SAME:
         return values
+    if name == "while":
+        return loop(graph, equation, values, translate)
     if name in ELEMENTWISE:
         return graph.emit(ELEMENTWISE[name], values)
     if name not in RULES:

@@ -12,7 +12,7 @@ from robomarl.policies.export.values import DTYPES, Constant, Graph
 ELEMENTWISE = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min", "neg": "Neg",
     "abs": "Abs", "exp": "Exp", "log": "Log", "tanh": "Tanh", "logistic": "Sigmoid", "sqrt": "Sqrt",
-    "pow": "Pow", "sign": "Sign", "erf": "Erf", "sin": "Sin", "cos": "Cos",
+    "pow": "Pow", "sign": "Sign", "erf": "Erf", "sin": "Sin", "cos": "Cos", "floor": "Floor",
     "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual", "eq": "Equal",
     "and": "And", "or": "Or", "not": "Not",
 }  # fmt: skip
@@ -34,6 +34,10 @@ def _dot_general(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     rank_l, rank_r = (len(v.aval.shape) for v in equation.invars)
     if (rank_l, rank_r, *left, *right) == (2, 2, 1, 0):
         return graph.emit("MatMul", values)
+    stacks = list(range(rank_l - 2))
+    plain = [list(batch_l), list(batch_r), list(left), list(right)] == [stacks, stacks, [rank_l - 1], [rank_l - 2]]
+    if rank_l == rank_r and plain:
+        return graph.emit("MatMul", [_full(graph, equation, values, i) for i in (0, 1)])
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     a = [next(letters) for _ in range(rank_l)]
     pairs = dict(zip((*right, *batch_r), (*left, *batch_l), strict=True))
@@ -86,14 +90,17 @@ def _gather(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     full, index = _full(graph, equation, values), where.value
     if index.ndim == 1:
         stops = [int(start) + sizes[axis] for start, axis in zip(index, axes, strict=True)]
+        if len(axes) == 1 and list(numbers.collapsed_slice_dims) == axes:
+            return graph.emit("Gather", [full, Constant(np.int64(index[0]))], axis=axes[0])
         part = graph.emit("Slice", [full, graph.ints(index.tolist()), graph.ints(stops), graph.ints(axes)])
         return graph.emit("Reshape", [*part, graph.ints([d if isinstance(d, int) else -1 for d in dims(equation)])])
     kept = [i for i in range(len(dims(equation))) if i not in numbers.offset_dims]
-    if index.ndim != 2 or len(axes) != 1 or list(numbers.collapsed_slice_dims) != axes or kept != axes:
+    places = list(range(axes[0], axes[0] + index.ndim - 1))
+    if len(axes) != 1 or list(numbers.collapsed_slice_dims) != axes or kept != places:
         raise UserError(
             "The policy indexes by an array in a way that export can't translate; index one axis at a time."
         )
-    return graph.emit("Gather", [full, graph.ints(index[:, 0].tolist())], axis=axes[0])
+    return graph.emit("Gather", [full, Constant(index[..., 0].astype(np.int64))], axis=axes[0])
 
 
 def _reduce(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
@@ -134,8 +141,24 @@ def _top_k(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return [found, *graph.emit("Cast", [index], to=TensorProto.INT32)]
 
 
-def _one(value: float) -> Constant:
-    return Constant(np.float32(value))
+def _extreme(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
+    def rule(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+        (axis,), kind = equation.params["axes"], equation.params["index_dtype"]
+        found = graph.emit(op, [_full(graph, equation, values)], axis=int(axis), keepdims=0)
+        return found if kind == np.int64 else graph.emit("Cast", found, to=DTYPES[np.dtype(kind).name])
+
+    return rule
+
+
+def _one(equation: Any) -> Constant:
+    return Constant(np.ones((), equation.invars[0].aval.dtype))
+
+
+def _integer_pow(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    power = equation.params["y"]
+    if power == 2:
+        return graph.emit("Mul", [values[0], values[0]])
+    return graph.emit("Pow", [values[0], Constant(np.array(power, equation.invars[0].aval.dtype))])
 
 
 RULES: dict[str, Callable[[Graph, Any, list[Any]], list[Any]]] = {
@@ -155,14 +178,16 @@ RULES: dict[str, Callable[[Graph, Any, list[Any]], list[Any]]] = {
     "reduce_and": _reduce_bool("ReduceMin"),
     "reduce_or": _reduce_bool("ReduceMax"),
     "top_k": _top_k,
+    "argmax": _extreme("ArgMax"),
+    "argmin": _extreme("ArgMin"),
     "ne": lambda g, e, v: g.emit("Not", g.emit("Equal", v)),
     "transpose": lambda g, e, v: g.emit("Transpose", [_full(g, e, v)], perm=list(e.params["permutation"])),
     "convert_element_type": lambda g, e, v: g.emit("Cast", v, to=DTYPES[np.dtype(e.params["new_dtype"]).name]),
-    "integer_pow": lambda g, e, v: g.emit("Pow", [v[0], _one(e.params["y"])]),
+    "integer_pow": _integer_pow,
     "square": lambda g, e, v: g.emit("Mul", [v[0], v[0]]),
     "rsqrt": lambda g, e, v: g.emit("Reciprocal", g.emit("Sqrt", v)),
-    "log1p": lambda g, e, v: g.emit("Log", g.emit("Add", [v[0], _one(1)])),
-    "expm1": lambda g, e, v: g.emit("Sub", [g.emit("Exp", v)[0], _one(1)]),
+    "log1p": lambda g, e, v: g.emit("Log", g.emit("Add", [v[0], _one(e)])),
+    "expm1": lambda g, e, v: g.emit("Sub", [g.emit("Exp", v)[0], _one(e)]),
 }
 """Primitives that need more than one operator of their name."""
 POINTWISE = ("select_n", "convert_element_type", "integer_pow", "square", "rsqrt", "log1p", "expm1", "ne")

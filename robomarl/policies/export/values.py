@@ -7,7 +7,15 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-DTYPES = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "bool": TensorProto.BOOL}
+DTYPES = {
+    "float32": TensorProto.FLOAT,
+    "float64": TensorProto.DOUBLE,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+}
+BATCH = "batch"
+"""Name of the axis whose size is not known."""
 
 
 class Constant:
@@ -26,22 +34,37 @@ class Graph:
         self.initializers: list[onnx.TensorProto] = []
         self.whole: set[str] = set()
         """Names of tensors that are known to have the shape that JAX says they have."""
+        self.loops = 0
+        """Loops in it so far."""
         self._batch_from = batch_from
         self._batch: str | None = None
+        self.label = ""
+        """Of a loop's body; it makes names unique."""
+
+    def inside(self) -> "Graph":
+        """The body of a loop: it sees the values of this graph, and keeps its nodes to itself."""
+        self.loops += 1
+        body = Graph(self._batch_from)
+        body.initializers, body.whole, body.label = self.initializers, set(self.whole), f"{self.label}{self.loops}_"
+        return body
 
     def emit(self, op: str, inputs: Sequence[Any], outputs: int = 1, **attributes: Any) -> list[str]:
         """Add a node; returns the names of its outputs."""
-        names = [f"{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
+        names = [f"{self.label}{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(op, [self.name(i) for i in inputs], names, **attributes))
         return names
+
+    def own(self, name: str) -> str:
+        """The value under a name of its own: what leaves a body must be made in it, and leave it once."""
+        return self.emit("Identity", [name])[0]
 
     def name(self, value: Any) -> str:
         """Name of a value; constants become initializers."""
         if not isinstance(value, Constant):
             return value
         name = f"constant_{len(self.initializers)}"
-        array = value.value.astype(np.float32) if value.value.dtype == np.float64 else value.value
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        array = np.ascontiguousarray(value.value).reshape(value.value.shape)
+        self.initializers.append(numpy_helper.from_array(array, name))
         return name
 
     def ints(self, values: Sequence[int]) -> str:
