@@ -16,8 +16,8 @@ from brax.training.acme import specs
 from robomarl.sim.env import TeamEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
-from robomarl.train.networks import Carry, Networks, distribution, log_prob, make_networks
-from robomarl.train.rollout import collect_rollout, critic_input, fall, forget, noise_floor
+from robomarl.train.networks import Networks, distribution, log_prob, make_networks
+from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState
 
 
@@ -100,14 +100,8 @@ def unroll(networks: Networks, params: Any, batch: Batch) -> jax.Array:
     """Actor outputs [B, T, N, 2 A] along a rollout, the recurrent state forgotten where episodes ended."""
     if not batch.carry:
         return networks.act(params, (), batch.obs)[1]
-
-    def step(carry: Carry, row: tuple[jax.Array, jax.Array]) -> tuple[Carry, jax.Array]:
-        obs, done = row
-        carry, output = networks.act(params, carry, obs)
-        return forget(carry, done), output
-
-    rows = (jnp.swapaxes(batch.obs, 0, 1), batch.done.T)
-    return jnp.swapaxes(jax.lax.scan(step, batch.carry, rows)[1], 0, 1)
+    output = networks.unroll(params, batch.carry, jnp.swapaxes(batch.obs, 0, 1), batch.done.T)
+    return jnp.swapaxes(output, 0, 1)
 
 
 def normalize(x: jax.Array, statistics: stats.RunningStatisticsState) -> jax.Array:

@@ -5,6 +5,7 @@ is empty for feed-forward networks, and passes explicitly from the rollout to th
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -104,6 +105,35 @@ class EntityAttention(nn.Module):
         return (hidden * share[..., None]).sum(-2)
 
 
+class Gru(nn.Module):
+    """A gated recurrent unit (Cho et al., 2014). What its input drives is worked out for all times at once."""
+
+    size: int
+
+    @nn.compact
+    def __call__(self, hidden: jax.Array, x: jax.Array, done: jax.Array | None = None) -> tuple[jax.Array, jax.Array]:
+        """(hidden [..., H], x [..., F]) -> (hidden, hidden); or along a rollout, see `Actor`."""
+        drive, size = dense(3 * self.size, 1.0)(x), self.size
+        kernel = self.param("kernel", nn.initializers.orthogonal(), (size, 3 * size))
+        bias = self.param("bias", nn.initializers.zeros, (size,))
+
+        def step(hidden: jax.Array, drive: jax.Array) -> jax.Array:
+            recall = hidden @ kernel
+            gates = nn.sigmoid(drive[..., : 2 * size] + recall[..., : 2 * size])
+            reset, keep = gates[..., :size], gates[..., size:]
+            fresh = nn.tanh(drive[..., 2 * size :] + reset * (recall[..., 2 * size :] + bias))
+            return (1 - keep) * fresh + keep * hidden
+
+        def along(hidden: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            after = step(hidden, row[0])
+            return after * (1 - row[1]).reshape(-1, *[1] * (after.ndim - 1)), after
+
+        if done is None:
+            hidden = step(hidden, drive)
+            return hidden, hidden
+        return jax.lax.scan(along, hidden, (drive, done))
+
+
 class Actor(nn.Module):
     """Encoder, optional memory, head."""
 
@@ -113,14 +143,17 @@ class Actor(nn.Module):
     """(start, count, width) of each entity set in the observation, for the attention encoder."""
 
     @nn.compact
-    def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
-        """(carry, obs [..., O] normalized) -> (carry, mean and raw deviation before the squash [..., 2 A])."""
+    def __call__(self, carry: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
+        """(carry, obs [..., O] normalized) -> (carry, mean and raw deviation before the squash [..., 2 A]).
+
+        With `done` [T, B] all times of a rollout at once: obs [T, B, ..., O], the carry forgotten where episodes ended.
+        """
         config, x = self.config, obs
         if config.encoder == "attention":
             x = EntityAttention(self.entities, config.actor_hidden[0], config.activation)(x)
         if config.memory == "gru":
             x = ACTIVATIONS[config.activation](dense(config.gru_size)(x))
-            hidden, x = nn.GRUCell(config.gru_size)(carry[0], x)
+            hidden, x = Gru(config.gru_size)(carry[0], x, done)
             carry = (hidden,)
         head = MLP((*config.actor_hidden, 2 * self.action_size), config.activation, last_scale=0.01)
         return carry, head(x)
@@ -136,19 +169,20 @@ class RoleActor(nn.Module):
     """Where in the observation the role begins."""
 
     @nn.compact
-    def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
-        """As `Actor`; every parameter has a leading axis, the role."""
+    def __call__(self, carry: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
+        """As `Actor`; every parameter has a leading axis, the role, which stays the same along a rollout."""
         roles = self.config.roles
         own_each = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}, "axis_size": roles}
-        every = nn.vmap(Actor, in_axes=(None, None), out_axes=0, **own_each)  # type: ignore[arg-type]
-        results = every(self.config, self.action_size, self.entities)(carry, obs)
+        every = nn.vmap(Actor, in_axes=(None, None, None), out_axes=0, **own_each)  # type: ignore[arg-type]
+        carries, output = every(self.config, self.action_size, self.entities)(carry, obs, done)
         role = jax.lax.slice_in_dim(obs, self.role_at, self.role_at + roles, axis=-1)
+        return jax.tree.map(partial(pick, role if done is None else role[-1]), carries), pick(role, output)
 
-        def pick(x: jax.Array) -> jax.Array:
-            parts = (jax.lax.index_in_dim(x, i, 0, keepdims=False) for i in range(roles))
-            return sum(jax.lax.slice_in_dim(role, i, i + 1, axis=-1) * part for i, part in enumerate(parts))  # type: ignore[return-value]
 
-        return jax.tree.map(pick, results)
+def pick(role: jax.Array, parts: jax.Array) -> jax.Array:
+    """One-hot roles [..., R] and what each role's actor says [R, ..., F] -> what the robot's own says [..., F]."""
+    each = (jax.lax.index_in_dim(parts, i, 0, keepdims=False) for i in range(parts.shape[0]))
+    return sum(jax.lax.slice_in_dim(role, i, i + 1, axis=-1) * part for i, part in enumerate(each))  # type: ignore[return-value]
 
 
 class Networks(NamedTuple):
@@ -169,6 +203,10 @@ class Networks(NamedTuple):
     def act(self, params: Any, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
         """(carry, normalized obs [..., O]) -> (carry, output [..., 2 A])."""
         return self.actor.apply(params, carry, obs)  # type: ignore[return-value]
+
+    def unroll(self, params: Any, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
+        """Outputs [T, B, ..., 2 A] along a rollout: obs [T, B, ..., O], done [T, B], the carry before it [B, ...]."""
+        return self.actor.apply(params, carry, obs, done)[1]  # type: ignore[return-value,index]
 
     def value(self, params: Any, seen: jax.Array) -> jax.Array:
         """[..., P] normalized -> [...] normalized value."""

@@ -18,6 +18,8 @@ from robomarl.view import LocalView
 
 ANYWHERE = 0.5
 """Share of the episodes of training that start with robots and ball anywhere."""
+SET_PIECES = 0.1
+"""Share of those that start with a set piece."""
 
 
 class Rally(NamedTuple):
@@ -69,7 +71,7 @@ class SoccerEnv(AgentsEnv):
         """A new episode with a new draw of everything that is randomized."""
         key, draw = jax.random.split(rng)
         draws = jax.random.uniform(draw, (self.num_agents, num_start_draws(self.scenario)))
-        game = start_game(self.scenario, draws, ANYWHERE)
+        game = start_game(self.scenario, draws, ANYWHERE, SET_PIECES)
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         rally = Rally(game, memory, seed_words(key))

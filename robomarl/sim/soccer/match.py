@@ -5,9 +5,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.sim.soccer.ball import Ball
 from robomarl.sim.soccer.game import Game
-from robomarl.sim.soccer.places import facing
+from robomarl.sim.soccer.places import PLACE_DRAWS, set_piece
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.sim import SoccerSim
 from robomarl.types import Array
@@ -17,8 +16,6 @@ IMPACT_M_S = 0.3
 """Robot-robot impacts above this closing speed are counted."""
 STANDING_M_S = 0.1
 """A robot whose own part of an impact is smaller stood: the other one caused it."""
-BEHIND_M = 1.0
-"""Set piece: how far behind the ball the robot starts."""
 
 
 class Player(Protocol):
@@ -129,7 +126,9 @@ def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 
         [E] bool: scored; and [E] time from the start to the first kick [s], infinite where there was none.
     """
     scenario, random = sim.scenario, np.random.default_rng(seed)
-    sim.set_world(set_piece(scenario, sim.reset(), random))
+    draws = random.uniform(size=(sim.num_envs, PLACE_DRAWS)).astype(np.float32)
+    robots, ball = set_piece(scenario, draws)
+    sim.set_world(sim.reset()._replace(robots=robots, ball=ball))
     carry = player.init(team_view(scenario, sim.views(), 0))
     scored, kicked = np.zeros(sim.num_envs, bool), np.full(sim.num_envs, np.inf)
     for step in range(round(seconds * scenario.rates.policy_hz)):
@@ -142,22 +141,6 @@ def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 
         scored |= (game.referee.scored > 0) & before
         kicked = np.where(game.contacts.kicked[:, 0], np.minimum(kicked, now), kicked)
     return scored, kicked
-
-
-def set_piece(scenario: SoccerScenario, game: Game, random: np.random.Generator) -> Game:
-    """The start of a set piece: the ball in their half, the robot behind it in line with the goal, within 0.5 rad."""
-    area, num, size = scenario.field, len(game.ball.x), 2 * scenario.robot.body.radius_m
-    x = random.uniform(0.05, 0.25, num) * area.length_m
-    y = random.uniform(-0.2, 0.2, num) * area.width_m
-    line = np.arctan2(-y, area.length_m / 2 - x) + random.uniform(-0.5, 0.5, num)
-    places = np.zeros((3, num, scenario.players))
-    places[0] = size - area.length_m / 2
-    places[1] = np.linspace(-1, 1, scenario.players) * (area.width_m / 2 - size)
-    places[:, :, 0] = x - BEHIND_M * np.cos(line), y - BEHIND_M * np.sin(line), line
-    px, py, heading = places.astype(np.float32)
-    zero = np.zeros(num, np.float32)
-    ball = Ball(x.astype(np.float32), y.astype(np.float32), zero, zero, zero, zero)
-    return game._replace(robots=facing(px, py, np.cos(heading), np.sin(heading)), ball=ball)
 
 
 def _row(game: Game, index: int) -> tuple[np.ndarray, ...]:

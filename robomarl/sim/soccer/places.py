@@ -10,6 +10,10 @@ from robomarl.types import Array
 
 PLACE_DRAWS = 3
 """Uniform draws per robot."""
+BEHIND_M = 1.0
+"""Set piece: how far behind the ball the robot starts."""
+LINE_RAD = 0.5
+"""Set piece: how far off the line through ball and goal it may be, seen from the ball."""
 
 
 def sides(scenario: SoccerScenario) -> np.ndarray:
@@ -70,6 +74,30 @@ def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[Robots
     by = (2 * team[..., 1] - 1) * (area.width_m / 2 - margin)
     vx, vy = 2 * team[..., 2] - 1, 2 * team[..., 3] - 1
     return robots, Ball(bx, by, vx, vy, vx, vy)
+
+
+def set_piece(scenario: SoccerScenario, draws: Array) -> tuple[Robots, Ball]:
+    """The ball at rest in their half, our first robot a metre behind it, the goal open: all others far behind.
+
+    Args:
+        scenario: fixed numbers.
+        draws: [..., PLACE_DRAWS] uniform draws.
+    """
+    xp, area, size = namespace(draws), scenario.field, 2 * scenario.robot.body.radius_m
+    x = (0.05 + 0.2 * draws[..., 0]) * area.length_m
+    y = 0.2 * (2 * draws[..., 1] - 1) * area.width_m
+    line = xp.arctan2(-y, area.length_m / 2 - x) + LINE_RAD * (2 * draws[..., 2] - 1)
+    c, s = xp.cos(line)[..., None], xp.sin(line)[..., None]
+    first = np.arange(scenario.players) == 0
+    corners = np.linspace(-1, 1, scenario.players, dtype=np.float32) * (area.width_m / 2 - size)
+    robots = facing(
+        xp.where(first, x[..., None] - BEHIND_M * c, size - area.length_m / 2),
+        xp.where(first, y[..., None] - BEHIND_M * s, corners),
+        xp.where(first, c, 1.0),
+        xp.where(first, s, 0.0),
+    )
+    zero = x * 0
+    return robots, Ball(x, y, zero, zero, zero, zero)
 
 
 def facing(x: Array, y: Array, c: Array, s: Array) -> Robots:

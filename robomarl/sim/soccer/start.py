@@ -15,7 +15,7 @@ from robomarl.sim.soccer.game import (
     perceive,
     queue_length,
 )
-from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off, scatter, sides
+from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off, scatter, set_piece, sides
 from robomarl.sim.soccer.robot import Robots
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.talk import silence
@@ -30,22 +30,25 @@ def num_start_draws(scenario: SoccerScenario) -> int:
     return 2 * PLACE_DRAWS + CHANCE_DRAWS + 6 + num_step_draws(scenario) - PLACE_DRAWS
 
 
-def start_game(scenario: SoccerScenario, draws: Array, anywhere: float = 0.0) -> Game:
+def start_game(scenario: SoccerScenario, draws: Array, anywhere: float = 0.0, set_pieces: float = 0.0) -> Game:
     """The state at the start of an episode.
 
     Args:
         scenario: fixed numbers and ranges.
         draws: [..., M, `num_start_draws`] uniform draws in [0, 1).
         anywhere: share of the episodes that start with robots and ball anywhere, the ball rolling.
+        set_pieces: share of the episodes that start with a set piece of ours.
     """
     xp = namespace(draws)
     team, rest = draws[..., 0, -6:], draws[..., 2 * PLACE_DRAWS :]
     first = xp.where(team[..., 0] < 0.5, 1, -1)
     lined_up = kick_off(scenario, draws[..., :PLACE_DRAWS], first)
     spread = scatter(scenario, draws[..., PLACE_DRAWS : 2 * PLACE_DRAWS], team[..., 1:5])
-    loose = team[..., 5] < anywhere
-    robots = Robots(*(xp.where(loose[..., None], a, b) for a, b in zip(spread[0], lined_up[0], strict=True)))
-    ball = Ball(*(xp.where(loose, a, b) for a, b in zip(spread[1], lined_up[1], strict=True)))
+    loose, ours = team[..., 5] < anywhere, team[..., 5] >= 1 - set_pieces
+    robots, ball = lined_up
+    for use, (a, b) in ((loose, spread), (ours, set_piece(scenario, team[..., 1 : 1 + PLACE_DRAWS]))):
+        robots = Robots(*(xp.where(use[..., None], *pair) for pair in zip(a, robots, strict=True)))
+        ball = Ball(*(xp.where(use, *pair) for pair in zip(b, ball, strict=True)))
     game = blank_game(scenario, robots, ball, draw_chance(scenario, rest[..., :CHANCE_DRAWS]))
     return perceive(scenario, game, rest[..., CHANCE_DRAWS:-6])
 
