@@ -21,7 +21,8 @@ def safety_params(scenario: AnyScenario, least_team: int | None = None) -> Safet
     spans = 2 * (scenario.ring_radius_m + scenario.start.jitter_m) <= scenario.radio.range_m
     mates = (least_team or scenario.count) - 1 if spans else 0
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
-    return from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    return dataclasses.replace(params, obstacles=scenario.arena.obstacles)
 
 
 NEAR_M = 1.0

@@ -14,12 +14,14 @@ import mujoco
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.safety.bodies import Obstacle
 from robomarl.sim.mjcf_load import add_load
 from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
 BODY_GROUP = 3
 """Geom group of the contact spheres: MuJoCo's viewers hide it at first."""
+OBSTACLE_RGBA = (0.55, 0.42, 0.32, 1.0)
 ARM_RGBA = (0.16, 0.17, 0.20, 1.0)
 
 
@@ -43,7 +45,9 @@ def build_spec(scenario: Scenario, looks: bool = False) -> mujoco.MjSpec:
     floor = spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.5])
     for i in range(scenario.count):
         _add_robot(spec, scenario.vehicle_config, i)
-    _add_contact_sensors(spec, scenario.count)
+    for k, obstacle in enumerate(scenario.arena.obstacles):
+        _add_obstacle(spec, obstacle, f"obstacle{k}")
+    _add_contact_sensors(spec, scenario)
     if scenario.load and scenario.cables:
         add_load(spec, scenario.load, scenario.cables)
     if looks:
@@ -76,20 +80,39 @@ def _add_robot(spec: mujoco.MjSpec, vehicle: Vehicle, index: int) -> None:
         motor.gear = np.array([0, 0, 1, 0, 0, spin * rotors.torque_per_thrust_m])
 
 
-def _add_contact_sensors(spec: mujoco.MjSpec, count: int) -> None:
-    """One reading for each pair of robots: how many contacts MuJoCo found between their spheres."""
+def _add_obstacle(spec: mujoco.MjSpec, obstacle: Obstacle, name: str) -> None:
+    """A body of the world. A box with faces moved outwards has sharp corners here, and round ones in the filter."""
+    start, kinds = np.array(obstacle.from_m), mujoco.mjtGeom
+    geom = spec.worldbody.add_geom(name=name, rgba=OBSTACLE_RGBA)
+    if obstacle.to_m is None:
+        geom.type, geom.pos, geom.size = kinds.mjGEOM_SPHERE, start, [obstacle.radius_m, 0, 0]
+    elif obstacle.kind == "capsule":
+        geom.type, geom.fromto = kinds.mjGEOM_CAPSULE, [*obstacle.from_m, *obstacle.to_m]
+        geom.size = [obstacle.radius_m, 0, 0]
+    else:
+        far = np.array(obstacle.to_m)
+        geom.type, geom.pos, geom.size = kinds.mjGEOM_BOX, (start + far) / 2, (far - start) / 2 + obstacle.radius_m
+
+
+def contact_pairs(scenario: Scenario) -> list[tuple[str, str]]:
+    """Names of the geoms between which a contact is a collision, in the order of the sensors."""
+    solid = [f"obstacle{k}" for k in range(len(scenario.arena.obstacles))]
+    return [(f"robot{i}", other) for i in range(scenario.count) for other in (*(f"robot{j}" for j in range(i)), *solid)]
+
+
+def _add_contact_sensors(spec: mujoco.MjSpec, scenario: Scenario) -> None:
+    """One reading for each pair: how many contacts MuJoCo found between them."""
     found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
-    for i in range(count):
-        for j in range(i):
-            spec.add_sensor(
-                name=f"contact{i}_{j}",
-                type=mujoco.mjtSensor.mjSENS_CONTACT,
-                objtype=mujoco.mjtObj.mjOBJ_GEOM,
-                objname=f"robot{i}",
-                reftype=mujoco.mjtObj.mjOBJ_GEOM,
-                refname=f"robot{j}",
-                intprm=[found, 0, 1],
-            )
+    for one, other in contact_pairs(scenario):
+        spec.add_sensor(
+            name=f"contact_{one}_{other}",
+            type=mujoco.mjtSensor.mjSENS_CONTACT,
+            objtype=mujoco.mjtObj.mjOBJ_GEOM,
+            objname=one,
+            reftype=mujoco.mjtObj.mjOBJ_GEOM,
+            refname=other,
+            intprm=[found, 0, 1],
+        )
 
 
 def _add_surroundings(spec: mujoco.MjSpec, floor: mujoco._specs.MjsGeom, scenario: Scenario) -> None:

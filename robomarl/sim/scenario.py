@@ -18,6 +18,7 @@ from robomarl.config import Count, NonNegative, Positive, UserError, build
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
+from robomarl.safety.bodies import Obstacle
 from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
@@ -80,6 +81,13 @@ class ArenaConfig:
 
     low_m: Vector3
     high_m: Vector3
+    obstacles: tuple[Obstacle, ...] = ()
+    """What stands in it and never moves. The safety filter keeps clear of it; policies do not see it."""
+
+    def __post_init__(self) -> None:
+        """Check the corners."""
+        if any(low >= high for low, high in zip(self.low_m, self.high_m, strict=True)):
+            raise ValueError("low_m must be below high_m on every axis.")
 
 
 @dataclass(frozen=True)
@@ -156,8 +164,8 @@ class Scenario(Clock):
                     f"{of} = {rate:g} must be a multiple of policy_hz = {self.rates.policy_hz:g}"
                     f"{'' if of.startswith('rates') else ' periods'}."
                 )
-        if any(low >= high for low, high in zip(self.arena.low_m, self.arena.high_m, strict=True)):
-            raise ValueError("arena.low_m must be below arena.high_m on every axis.")
+        if self.load and self.arena.obstacles:
+            raise ValueError("arena.obstacles: a load among obstacles is not simulated; leave them out.")
         if (self.load is None) != (self.cables is None):
             raise ValueError("load and cables belong together: write both sections, or none.")
         known = set(self.randomized)

@@ -7,6 +7,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import norm
+from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import Task
 from robomarl.sim.world import World, mates_of, positions
@@ -31,8 +32,10 @@ class Episodes(NamedTuple):
     """bool: ended by contact or outside the arena."""
     touching: np.ndarray
     """Robots in contact when the episode ended."""
+    struck: np.ndarray
+    """Robots that touched an obstacle when the episode ended."""
     engine_contact: np.ndarray
-    """bool: the engine itself reported a contact between robots (`mujoco` only), up to one decision late."""
+    """bool: the engine itself reported a contact (`mujoco` only), up to one decision late."""
     reward: np.ndarray
     """Return so far, mean over robots."""
     closest_m: np.ndarray
@@ -85,13 +88,15 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
     arrived = on & ~failed & np.asarray(task.succeeded(scenario, world)) & (so_far.arrived_step < 0)
     settled = on & (steps > scenario.max_steps - SETTLED_S * scenario.rates.policy_hz)
     error_m, error_rad = (np.asarray(e) for e in task.errors(world))
-    touching = world.closest_m < 2 * scenario.vehicle_config.body.radius_m
+    radius = scenario.vehicle_config.body.radius_m
+    touching, struck = world.closest_m < 2 * radius, obstacle_gap(scenario, world.body.pos) < radius
     return so_far._replace(
         running=on & ~failed & (steps < scenario.max_steps),
         steps=steps,
         arrived_step=np.where(arrived, steps, so_far.arrived_step),
         failed=so_far.failed | failed,
         touching=np.where(failed, touching.sum(-1), so_far.touching),
+        struck=np.where(failed, struck.sum(-1), so_far.struck),
         engine_contact=so_far.engine_contact | (step.contact & (world.step <= so_far.steps + 1)),
         reward=so_far.reward + np.where(on, step.reward.mean(-1), 0.0),
         closest_m=np.where(on, np.minimum(so_far.closest_m, world.closest_m.min(-1)), so_far.closest_m),
@@ -133,16 +138,16 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
     error_rad = (done.error_rad / np.maximum(done.error_count, 1))[timed_out]
     error_m = (done.error_m / np.maximum(done.error_count, 1))[timed_out]
     arrival_s = done.arrived_step[success] * scenario.period_s
-    pairs = np.ceil(done.touching / 2)
+    collisions = np.ceil(done.touching / 2) + done.struck
     return {
         "success_rate": float(success.mean()),
         "success_ci95": wilson(int(success.sum()), len(success)),
         "return_mean": float(done.reward.mean()),
         "return_ci95": bootstrap(done.reward),
-        "collisions": int(pairs.sum()),
-        "collision_episodes": int((pairs > 0).sum()),
+        "collisions": int(collisions.sum()),
+        "collision_episodes": int((collisions > 0).sum()),
         "engine_contact_episodes": int(done.engine_contact.sum()),
-        "left_arena_episodes": int((done.failed & (pairs == 0)).sum()),
+        "left_arena_episodes": int((done.failed & (collisions == 0)).sum()),
         "min_distance_m": closest if math.isfinite(closest) else None,
         "position_error_m": _mean(error_m),
         "position_error_ci95": bootstrap(error_m),

@@ -91,4 +91,4 @@ def test_contact_sensor_reads_pairs(model: mujoco.MjModel, scenario: Scenario):
     data.qpos[14:17] = data.qpos[7:10] + [1.9 * radius, 0, 0]
     mujoco.mj_forward(model, data)
     found = {model.sensor(i).name: data.sensordata[model.sensor(i).adr[0]] for i in range(model.nsensor)}
-    assert found == {"contact1_0": 0, "contact2_0": 0, "contact2_1": 1}
+    assert found == {"contact_robot1_robot0": 0, "contact_robot2_robot0": 0, "contact_robot2_robot1": 1}

@@ -41,7 +41,7 @@ MISTAKES = {
     "[radio]\nrange_m = -1.0": "mine.toml: radio.range_m = -1.0 is out of range; it must be",
     "[radio]\nrang_m = 1.0": "mine.toml: unknown key 'radio.rang_m'; did you mean 'range_m'?",
     "[arena]\nlow_m = [0.0, 0.0]": "mine.toml: arena.low_m must be a list of 3 values, not 2.",
-    "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena.low_m must be below arena.high_m on every axis.",
+    "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena: low_m must be below high_m on every axis.",
     "[rates]\nphysics_hz = 120.0": "mine.toml: rates.physics_hz = 120 must be a multiple of policy_hz = 50.",
     "[randomize]\nmass_scale = [1.1, 0.9]": "mass_scale = [1.1, 0.9] must be [low, high] with 0 <= low <= high.",
     "[randomize]\npacket_loss = [0.0, 2.0]": "must end at 1 or below",

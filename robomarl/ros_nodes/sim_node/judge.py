@@ -74,7 +74,7 @@ class Judge:
         Args:
             world: after the step, one team.
             command: [N, A] what the low-level controllers got.
-            contact: the engine itself found two robots touching.
+            contact: the engine itself found a robot touching another or an obstacle.
         """
         if self._steps % self._every == 0 and self.flight_s < MAX_LOG_S:
             self._rows.append(_row(world, command))

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from robomarl.sim.engines.rollouts import Rollouts
-from robomarl.sim.mjcf import build_model
+from robomarl.sim.mjcf import build_model, contact_pairs
 from robomarl.sim.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.team import TeamSim
@@ -25,7 +25,8 @@ _INPUT = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_AP
 class MujocoBodies:
     """The engine's `Integrate`: moves the bodies of E teams through the sub-steps of one decision.
 
-    `contact` says for each team whether MuJoCo has found two robots touching within the last decision.
+    `contact` says for each team whether, within the last decision, MuJoCo has found a robot touching another one
+    or an obstacle.
     """
 
     def __init__(self, scenario: Scenario, num_envs: int, threads: int | None = None) -> None:
@@ -45,7 +46,7 @@ class MujocoBodies:
         self._thrust = self._batch.input[:, 0, : 4 * count].reshape(num_envs, count, 4)
         self._outside = self._batch.input[:, 0, 4 * count :].reshape(num_envs, 1 + self._num_bodies, 6)
         self._force = self._outside[:, 1 : 1 + count, :3]
-        self._pairs = count * (count - 1) // 2
+        self._pairs = len(contact_pairs(scenario))
         self.contact = np.zeros(num_envs, bool)
 
     def prepare(self, world: World) -> None:

@@ -5,6 +5,7 @@ Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
+from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.rewards import tolerance
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import TASKS, Task, Terms
@@ -97,8 +98,9 @@ def intrusion(scenario: Scenario, world: World) -> Array:
 
 
 def touching(scenario: Scenario, world: World) -> Array:
-    """[..., N] bool: this robot's sphere touched another's since the last decision."""
-    return world.closest_m < 2 * scenario.vehicle_config.body.radius_m
+    """[..., N] bool: this robot's sphere touched another's since the last decision, or touches an obstacle."""
+    radius = scenario.vehicle_config.body.radius_m
+    return (world.closest_m < 2 * radius) | (obstacle_gap(scenario, world.body.pos) < radius)
 
 
 def outside(scenario: Scenario, world: World) -> Array:
@@ -109,7 +111,7 @@ def outside(scenario: Scenario, world: World) -> Array:
 
 
 def failed(scenario: Scenario, world: World) -> Array:
-    """[...] bool: two robots touched, or one left the arena."""
+    """[...] bool: robots touched each other or an obstacle, or one left the arena."""
     return (touching(scenario, world) | outside(scenario, world)).any(-1)
 
 

@@ -1,0 +1,27 @@
+"""What stands in the arena and never moves: how far robots are from it."""
+
+from robomarl.geometry import namespace, norm
+from robomarl.safety.kinds import POINT, Shape
+from robomarl.safety.separation import apart
+from robomarl.sim.quadrotor import Vec3
+from robomarl.sim.scenario import Scenario
+from robomarl.types import Array
+
+
+def obstacle_gap(scenario: Scenario, pos: Vec3) -> Array:
+    """[..., N] distance [m] from each centre to the nearest surface, 0 inside a box; infinite without obstacles.
+
+    Args:
+        scenario: with the obstacles, world frame.
+        pos: three components [..., N].
+    """
+    xp = namespace(pos[0])
+    nearest = pos[0] * 0.0 + xp.inf
+    for obstacle in scenario.arena.obstacles:
+        start, far = obstacle.from_m, obstacle.to_m
+        beyond = tuple(b - a for a, b in zip(start, far, strict=True)) if far else None
+        shape = POINT if beyond is None else Shape(box=beyond) if obstacle.kind == "box" else Shape(line=beyond)
+        offset = tuple(p - a for p, a in zip(pos, start, strict=True))
+        away = norm(xp.stack(apart(offset, None, shape, xp), -1))
+        nearest = xp.minimum(nearest, away - obstacle.radius_m)
+    return nearest

@@ -1,0 +1,23 @@
+"""Four robots trade places around a pillar, in the simulator: `field_test.launch.py` with the scenario's fleet.
+
+    ros2 launch robomarl swap_4_pillar.launch.py   # flies what was flashed; or bundle:=NAME
+
+All arguments of `field_test.launch.py` can be given as well. Written for ROS 2 Jazzy and newer.
+"""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+ARGUMENTS = {"fleet": "swap_4_pillar", "sim": "true"}
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` calls."""
+    declared = [DeclareLaunchArgument(name, default_value=value) for name, value in ARGUMENTS.items()]
+    source = PythonLaunchDescriptionSource(str(Path(__file__).with_name("field_test.launch.py")))
+    given = [(name, LaunchConfiguration(name)) for name in ARGUMENTS]
+    return LaunchDescription([*declared, IncludeLaunchDescription(source, launch_arguments=given)])
