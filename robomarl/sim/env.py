@@ -180,9 +180,9 @@ def make_engine(scenario: Scenario, sim: str) -> Integrate:
 
 
 def make_env(scenario: Any, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off") -> Any:
-    """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine and no filter."""
+    """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine."""
     if scenario.task == "soccer":
         from robomarl.sim.soccer.env import SoccerEnv
 
-        return SoccerEnv(scenario, weights)
+        return SoccerEnv(scenario, weights, safety)
     return TeamEnv(scenario, sim, weights, safety)

@@ -1,12 +1,14 @@
 """`SoccerEnv`: a game as a `brax.envs.Env` whose agents are all robots on the field, ours first."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from robomarl.safety.jax_players import JaxPlayerFilter
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.draws import seed_words, uniform
+from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.fast import make_fast
 from robomarl.sim.soccer.game import Game, advance, num_step_draws
 from robomarl.sim.soccer.observe import player_views
@@ -30,6 +32,8 @@ class Rally(NamedTuple):
     """Of the observation, [M, ...] each."""
     seed: jax.Array
     """[2] uint32: randomness of the steps to come."""
+    safety: Any = ()
+    """Memory of our robots' filters, [N, ...] each; empty without one."""
 
 
 class SoccerEnv(AgentsEnv):
@@ -41,12 +45,13 @@ class SoccerEnv(AgentsEnv):
     term of our team, `reward/NAME`, and `success` (we scored) and `contact` (we conceded).
     """
 
-    def __init__(self, scenario: SoccerScenario, weights: dict[str, float] | None = None) -> None:
+    def __init__(self, scenario: SoccerScenario, weights: dict[str, float] | None = None, safety: str = "off") -> None:
         """Decide everything that does not change within an episode.
 
         Args:
             scenario: what is simulated.
             weights: reward weights that replace the task's own, by name.
+            safety: "qp": our robots play behind the safety filter, as on the robot; "off": nobody does.
 
         Raises:
             UserError: a reward term of that name does not exist.
@@ -56,6 +61,7 @@ class SoccerEnv(AgentsEnv):
         self.observation = soccer.observation(scenario)
         self.action = soccer.action(scenario)
         self.play = make_fast(scenario)
+        self._filter = None if safety == "off" else JaxPlayerFilter(safety_params(scenario), scenario.count)
 
     @property
     def num_agents(self) -> int:
@@ -74,13 +80,15 @@ class SoccerEnv(AgentsEnv):
         game = start_game(self.scenario, draws, ANYWHERE, SET_PIECES)
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
-        rally = Rally(game, memory, seed_words(key))
+        safety = self._filter.init((self.scenario.count,)) if self._filter else ()
+        rally = Rally(game, memory, seed_words(key), safety)
         return self.first(rally, obs)
 
     def step(self, state: State, action: jax.Array) -> State:
         """One decision of both teams."""
         rally: Rally = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(rally.seed, rally.world.step, self.num_agents, num_step_draws(self.scenario))
+        safety, action = self._guard(rally, action)
         game = advance(self.scenario, rally.world, action, draws, self.play)
         memory, obs = self.observation.observe(rally.memory, self.views(game))
         terms = soccer.reward_terms(self.scenario, rally.world, game, action)
@@ -91,13 +99,22 @@ class SoccerEnv(AgentsEnv):
         metrics["success"] = (game.referee.scored > 0).astype(jnp.float32)
         metrics["contact"] = (game.referee.scored < 0).astype(jnp.float32)
         return state.replace(  # type: ignore[attr-defined]
-            pipeline_state=Rally(game, memory, rally.seed),
+            pipeline_state=Rally(game, memory, rally.seed, safety),
             obs=obs,
             reward=sum(weighted.values()),
             done=(ended | timeout).astype(jnp.float32),
             metrics={**state.metrics, **metrics},
             info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": game.step.astype(jnp.float32)},
         )
+
+    def _guard(self, rally: Rally, action: jax.Array) -> tuple[Any, jax.Array]:
+        """What our robots' filters let through of both teams' commands."""
+        if self._filter is None:
+            return (), action
+        count = self.scenario.count
+        ours = jax.tree.map(lambda part: part[:count], self.views(rally.world))
+        safety, result = self._filter(rally.safety, ours, action[:count])
+        return safety, jnp.concatenate([result.command.astype(action.dtype), action[count:]])
 
     def views(self, game: Game) -> LocalView:
         """What every robot may know, [M, ...]."""
