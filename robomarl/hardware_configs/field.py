@@ -55,16 +55,26 @@ def scenario_field(scenario: str) -> FieldConfig:
     path = _file_of(scenario)
     if path is None:
         return FieldConfig()
-    return build(FieldConfig, _section(path), f"{path.name}, field")
+    return build(FieldConfig, _section(path, "field"), f"{path.name}, field")
 
 
-def _section(path: Path) -> dict:
+def scenario_obstacles(scenario: str) -> list[dict]:
+    """What stands in the arena of a scenario, as its file says it.
+
+    Raises:
+        UserError: bad TOML.
+    """
+    path = _file_of(scenario)
+    return [] if path is None else _section(path, "arena").get("obstacles", [])
+
+
+def _section(path: Path, name: str) -> dict:
     try:
         content = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     base = _file_of(str(content.get("extends", "")))
-    return {**({} if base is None else _section(base)), **content.get("field", {})}
+    return {**({} if base is None else _section(base, name)), **content.get(name, {})}
 
 
 def _file_of(scenario: str) -> Path | None:

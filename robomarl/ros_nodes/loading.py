@@ -3,12 +3,13 @@
 No ROS here. The robot's vehicle file and arena bound what the bundle may ask for, never the other way round.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from robomarl.config import UserError
+from robomarl.config import UserError, build
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -20,6 +21,7 @@ from robomarl.ros_nodes.fieldtask import FieldTask, field_task
 from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
+from robomarl.safety.bodies import Obstacle
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.view import LocalView, blank_view
 
@@ -130,9 +132,18 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
     try:
         # Where the radio spans the whole team, the whole team has to be heard.
         min_mates = len(settings.team) - 1 if contract.safety.min_mates else 0
-        return from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates).tighten(contract.safety)
+        own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates)
+        return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
     except ValueError as error:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
+
+
+def _obstacles(text: str) -> tuple[Obstacle, ...]:
+    try:
+        rows = json.loads(text or "[]")
+    except json.JSONDecodeError as error:
+        raise UserError(f"policy_node: obstacles is not a JSON list, {error}; mend it there.") from None
+    return tuple(build(Obstacle, row, f"policy_node, obstacles[{i}]") for i, row in enumerate(rows))
 
 
 def warm_up(pilot: Pilot, view: LocalView) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import robomarl
 from robomarl.config import UserError
-from robomarl.hardware_configs.field import settled
+from robomarl.hardware_configs.field import scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.settings import (
@@ -159,6 +159,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, 
         "on_robot_lost": field_test.on_robot_lost,
         "handover_m": field_test.handover_m if options.ground or not options.sim else 0.0,
         "climb_m_s": field_test.climb_m_s,
+        "obstacles": json.dumps(stands) if (stands := scenario_obstacles(fleet.scenario)) else "",
     }
     where = ("policy_node", f"{base}/{robot.name}")
     return _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options, lifecycle=True)

@@ -27,6 +27,7 @@ class PolicySettings:
     vehicle: str = setting("", "vehicle file that bounds the bundle; by default the one that it was made for")
     arena_low_m: tuple[float, float, float] = setting(NOWHERE, "lower corner of the box to stay in, map frame")
     arena_high_m: tuple[float, float, float] = setting(ANYWHERE, "upper corner of the box to stay in, map frame")
+    obstacles: str = setting("", "what stands in it: a JSON list of kind, from_m, to_m, radius_m, map frame")
     autostart: bool = setting(False, "arm and activate once, as soon as every input is fresh and there is a goal")
     frozen_after_s: float = setting(0.5, "an estimate that has not changed in any bit for so long is stale", 0.05, 10.0)
     silent_after_s: float = setting(1.0, "blind braking lasts so long at most, then nothing is sent", 0.0, 10.0)

@@ -12,6 +12,7 @@ from robomarl.fleet.store import State, Store
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.loading import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.safety.bodies import Obstacle
 
 TEAM = ("a", "b", "c", "d")
 
@@ -56,6 +57,12 @@ def test_the_robots_own_limits_win(settings: PolicySettings):
     assert own.high_m == (1.0, 3.5, 1.5)
 
 
+def test_the_filter_knows_what_stands_in_the_arena(settings: PolicySettings):
+    pillar = '[{"kind": "capsule", "from_m": [0, 0, 0], "to_m": [0, 0, 3], "radius_m": 0.15}]'
+    params = load_pilot(replace(settings, obstacles=pillar)).pilot.safety.params
+    assert params.obstacles == (Obstacle("capsule", (0.0, 0.0, 0.0), (0.0, 0.0, 3.0), radius_m=0.15),)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -63,6 +70,8 @@ def test_the_robots_own_limits_win(settings: PolicySettings):
         ({"team": tuple(f"r{i}" for i in range(17))}, "is for teams of 2 to 16 robots, not 17"),
         ({"vehicle": "truck"}, "is for crazyflie_21, this robot is a truck"),
         ({"arena_low_m": (0.0, 0.0, 3.5), "arena_high_m": (1.0, 1.0, 4.0)}, "arena"),
+        ({"obstacles": "[1,"}, "obstacles is not a JSON list"),
+        ({"obstacles": '[{"kind": "sphere", "from_m": [0, 0, 0]}]'}, r"obstacles\[0\]: radius_m of a sphere"),
         ({"bundle": "nowhere"}, "Unknown bundle 'nowhere'"),
     ],
 )

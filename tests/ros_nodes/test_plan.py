@@ -1,5 +1,6 @@
 """The fleet plan, and what the README says of it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,6 +90,14 @@ def test_what_the_fleet_file_leaves_out_the_scenario_and_the_vehicle_say(fleet: 
     scenario.write_text('extends = "swap_4"\n[field]\nhand_over = 0.6\n')
     with pytest.raises(UserError, match="low.toml, field: .*hand_over"):
         plan_fleet(ours)
+
+
+def test_policy_nodes_hear_what_stands_in_the_arena_of_the_scenario(fleet: Fleet):
+    ours = replace(fleet, scenario="swap_4_pillar")
+    spec = plan_fleet(ours, PlanOptions(sim=True))[0]
+    said = next(word.partition(":=")[2] for word in spec.arguments() if word.startswith("obstacles"))
+    assert [stands["name"] for stands in json.loads(yaml.safe_load(said))] == ["pillar"]
+    assert "obstacles" not in plan_fleet(fleet)[0].parameters
 
 
 def test_only_the_simulator_ignores_simulated_time(fleet: Fleet):
