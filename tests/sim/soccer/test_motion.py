@@ -56,6 +56,26 @@ def test_the_gap_is_the_distance_to_the_cut_disc(x: float, y: float, heading: fl
         assert np.hypot(nx, ny) == pytest.approx(1.0, abs=2e-3)
 
 
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_fast_ball_passes_a_robot_or_is_thrown_off_the_side_that_it_meets(sim: str):
+    """At 6 m/s, 0.6 of a robot's radius in a sub-step; robot and ball meet within 0.1115 m of the line of centres."""
+    across = np.array([0.112, 0.118, 0.125, 0.05, 0.05], np.float32)
+    games = make_soccer(SCENARIO, sim, len(across), 0)
+    robots, num = robots_at([(0.0, 0.0, np.pi), *APART[1:]], len(across)), len(across)
+    start = np.linspace(0.50, 0.56, num).astype(np.float32)  # the sub-steps end at other places
+    ball = ball_at(0.0, 0.0, vx=-6.0, num=num)._replace(x=start, y=across, ux=np.full(num, -6.0, np.float32))
+    put(games, robots, ball)
+    for _ in range(4):
+        game = games.step(np.repeat(STILL, num, 0))
+    assert game.ball.vy[:3] == pytest.approx(0.0, abs=1e-3)
+    assert (game.ball.vx[:3] < -5.5).all()
+    sine = 0.05 / 0.1115
+    normal = np.array([np.sqrt(1 - sine**2), sine])
+    thrown = -6.0 * np.array([1, 0]) + (1 + SCENARIO.ball.restitution) * 6.0 * normal[0] * normal
+    angle = np.arctan2(game.ball.vy[3:], game.ball.vx[3:])
+    assert angle == pytest.approx(np.arctan2(thrown[1], thrown[0]), abs=0.35)
+
+
 def test_drive_keeps_speed_and_rim_within_their_limits():
     robots = robots_at([(0.0, 0.0, 0.7)])._replace(vx=np.full((1, 1), 1.99, np.float32))
     command = tuple(np.full((1, 1), v, np.float32) for v in (2.1, 2.1, 10.0))

@@ -1,15 +1,19 @@
 """The safety filter of soccer robots: what it lets through, and what it prevents."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.jax_players import JaxPlayerFilter
 from robomarl.safety.players import PlayerFilter, filter_for
 from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.match import IMPACT_M_S, STANDING_M_S, team_view
 from robomarl.sim.soccer.places import facing
 from robomarl.sim.soccer.scenario import load_soccer
 from robomarl.sim.soccer.sim import make_soccer
+from robomarl.sim.soccer.start import num_start_draws, start_game
 from robomarl.sim.tasks.soccer import action
 from tests.sim.soccer.games import APART, ball_at, plain, put, robots_at
 
@@ -53,6 +57,56 @@ def test_only_players_get_the_filter_of_players():
     assert isinstance(filter_for(spec, params), PlayerFilter)
     flying = type(spec)(spec.fields[:3])
     assert type(filter_for(flying, params)) is SafetyFilter
+
+
+def look_on(seconds: float, sensed: dict | None = None) -> list[float]:
+    """Forward acceleration of a robot that saw an opponent 0.22 m ahead and then sees nobody, at each decision."""
+    sim = make_soccer(SCENARIO, "fast", 1, 0)
+    put(sim, robots_at([(-1.0, 1.2, 0.0), APART[1], (-0.78, 1.2, 0.0), APART[3]]), ball_at(0.0, 1.0))
+    for _ in range(3):
+        sim.step(np.zeros((1, SCENARIO.players, 4), np.float32))
+    view, found = team_view(SCENARIO, sim.views(), 0), []
+    blind = view._replace(sensed=view.sensed._replace(strangers_mask=view.sensed.strangers_mask & False))
+    odd = view._replace(sensed=view.sensed._replace(**(sensed or {})))
+    carry, nominal = FILTER.init((1, SCENARIO.count)), np.tile(np.array([2.0, 0.0, 0.0, 0.0]), (1, SCENARIO.count, 1))
+    for i in range(round(seconds * SCENARIO.rates.policy_hz)):
+        carry, result = FILTER(carry, blind if i else odd, nominal)
+        found.append(float(result.command[0, 0, 0]))
+    return found
+
+
+def test_an_opponent_that_went_out_of_sight_is_kept_clear_of_for_a_while():
+    """The picture is 0.04 s old when it comes: eight decisions, 0.28 s after the first, it is over."""
+    accel = look_on(0.5)
+    assert max(accel[:7]) < 0.1
+    assert accel[-1] == pytest.approx(2.0)
+
+
+def test_a_sighting_that_is_no_number_stops_the_robot_but_is_not_remembered():
+    accel = look_on(0.2, {"strangers_pos_m": np.full((1, SCENARIO.count, SCENARIO.count, 3), np.nan)})
+    assert accel[0] == 0.0
+    assert accel[1] == pytest.approx(2.0)
+
+
+def test_the_filter_of_training_is_that_of_the_robot():
+    """Twenty decisions of a match with noise and dropouts, in JAX and in numpy, memory and all."""
+    scenario, num = load_soccer("soccer_2v2"), 50
+    sim, random = make_soccer(scenario, "fast", num, 3), np.random.default_rng(0)
+    draws = random.random((num, scenario.players, num_start_draws(scenario)), np.float32)
+    sim.set_world(start_game(scenario, draws, anywhere=1.0))
+    params, shape = safety_params(scenario), (num, scenario.count)
+    ours, theirs = filter_for(action(scenario), params), JaxPlayerFilter(params, scenario.count)
+    carries, active = [ours.init(shape), theirs.init(shape)], 0
+    decide, (low, high) = jax.jit(theirs), scenario.command_limits
+    for _ in range(20):
+        view = team_view(scenario, sim.views(), 0)
+        nominal = random.uniform(low, high, (*shape, 4)).astype(np.float32)
+        carries[0], result = ours(carries[0], view, nominal)
+        carries[1], same = decide(carries[1], jax.tree.map(jnp.asarray, view), nominal)
+        np.testing.assert_allclose(same.command, result.command, atol=2e-3)
+        active += int(np.asarray(result.active).sum())
+        sim.step(np.concatenate([result.command, nominal], 1).astype(np.float32))
+    assert active > 100
 
 
 @pytest.mark.parametrize("filtered", [True, False])

@@ -12,7 +12,7 @@ from robomarl.sim.soccer.game import advance, num_step_draws
 from robomarl.sim.soccer.observe import player_views
 from robomarl.sim.soccer.sim import make_soccer
 from robomarl.sim.tasks.soccer import WEIGHTS
-from tests.sim.soccer.games import plain
+from tests.sim.soccer.games import plain, robots_at
 
 SCENARIO = plain()
 ENV = SoccerEnv(SCENARIO)
@@ -88,6 +88,34 @@ def test_features_read_what_they_declare(rolled: list):
     assert np.array_equal(before, after)
     assert len(ENV.observation.element_names()) == ENV.observation_size == before.shape[-1]
     assert ENV.observation.entity_slices(), "opponents and mates are sets, for attention"
+
+
+def test_behind_the_filter_ours_stop_before_an_opponent_and_theirs_do_not():
+    """Both attackers start 0.5 m apart, face to face, and drive at each other."""
+    env = SoccerEnv(SCENARIO, safety="qp")
+    state = jax.jit(env.reset)(jax.random.key(0))
+    robots = robots_at([(-0.25, 0.0, 0.0), (-2.0, 1.2, 0.0), (0.25, 0.0, np.pi), (2.0, 1.2, np.pi)])
+    robots = jax.tree.map(lambda part: jnp.asarray(part[0]), robots)
+    rally = state.pipeline_state
+    ball = jax.tree.map(lambda part: part + 1.0, rally.world.ball)._replace(vx=0.0 * rally.world.ball.x)
+    state = state.replace(pipeline_state=rally._replace(world=rally.world._replace(robots=robots, ball=ball)))
+    action, step, own = jnp.zeros((4, 4)).at[jnp.array([0, 2]), 0].set(2.0), jax.jit(env.step), []
+    for _ in range(12):
+        state = step(state, action)
+        own.append(np.asarray(state.pipeline_state.world.contacts.own_m_s))
+    own = np.max(own, 0)
+    assert own[2] > 0.4
+    assert own[0] < 0.1
+
+
+def test_some_episodes_of_training_start_with_a_set_piece():
+    """The first robot 1 m from a ball at rest in their half, and nobody else anywhere near."""
+    world = RESET(jax.random.split(jax.random.key(5), 400)).pipeline_state.world
+    away = np.hypot(world.robots.x - world.ball.x[:, None], world.robots.y - world.ball.y[:, None])
+    still = (np.hypot(world.ball.vx, world.ball.vy) == 0) & (np.asarray(world.ball.x) > 0.2)
+    assert 20 < still.sum() < 70  # a tenth
+    assert away[still, 0] == pytest.approx(1.0, abs=1e-5)
+    assert (away[still, 1:] > 2.0).all()
 
 
 def test_an_unknown_weight_is_refused():
