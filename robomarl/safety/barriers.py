@@ -224,15 +224,6 @@ def far_from_wall(c: Constants, own: Predicted, gap_m: float, speed_m_s: float) 
     return 2 * c.brake_m_s2 * clearance >= reach * reach + (c.brake_m_s2 / c.slope_per_s) ** 2
 
 
-def arena_bounds(c: Constants, own: Predicted, xp: Library) -> tuple[list[Array], list[Array]]:
-    """Lowest and highest acceleration [m/s^2] per axis that the faces of the arena allow, not clipped yet."""
-    low, high = c.arena or ((), ())
-    pos, vel = own.motion
-    lowest = [-wall(c, own, pos[i] - low[i], -vel[i], xp)[0] for i in range(len(low))]
-    highest = [wall(c, own, high[i] - pos[i], vel[i], xp)[0] for i in range(len(high))]
-    return lowest, highest
-
-
 def speed_limit(c: Constants, own: Predicted, xp: Library) -> Row:
     """The row along the predicted velocity that keeps the speed below its limit."""
     speed, nx, ny, nz = direction(own.motion.vel, xp)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import barriers, look_ahead, motion
+from robomarl.safety import barriers, look_ahead, motion, stacked
 from robomarl.safety.barriers import Body, Row
 from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason, forget
 from robomarl.safety.constants import Constants
@@ -29,6 +29,8 @@ class Library(NamedTuple):
     xp: ModuleType
     solve: Callable[[Array, Array], Projection]
     """(rows [m, 4, ...], point [3, ...]); see `qp.project_rows`."""
+    weigh: stacked.Weigh = stacked.weigh
+    """How sums over the queue are made."""
 
 
 class Checked(NamedTuple):
@@ -67,26 +69,27 @@ def filter_batch(
     checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     drift = _drift(c, carry, checked, xp)
     length = carry.commands.shape[-2]
-    acting = [split(carry.commands[..., i, :]) for i in range(length - len(c.queue.speed_s), length)]
-    own = motion.predict(c, checked.own, acting, drift, xp)
+    acting = carry.commands[..., length - len(c.queue.speed_s) :, :3]
+    own = stacked.predict(c, checked.own, acting, drift, xp, library.weigh)
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
-    (normals, bounds), (low, high), margin = limits_of(c, own, checked, xp)
-    bounds = bounds - _dot(normals, drift)
-    low, high = ([b - d for b, d in zip(side, drift, strict=False)] for side in (low, high))
+    (normals, bounds), margin = limits_of(c, own, checked, xp)
+    bounds, walls = bounds - _dot(normals, drift), stacked.faces(c, own, drift, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
-    rows = xp.concatenate([clipped, _box(c, checked.own, low, high, xp)])
+    rows = xp.concatenate([clipped, stacked.box(c, walls, own.error_m * 0.0, xp)])
     found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
     accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
-    slack, active = _slack((normals, bounds), low, high, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
     after = motion.advance(c, own.motion, _add(accel, drift))
-    expected = xp.stack(motion.expected_velocity(c, checked.own, [*acting, accel], drift), -1)
+    sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
+    coming = sent[..., length - len(c.queue.speed_s) :, :3]
+    expected = stacked.expected_velocity(c, checked.own, coming, drift, xp, library.weigh)
     return FilterCarry(
-        commands=xp.concatenate([carry.commands, command[..., None, :]], -2)[..., 1:, :],
+        commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, motion.stop_point(c, after, xp)))),
         drift_m_s2=xp.stack(drift, -1),
         expected_m_s=xp.where(checked.has_vel[..., None], expected, UNKNOWN_M_S),
@@ -193,14 +196,12 @@ def _strangers(
     return Body(state, wait, wait), seen, ((ok | ~found.mask).all(-1), stale)
 
 
-def limits_of(
-    c: Constants, own: Predicted, checked: Checked, xp: ModuleType
-) -> tuple[HalfSpaces, tuple[list[Array], list[Array]], Array]:
-    """All half-spaces but the input box, not clipped yet: rows, the arena's bounds; and the smallest gap."""
+def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array]:
+    """All half-spaces but the input box and the arena, not clipped yet; and the smallest gap."""
     gap = own.error_m * 0.0 + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
-        return ((none, none, none), none), ([], []), gap
+        return ((none, none, none), none), gap
     along = Predicted(
         Motion(*(tuple(x[..., None] for x in v) for v in own.motion)),
         own.error_m[..., None],
@@ -215,7 +216,7 @@ def limits_of(
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
     x, y, z, bound = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    return ((x, y, z), bound), barriers.arena_bounds(c, own, xp), gap
+    return ((x, y, z), bound), gap
 
 
 def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
@@ -241,30 +242,14 @@ def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, t
     return barriers.pair(c, kind, own, body, xp, tail)
 
 
-def _box(c: Constants, own: Motion, low: list[Array], high: list[Array], xp: ModuleType) -> Array:
-    """The input box, cut by the arena, as half-spaces [6, 4, ...]."""
-    zero = own.pos[0] * 0.0
-    rows = []
-    for i in range(3):
-        least, most = zero + c.low[i], zero + c.high[i]
-        if low:
-            least = xp.maximum(least, xp.minimum(low[i], c.demand_m_s2))
-            most = xp.minimum(most, xp.maximum(high[i], -c.demand_m_s2))
-        x, y, z = (zero + float(i == j) for j in range(3))
-        rows += [xp.stack([x, y, z, most]), xp.stack([-x, -y, -z, -least])]
-    return xp.stack(rows)
-
-
 def split(vector: Array) -> Vec3:
     """[..., 3 or more] to its first three components."""
     return (vector[..., 0], vector[..., 1], vector[..., 2])
 
 
-def _slack(rows: HalfSpaces, low: list[Array], high: list[Array], u: Vec3, xp: ModuleType) -> Array:
+def _slack(rows: HalfSpaces, walls: Array | None, u: Vec3, xp: ModuleType) -> Array:
     slack = xp.maximum((_dot(rows[0], u) - rows[1]).max(0, initial=-xp.inf), 0.0)
-    for x, least, most in zip(u, low, high, strict=False):
-        slack = xp.maximum(slack, xp.maximum(least - x, x - most))
-    return slack
+    return slack if walls is None else xp.maximum(slack, stacked.overstepped(walls, u, xp))
 
 
 def _drift(c: Constants, carry: FilterCarry, checked: Checked, xp: ModuleType) -> Vec3:

@@ -6,6 +6,7 @@ basis are six sets of three planes. Where a set has two rows, its third plane is
 so that one formula serves all. Besides its rows, every result is checked for its multipliers.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -210,4 +211,9 @@ def _over(rows: Array, u: Array) -> Array:
     return (rows[..., :3] @ u[..., None])[..., 0] - rows[..., 3]
 
 
-_STATIC = Library(jnp, project_static)
+def _weigh(start: Array, values: Array, weights: Sequence[float]) -> Array:
+    """`stacked.weigh` in two operations."""
+    return start + (values * np.array(weights)).sum(-1)
+
+
+_STATIC = Library(jnp, project_static, _weigh)

@@ -214,7 +214,7 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
 
 
 def _arena(c: Constants, own: Predicted, drift: Vec3) -> tuple[Numbers, Numbers]:
-    """What `barriers.arena_bounds` says, where it may bind; nothing where no wall may."""
+    """What `stacked.faces` says, where it may bind; nothing where no wall may."""
     if c.arena is None:
         return [], []
     (pos, vel), near = own.motion, False

@@ -71,7 +71,8 @@ CASES = {
     "argmax": (lambda x: (x.argmax(-1)[:, None] + 10.0 * x.argmin(-1)[:, None],), (5,)),
     "index tables": (lambda x: (x[:, np.array([[3, 0], [1, 4]])] - x[:, np.array([[1, 1], [0, 2]])],), (5,)),
     "stacks": (lambda x: (x @ (x / 4).transpose(0, 2, 1) + x[:, :, :1],), (3, 4)),
-    "powers": (lambda x: (x**2 - (x / 2) ** 3 + jnp.expm1(x / 9) - jnp.log1p(x * x),), (5,)),
+    "turned, times a vector": (lambda x: (x.transpose(0, 2, 1) @ np.arange(3, dtype=np.float32) / 8,), (3, 4)),
+    "powers": (lambda x: ((x / 9) ** 2 - (x / 9) ** 3 + jnp.expm1(x / 9) - jnp.log1p(x * x),), (5,)),
     "clip": (lambda x: (jnp.clip(x, -1.0, 1.0) * jnp.where(x > 0, x, 0.5),), (5,)),
 }
 

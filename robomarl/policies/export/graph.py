@@ -102,8 +102,12 @@ def _mark_whole(graph: Graph, equation: Any, values: list[Any], results: list[An
     if name in ELEMENTWISE or name in POINTWISE:
         reach = zip(equation.invars, values, strict=True)
         full = any(a.aval.shape == shape and not isinstance(v, Constant) and v in graph.whole for a, v in reach)
+    elif name == "broadcast_in_dim":
+        kept = equation.params["broadcast_dimensions"]
+        same = [shape[axis] for axis in kept] == list(equation.invars[0].aval.shape)
+        full = same and all(d == 1 for axis, d in enumerate(shape) if axis not in kept)
     else:
-        full = name in RULES and name not in CALLS and name != "broadcast_in_dim"
+        full = name in RULES and name not in CALLS
     if full:
         graph.whole.update(r for r in results if not isinstance(r, Constant))
 

@@ -32,11 +32,10 @@ def _full(graph: Graph, equation: Any, values: list[Any], index: int = 0) -> str
 def _dot_general(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     (left, right), (batch_l, batch_r) = equation.params["dimension_numbers"]
     rank_l, rank_r = (len(v.aval.shape) for v in equation.invars)
-    if (rank_l, rank_r, *left, *right) == (2, 2, 1, 0):
-        return graph.emit("MatMul", values)
-    stacks = list(range(rank_l - 2))
-    plain = [list(batch_l), list(batch_r), list(left), list(right)] == [stacks, stacks, [rank_l - 1], [rank_l - 2]]
-    if rank_l == rank_r and plain:
+    # Not with a vector on the right: behind a transposition, onnxruntime 1.31 makes a wrong product of it.
+    stacks = [] if rank_r == 2 else list(range(rank_l - 2))
+    meet = [[*batch_l], [*batch_r], [*left], [*right]] == [stacks, stacks, [rank_l - 1], [rank_r - 2]]
+    if rank_r > 1 and meet and rank_r in (2, rank_l):
         return graph.emit("MatMul", [_full(graph, equation, values, i) for i in (0, 1)])
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     a = [next(letters) for _ in range(rank_l)]

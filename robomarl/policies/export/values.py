@@ -34,6 +34,9 @@ class Graph:
         self.initializers: list[onnx.TensorProto] = []
         self.whole: set[str] = set()
         """Names of tensors that are known to have the shape that JAX says they have."""
+        self._made: dict[tuple, list[str]] = {}
+        """What was computed already, by operator, inputs and attributes: nothing is computed twice."""
+        self._constants: dict[tuple, str] = {}
         self.loops = 0
         """Loops in it so far."""
         self._batch_from = batch_from
@@ -46,26 +49,33 @@ class Graph:
         self.loops += 1
         body = Graph(self._batch_from)
         body.initializers, body.whole, body.label = self.initializers, set(self.whole), f"{self.label}{self.loops}_"
+        body._made, body._constants = dict(self._made), self._constants
         return body
 
     def emit(self, op: str, inputs: Sequence[Any], outputs: int = 1, **attributes: Any) -> list[str]:
         """Add a node; returns the names of its outputs."""
-        names = [f"{self.label}{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(op, [self.name(i) for i in inputs], names, **attributes))
-        return names
+        given = [self.name(i) for i in inputs]
+        key = (op, *given, *((name, str(value)) for name, value in sorted(attributes.items())))
+        if key not in self._made:
+            self._made[key] = [f"{self.label}{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
+            self.nodes.append(helper.make_node(op, given, self._made[key], **attributes))
+        return self._made[key]
 
     def own(self, name: str) -> str:
         """The value under a name of its own: what leaves a body must be made in it, and leave it once."""
-        return self.emit("Identity", [name])[0]
+        self.nodes.append(helper.make_node("Identity", [name], [f"{self.label}own_{len(self.nodes)}"]))
+        return self.nodes[-1].output[0]
 
     def name(self, value: Any) -> str:
         """Name of a value; constants become initializers."""
         if not isinstance(value, Constant):
             return value
-        name = f"constant_{len(self.initializers)}"
         array = np.ascontiguousarray(value.value).reshape(value.value.shape)
-        self.initializers.append(numpy_helper.from_array(array, name))
-        return name
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            self._constants[key] = f"constant_{len(self.initializers)}"
+            self.initializers.append(numpy_helper.from_array(array, self._constants[key]))
+        return self._constants[key]
 
     def ints(self, values: Sequence[int]) -> str:
         """An int64 tensor."""
