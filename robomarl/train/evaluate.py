@@ -24,6 +24,7 @@ from robomarl.sim.tasks import task_of
 from robomarl.sim.team import TeamSim, make_team
 from robomarl.sim.world import World, positions, velocities
 from robomarl.train.foreign import with_foreigners
+from robomarl.train.late import LateFilter
 from robomarl.train.resolve import Policy
 from robomarl.train.tally import Episodes, Step, count_step, figures, join, start_episodes, successes
 from robomarl.types import FilterResult
@@ -31,7 +32,7 @@ from robomarl.view import LocalView
 
 MAX_BATCH = 256
 """Episodes flown side by side at most."""
-FILTERS = ("full", "qp", "textbook", "off")
+FILTERS = ("full", "qp", "textbook", "upright", "off")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class EvalConfig:
     episodes: int = 200
     seed: int = 0
     filter: str = "full"
-    """Safety filter's mode."""
+    """Safety filter's mode; "upright": off until the vehicle is."""
     record: int | None = None
     """Index of the episode whose flight is kept."""
     progress: bool = True
@@ -111,7 +112,8 @@ def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
         )
     if mode == "off":
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
-    return Pilot(policy, SafetyFilter(safety_params(scenario), "textbook" if mode == "textbook" else "qp"))
+    safety = SafetyFilter(safety_params(scenario), "textbook" if mode == "textbook" else "qp")
+    return Pilot(policy, LateFilter(safety, scenario.period_s) if mode == "upright" else safety)  # pyright: ignore[reportArgumentType]
 
 
 def evaluate(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:

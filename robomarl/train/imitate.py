@@ -21,6 +21,7 @@ from robomarl.config import UserError
 from robomarl.sim.env import TeamEnv, make_env
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
+from robomarl.sim.tasks.lift import thrown
 from robomarl.sim.team import TeamSim, make_team
 from robomarl.train.checkpoint import create_run
 from robomarl.train.config import TrainConfig
@@ -29,18 +30,20 @@ from robomarl.train.networks import Networks, make_networks
 from robomarl.train.state import TrainState
 from robomarl.train.storage import save_state
 
-NUM_TEAMS = 48
-"""Teams that fly side by side."""
+NUM_TEAMS, NUM_THROWN = 48, 96
+"""Teams that fly side by side; so many where they are thrown, for every throw is another."""
 ROUNDS = 5
 """Episodes of each; the policy flies none of the first, and all of the last."""
 STRIDE = 4
-"""Every so many decisions are kept: neighbours in time tell the same."""
+"""Every so many decisions are kept: neighbours in time tell the same ..."""
+HARSH_S = 1.5
+"""... but all of them for so long after a throw: that is when mates touch."""
 NOISE = 0.1
 """Standard deviation of the noise on what is flown, in half ranges: it shows the law what it would not meet."""
 BATCH = 2048
 FITS = 1200
 """Gradient steps after each round."""
-LEARNING_RATE = 1e-3
+LEARNING_RATE, LAST_RATE = 1e-3, 2e-4
 LOST = (0.3, 4.0)
 """Under a load: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
 five a vehicle's motors; the others learn from it what the law does then."""
@@ -72,7 +75,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
         for round_index in range(ROUNDS):
             state, error = teacher.round(state, round_index / (ROUNDS - 1), bar)
     save_state(out / "checkpoint.npz", jax.device_put(state))
-    decisions = ROUNDS * NUM_TEAMS * scenario.max_steps * scenario.count
+    decisions = ROUNDS * teacher.num_teams * scenario.max_steps * scenario.count
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 
 
@@ -116,10 +119,13 @@ class Teacher:
         """Prepare the team on `fast` and the fit."""
         self._env, self._law = env, law
         self._networks = make_networks(config.network, env.observation, env.action_size)
-        self._team: TeamSim = make_team(with_losses(env.scenario), "fast", NUM_TEAMS, seed)
+        self._thrown = env.scenario.load is not None and thrown(env.scenario)
+        self.num_teams = NUM_THROWN if self._thrown else NUM_TEAMS
+        self._team: TeamSim = make_team(with_losses(env.scenario), "fast", self.num_teams, seed)
         self._random = np.random.default_rng(seed)
         self._seen: list[Samples] = []
-        self._optimizer = optax.adam(LEARNING_RATE)
+        steps = ROUNDS * FITS
+        self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
         self._moments: Any = None
         self._act = jax.jit(partial(mean_action, self._networks))
         self._fit = jax.jit(partial(fit_step, (self._networks, self._optimizer)))
@@ -140,11 +146,11 @@ class Teacher:
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         task, scenario = task_of(team.scenario), team.scenario
         team.reset()
-        memory, flying = spec.init(team.views()), np.ones(NUM_TEAMS, bool)
+        memory, flying = spec.init(team.views()), np.ones(self.num_teams, bool)
         seen_by_law = self._law.observation.init(team.views())
-        by_policy = (np.arange(NUM_TEAMS) < share * NUM_TEAMS)[:, None, None]
+        by_policy = (np.arange(self.num_teams) < share * self.num_teams)[:, None, None]
         kept: list[Samples] = []
-        carry = self._networks.init_carry((NUM_TEAMS, scenario.count))
+        carry = self._networks.init_carry((self.num_teams, scenario.count))
         for step in range(scenario.max_steps):
             views = team.views()
             memory, obs = spec.observe(memory, views)
@@ -152,7 +158,7 @@ class Teacher:
             wanted = (self._law.act(read) - middle) / half
             carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
             flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)
-            if step % STRIDE == 0:
+            if step % STRIDE == 0 or (self._thrown and step * scenario.period_s < HARSH_S):
                 kept.append(Samples(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size)))
             world = team.step(middle + half * np.clip(flown, -1, 1))
             flying &= ~np.asarray(task.failed(scenario, world))
@@ -173,8 +179,8 @@ class Teacher:
 
 
 def with_losses(scenario: Scenario) -> Scenario:
-    """The scenario with vehicles that are lost now and then, where they carry a load."""
-    if scenario.load is None:
+    """The scenario with vehicles that are lost now and then, where they carry a load and are not lost already."""
+    if scenario.load is None or thrown(scenario):
         return scenario
     span = (LOST[0] * scenario.time_limit_s, LOST[1] * scenario.time_limit_s)
     return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))

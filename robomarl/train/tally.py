@@ -15,6 +15,8 @@ from robomarl.types import FilterResult
 
 SETTLED_S = 1.0
 """Position errors are means over this last part of the episodes that lasted to the time limit."""
+PATH_FROM_S = 5.0
+"""Where the goal moves, they are means from here on: by then the load has caught up with it."""
 KEPT_S, KEPT_M, KEPT_RAD = 10.0, 0.5, math.radians(20)
 """A load is kept if it is within this distance (and angle) of its place so long after a vehicle was lost."""
 
@@ -48,6 +50,8 @@ class Episodes(NamedTuple):
     """Decisions of robots for which the filter found no command that holds all rows."""
     error_m: np.ndarray
     """Sum of the task's distance to the goal over the settled part."""
+    square_m2: np.ndarray
+    """Sum of its square."""
     error_rad: np.ndarray
     """Sum of the task's angle to the goal over the settled part; NaN where it asks for none."""
     error_count: np.ndarray
@@ -86,7 +90,7 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
     steps = so_far.steps + on
     failed = on & np.asarray(task.failed(scenario, world))
     arrived = on & ~failed & np.asarray(task.succeeded(scenario, world)) & (so_far.arrived_step < 0)
-    settled = on & (steps > scenario.max_steps - SETTLED_S * scenario.rates.policy_hz)
+    settled = on & (steps > scenario.max_steps - settled_s(scenario) * scenario.rates.policy_hz)
     error_m, error_rad = (np.asarray(e) for e in task.errors(world))
     radius = scenario.vehicle_config.body.radius_m
     touching, struck = world.closest_m < 2 * radius, obstacle_gap(scenario, world.body.pos) < radius
@@ -104,11 +108,18 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
         active=so_far.active + on * step.result.active.sum(-1),
         unsolved=so_far.unsolved + on * (~step.result.solved).sum(-1),
         error_m=so_far.error_m + np.where(settled, error_m, 0.0),
+        square_m2=so_far.square_m2 + np.where(settled, error_m**2, 0.0),
         error_rad=so_far.error_rad + np.where(settled, error_rad, 0.0),
         error_count=so_far.error_count + settled,
         last_m=np.where(on, error_m, so_far.last_m),
         last_rad=np.where(on, error_rad, so_far.last_rad),
     )
+
+
+def settled_s(scenario: Scenario) -> float:
+    """Last part of the episode over which errors are averaged."""
+    path = scenario.load.path if scenario.load else None
+    return SETTLED_S if path is None else scenario.time_limit_s - PATH_FROM_S
 
 
 def too_close(scenario: Scenario, world: World) -> np.ndarray:
@@ -157,11 +168,22 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "separation_violation_episodes": int((done.violations > 0).sum()),
         "arrival_time_s": _mean(arrival_s),
         "arrival_time_ci95": bootstrap(arrival_s),
+        "active_decisions": int(done.active.sum()),
         "active_share": float(done.active.sum() / max(decisions, 1)),
         "infeasible": int(done.unsolved.sum()),
         "agent_steps": int(decisions),
         **loss_figures(scenario, done),
+        **path_figures(scenario, done),
     }
+
+
+def path_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+    """How well a load follows a goal that moves; empty where it stays."""
+    if scenario.load is None or scenario.load.path is None:
+        return {}
+    whole = ~done.failed
+    squares = (done.square_m2 / np.maximum(done.error_count, 1))[whole]
+    return {"path_rmse_m": _mean(np.sqrt(squares)), "path_followed_rate": float(whole.mean())}
 
 
 def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:

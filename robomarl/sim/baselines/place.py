@@ -86,14 +86,15 @@ class LawPolicy:
         self.name = "law"
         self.scenario_name = scenario.name
         self.vehicle_name = scenario.vehicle_config.name
-        self.observation = PlaceLaw.observation
-        self.action = task_of(scenario).action(scenario)
-        self._law = PlaceLaw(scenario)
+        task = task_of(scenario)
+        assert task.law is not None, "a scenario of carriers has a law"
+        self._law = task.law(scenario)
+        self.observation, self.action = self._law.observation, task.action(scenario)
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """No memory."""
         return ()
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
-        """(carry, obs [..., 30]) -> (carry, action [..., 5])."""
+        """(carry, obs [..., O]) -> (carry, action [..., 5])."""
         return carry, self._law.act(obs)

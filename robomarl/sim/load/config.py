@@ -3,11 +3,15 @@
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from robomarl.config import Fraction, NonNegative, Positive
+from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle
-from robomarl.types import GRAVITY_M_S2
+from robomarl.types import GRAVITY_M_S2, Array
 
 LIFT_MARGIN = 1.2
 """The team must be able to make this many times the thrust that it hovers with: what is left steers."""
@@ -32,6 +36,31 @@ class PoseRange:
         """Check the box."""
         if any(low > high for low, high in zip(self.low_m, self.high_m, strict=True)):
             raise ValueError(f"low_m = {list(self.low_m)} must not be above high_m = {list(self.high_m)}.")
+
+
+@dataclass(frozen=True)
+class PathConfig:
+    """The goal goes along a level figure-eight while the load follows: (a sin p, b sin 2p) at a constant rate of p."""
+
+    half_m: tuple[Positive, Positive]
+    """a and b."""
+    speed_m_s: Positive
+    """Mean speed along the path."""
+    ahead_s: NonNegative = 0.0
+    """The goal that the robots get runs so far ahead of where the load shall be: a team that flies after its goal
+    lags. Errors are those to the path."""
+
+    @cached_property
+    def period_s(self) -> float:
+        """Of one round: its length over the speed."""
+        phase = np.linspace(0, 2 * math.pi, 2001)
+        x, y = self.half_m[0] * np.sin(phase), self.half_m[1] * np.sin(2 * phase)
+        return float(np.hypot(np.diff(x), np.diff(y)).sum()) / self.speed_m_s
+
+    def offset_m(self, time_s: Array) -> Array:
+        """[...] times to [..., 3] places, from the middle of the path."""
+        xp, phase = namespace(time_s), 2 * math.pi * time_s / self.period_s
+        return xp.stack([self.half_m[0] * xp.sin(phase), self.half_m[1] * xp.sin(2 * phase), 0 * phase], -1)
 
 
 @dataclass(frozen=True)
@@ -60,6 +89,8 @@ class LoadConfig:
     fallback: Literal["hold", "land"] = "hold"
     """What the whole team does in the field as soon as one of it holds, lands, or does not know where the load is:
     nobody brakes alone under a load."""
+    path: PathConfig | None = None
+    """How the goal moves; by default it stays."""
 
 
 @dataclass(frozen=True)

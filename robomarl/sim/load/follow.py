@@ -25,7 +25,18 @@ def follow_load(scenario: Scenario, before: Any, after: Any, draws: Array) -> An
         azimuth_rad=direction,
         winding_rad=load.winding_rad + turned(load.azimuth_rad, direction),
     )
+    after = after._replace(goal_m=move_goal(scenario, after.goal_m, after.step))
     return after._replace(load=load, arrived_s=load_arrival(scenario, after, before.arrived_s))
+
+
+def move_goal(scenario: Scenario, goal_m: Array, step: Array) -> Array:
+    """[..., N, 3] the goal one period later on its path, if it has one."""
+    path = scenario.load.path if scenario.load else None
+    if path is None:
+        return goal_m
+    time_s = step * scenario.period_s + path.ahead_s
+    moved = path.offset_m(time_s) - path.offset_m(time_s - scenario.period_s)
+    return (goal_m + moved[..., None, :]).astype(goal_m.dtype)
 
 
 def measure_load(scenario: Scenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
@@ -45,6 +56,15 @@ def pose_errors(world: Any) -> tuple[Array, Array]:
     load: Load = world.load
     place = origin(load.rigid, load.cargo.com_m)
     return norm(place - world.goal_m[..., 0, :]), rotation_angle(load.goal_quat[..., 0, :], attitude(load.rigid))
+
+
+def path_error(scenario: Scenario, world: Any) -> Array:
+    """[...] distance [m] between the load and where it shall be on its path now; the goal runs ahead of that."""
+    load, path = world.load, scenario.load.path if scenario.load else None
+    assert path is not None, "only for goals that move"
+    time_s = world.step * scenario.period_s
+    ahead = path.offset_m(time_s + path.ahead_s) - path.offset_m(time_s)
+    return norm(origin(load.rigid, load.cargo.com_m) - world.goal_m[..., 0, :] + ahead)
 
 
 def load_arrival(scenario: Scenario, world: Any, so_far: Array) -> Array:

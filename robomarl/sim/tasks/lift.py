@@ -9,6 +9,8 @@ import numpy as np
 
 from robomarl.control.vectors import cross, dot, to_body, to_world, up_axis
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
+from robomarl.sim.baselines import catch
+from robomarl.sim.baselines.catch import CatchLaw
 from robomarl.sim.baselines.place import PlaceLaw
 from robomarl.sim.load.follow import pose_errors
 from robomarl.sim.load.state import Load, attitude, flying, origin, spread
@@ -39,8 +41,19 @@ def observation(scenario: Scenario) -> ObservationSpec:
     """Load, own state, goal and own index; nothing of team-mates, no velocity of the load, no message."""
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
     fields = (*pose, "own_axes", "velocity", "body_rates")
-    past = tuple(ObservationField(name, HISTORY) for name in fields)
+    longer = {"point_error": catch.HISTORY} if thrown(scenario) else {}
+    past = tuple(ObservationField(name, longer.get(name, HISTORY)) for name in fields)
     return ObservationSpec((*past, ObservationField("own_index")))
+
+
+def thrown(scenario: Scenario) -> bool:
+    """Whether the team starts in attitudes from which nobody could carry."""
+    return scenario.cables is not None and scenario.cables.start_tilt_rad > np.pi / 2
+
+
+def law(scenario: Scenario) -> PlaceLaw | CatchLaw:
+    """The law that flies without learning, and that policies imitate."""
+    return CatchLaw(scenario) if thrown(scenario) else PlaceLaw(scenario)
 
 
 def action(scenario: Scenario) -> ActionSpec:
@@ -191,4 +204,4 @@ def privileged(scenario: Scenario, world: World) -> Array:
     return xp.concatenate([whole, index + whole[..., :1] * 0], -1)
 
 
-TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, PlaceLaw)
+TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, law)

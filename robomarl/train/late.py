@@ -1,0 +1,50 @@
+"""`LateFilter`: the safety filter of vehicles that were thrown, off until they are upright.
+
+Nobody who lies on his back can do what a filter asks for: its rows are on an acceleration that he does not have.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.control.vectors import up_axis
+from robomarl.safety.carry import forget
+from robomarl.safety.filter import SafetyFilter
+from robomarl.types import FilterResult
+from robomarl.view import LocalView
+
+UPRIGHT = 0.9
+"""Cosine of the tilt of a vehicle that counts as upright ..."""
+UPRIGHT_S = 0.3
+"""... and for how long it must have been so. From then on it stays behind the filter."""
+
+
+class LateCarry(NamedTuple):
+    """Memory of the filter, and of what came before it."""
+
+    safety: Any
+    """The filter's."""
+    upright_s: np.ndarray
+    """[...] how long the vehicle has been upright; no more changes once that was long enough."""
+
+
+class LateFilter:
+    """A filter that acts on every robot from the moment when it is upright."""
+
+    def __init__(self, safety: SafetyFilter, period_s: float) -> None:
+        """Take the filter and the time between two decisions."""
+        self._safety, self._period_s = safety, period_s
+
+    def init(self, batch: tuple[int, ...] = ()) -> LateCarry:
+        """Nobody is upright yet."""
+        return LateCarry(self._safety.init(batch), np.zeros(batch))
+
+    def __call__(self, carry: LateCarry, view: LocalView, nominal: np.ndarray) -> tuple[LateCarry, FilterResult]:
+        """(carry, view, nominal [..., A]) -> (carry, result). Without the filter a command passes as it is."""
+        up = up_axis(tuple(view.own.quat_wxyz[..., i] for i in range(4)))[2] >= UPRIGHT
+        on = carry.upright_s >= UPRIGHT_S - 1e-9
+        upright_s = np.where(on, carry.upright_s, np.where(up, carry.upright_s + self._period_s, 0.0))
+        safety, result = self._safety(carry.safety, view, nominal)
+        sent = np.where(on[..., None], result.command, nominal)
+        passed = result._replace(command=sent, active=result.active & on, solved=result.solved | ~on)
+        return LateCarry(forget(safety, on), upright_s), passed
