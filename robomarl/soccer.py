@@ -13,6 +13,9 @@ from robomarl.geometry import components, join, namespace
 from robomarl.types import Array
 from robomarl.view import LocalView
 
+ROLES = ("attacker", "keeper", "supporter")
+"""Roles that a player may have; `LocalView.role` is the index."""
+
 
 class SoccerSensed(NamedTuple):
     """What a player's camera shows, what its mates say of the ball, and its kicker. Zeros where a mask is False."""

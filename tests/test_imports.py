@@ -14,7 +14,7 @@ import pytest
 
 # Where a module belongs: the longest prefix that fits counts.
 LAYERS = {
-    "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight", "soccer"],
+    "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight", "matchlog", "soccer"],
     "hardware": ["hardware_configs"],
     "onboard": ["control", "safety", "policies", "sim.load.config", "sim.load.grip"],
     "robot": ["fleet", "ros_nodes"],

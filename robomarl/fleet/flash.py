@@ -41,10 +41,10 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
             f"{fleet.vehicle_config.name}; nothing was switched, name another bundle."
         )
     least, most = contract.team_size
-    if not least <= len(fleet.robots) <= most:
+    if not least <= fleet.team_size <= most:
         allowed = f"{least}" if least == most else f"{least} to {most}"
         raise UserError(
-            f"Bundle {contract.name} is for teams of {allowed}, fleet {fleet.name} has {len(fleet.robots)} robots; "
+            f"Bundle {contract.name} is for teams of {allowed}, fleet {fleet.name} has {fleet.team_size} robots; "
             "nothing was switched, name another bundle."
         )
     changed = differing(contract.vehicle.content, to_dict(fleet.vehicle_config))

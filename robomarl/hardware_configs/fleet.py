@@ -11,7 +11,7 @@ import yaml
 
 from robomarl.config import Positive, Range, UserError, build
 from robomarl.hardware_configs.field import FieldConfig
-from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
+from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle, load_vehicle
 from robomarl.paths import fleets_dir
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -69,7 +69,7 @@ class RobotConfig:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The robots of one team. Made by `load_fleet`."""
+    """The robots of one team, or of two that play each other. Made by `load_fleet`."""
 
     version: Literal[1]
     """Version of the file's layout."""
@@ -82,6 +82,8 @@ class Fleet:
     radio: RadioConfig = RadioConfig()
     field: FieldConfig = FieldConfig()
     """Goes before what the scenario and the vehicle file say of it."""
+    teams: Literal[1, 2] = 1
+    """2 for a game: the first half of the robots, by index, plays the second."""
     ssh_config: str = ""
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0
@@ -104,11 +106,18 @@ class Fleet:
         missing = sorted(set(range(len(self.robots))) - set(by_index))
         if missing:
             raise ValueError(f"robots: no robot has index = {missing[0]}; {len(self.robots)} robots count from 0 on.")
+        if len(self.robots) % self.teams:
+            raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
+
+    @property
+    def team_size(self) -> int:
+        """Robots in each team."""
+        return len(self.robots) // self.teams
 
     @cached_property
-    def vehicle_config(self) -> Vehicle:
+    def vehicle_config(self) -> AnyVehicle:
         """The vehicle file."""
-        return load_vehicle(self.vehicle)
+        return load_any_vehicle(self.vehicle)
 
 
 def load_fleet(name: str) -> Fleet:
@@ -128,5 +137,5 @@ def load_fleet(name: str) -> Fleet:
         place = f" in line {mark.line + 1}" if mark else ""
         raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
     fleet = build(Fleet, data, path.name)
-    load_vehicle(fleet.vehicle)
+    (load_vehicle if fleet.teams == 1 else load_any_vehicle)(fleet.vehicle)  # players drive, all others fly
     return fleet

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.ros_nodes.fallback import Fallback, padded
+from robomarl.ros_nodes.fallback import Fallback
+from robomarl.ros_nodes.form import Form
 from robomarl.ros_nodes.gate import TeamGate
 from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
@@ -90,8 +91,8 @@ class Autopilot:
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
         self._gate, self._heartbeat, self._guide = team
-        self._width = pilot.policy.action.size
-        self._fallback = Fallback(pilot.safety.params, self._width)
+        self._form = Form(tuple(field.name for field in pilot.policy.action.fields))
+        self._fallback = Fallback(pilot.safety.params, self._form)
         self._carry: PilotCarry | None = None
         self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
         self.status, self._renews = Status(), False
@@ -227,7 +228,7 @@ class Autopilot:
             # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
             station = None if self._inbox.misses_mates else self._inbox.task.station(view)
             accel = self._guide(self.state, own, (now.steady_s, brake), station)
-            guided = padded(accel, self._width)
+            guided = self._form.padded(accel)
         if guided is not None and self.state is not State.BLEND:
             return guided
         memory, obs = self._pilot.policy.observation.observe(carry.memory, view)

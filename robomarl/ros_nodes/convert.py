@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.heard import Broadcast, Estimate, SeenBall
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 
@@ -30,10 +30,10 @@ class MessageError(ValueError):
 def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
     """A state estimate as nav_msgs/Odometry."""
     message = Odometry(header=header(stamp_s), child_frame_id=f"{robot}/base_link")
-    _set_xyz(message.pose.pose.position, estimate.pos_m)
+    set_xyz(message.pose.pose.position, estimate.pos_m)
     _set_quat(message.pose.pose.orientation, estimate.quat_wxyz)
-    _set_xyz(message.twist.twist.linear, rotate(quat_conjugate(estimate.quat_wxyz), estimate.vel_m_s))
-    _set_xyz(message.twist.twist.angular, estimate.omega_rad_s)
+    set_xyz(message.twist.twist.linear, rotate(quat_conjugate(estimate.quat_wxyz), estimate.vel_m_s))
+    set_xyz(message.twist.twist.angular, estimate.omega_rad_s)
     return message
 
 
@@ -54,8 +54,8 @@ def command_from(command: np.ndarray, stamp_s: float, robot: str) -> MultiDOFJoi
     """[4] or [5], see `topics.COMMANDS`, as a trajectory of one point (REP-147): accelerations and body rates."""
     accel, rate, six = Twist(), Twist(), np.zeros(6)
     six[COMMAND_COLUMNS[len(command)]] = command
-    _set_xyz(accel.linear, six)
-    _set_xyz(rate.angular, six[3:])
+    set_xyz(accel.linear, six)
+    set_xyz(rate.angular, six[3:])
     point = MultiDOFJointTrajectoryPoint(velocities=[rate], accelerations=[accel])
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot], points=[point])
 
@@ -90,14 +90,12 @@ def broadcast_from(
     """
     message = MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot])
     plan, (after_s, rest_s) = said.plan, ahead_s
-    places = ((said.pos_m, said.vel_m_s, 0.0), (plan.pos_m, plan.vel_m_s, after_s), (plan.stop_m, None, rest_s))
-    for pos, vel, time_s in places:
-        place, motion = Transform(), Twist()
-        _set_xyz(place.translation, pos)
-        if vel is not None:
-            _set_xyz(motion.linear, vel)
+    rows = [(said.pos_m, said.vel_m_s, 0.0), (plan.pos_m, plan.vel_m_s, after_s), (plan.stop_m, np.zeros(3), rest_s)]
+    rows += [] if said.ball is None else [(said.ball.pos_m, said.ball.vel_m_s, -said.ball.age_s)]
+    for pos, vel, time_s in rows:
+        place, motion = placed(pos, vel)
         point = MultiDOFJointTrajectoryPoint(transforms=[place], velocities=[motion])
-        point.time_from_start.sec, point.time_from_start.nanosec = _split(time_s)
+        set_stamp(point.time_from_start, time_s)
         message.points.append(point)  # type: ignore[union-attr]
     return message
 
@@ -110,11 +108,12 @@ def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
     """
     _check_frame(message.header)
     points = points_of(message)
-    if len(points) != 3 or not all(len(p.transforms) == len(p.velocities) == 1 for p in points):
-        raise MessageError("a state and plan has three points with one transform and one velocity each")
+    if len(points) not in (3, 4) or not all(len(p.transforms) == len(p.velocities) == 1 for p in points):
+        raise MessageError("a state and plan has three points, or four, with one transform and one velocity each")
     pos = [xyz_of(p.transforms[0].translation) for p in points]
     vel = [xyz_of(p.velocities[0].linear) for p in points]
-    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2])), stamp_of(message.header)
+    ball = SeenBall(pos[3], vel[3], -time_of(points[3].time_from_start)) if len(points) == 4 else None
+    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), ball), stamp_of(message.header)
 
 
 def goal_from(goal: Goal, stamp_s: float) -> PoseStamped:
@@ -140,10 +139,10 @@ def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOF
     point = MultiDOFJointTrajectoryPoint()
     for pos, quat, vel, omega in zip(*state, strict=True):
         place, motion = Transform(), Twist()
-        _set_xyz(place.translation, pos)
+        set_xyz(place.translation, pos)
         _set_quat(place.rotation, quat)
-        _set_xyz(motion.linear, vel)
-        _set_xyz(motion.angular, omega)
+        set_xyz(motion.linear, vel)
+        set_xyz(motion.angular, omega)
         point.transforms.append(place)  # type: ignore[union-attr]
         point.velocities.append(motion)  # type: ignore[union-attr]
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=list(team), points=[point])
@@ -225,13 +224,32 @@ def rows_to(message: Float64MultiArray) -> list[dict[str, float]]:
 def header(stamp_s: float) -> Header:
     """A header in the world frame."""
     made = Header(frame_id=FRAME)
-    made.stamp.sec, made.stamp.nanosec = _split(stamp_s)
+    set_stamp(made.stamp, stamp_s)
     return made
+
+
+def set_stamp(time: Any, time_s: float) -> None:
+    """A time or duration of a message."""
+    nanoseconds = round(time_s * 1e9)
+    time.sec, time.nanosec = nanoseconds // 10**9, nanoseconds % 10**9
+
+
+def time_of(time: Any) -> float:
+    """A time or duration of a message [s]."""
+    return time.sec + time.nanosec * 1e-9
 
 
 def stamp_of(of: Header) -> float:
     """The stamp [s]."""
-    return of.stamp.sec + of.stamp.nanosec * 1e-9
+    return time_of(of.stamp)
+
+
+def placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
+    """A place [3] without attitude, and a velocity [3] without rates."""
+    place, motion = Transform(), Twist()
+    set_xyz(place.translation, pos)
+    set_xyz(motion.linear, vel)
+    return place, motion
 
 
 def points_of(message: MultiDOFJointTrajectory) -> Any:
@@ -261,13 +279,14 @@ def _set_quat(message: Quaternion, wxyz: np.ndarray) -> None:
     message.w, message.x, message.y, message.z = (float(c) for c in wxyz)
 
 
-def _set_xyz(message: object, vector: np.ndarray) -> None:
+def set_xyz(message: object, vector: np.ndarray) -> None:
+    """[3] into a Point or Vector3."""
     message.x, message.y, message.z = (float(c) for c in vector[:3])  # type: ignore[attr-defined]
 
 
 def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
     pose = Pose()
-    _set_xyz(pose.position, pos)
+    set_xyz(pose.position, pos)
     _set_quat(pose.orientation, wxyz)
     return pose
 
@@ -275,9 +294,3 @@ def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
 def _check_frame(of: Header) -> None:
     if of.frame_id != FRAME:
         raise MessageError(f"header.frame_id is {of.frame_id!r}, not {FRAME!r}")
-
-
-def _split(time_s: float) -> tuple[int, int]:
-    """Seconds and nanoseconds."""
-    nanoseconds = round(time_s * 1e9)
-    return nanoseconds // 10**9, nanoseconds % 10**9

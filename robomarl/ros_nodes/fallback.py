@@ -7,8 +7,8 @@ from collections import deque
 
 import numpy as np
 
+from robomarl.ros_nodes.form import Form
 from robomarl.ros_nodes.inbox import Estimate
-from robomarl.safety import carriers
 from robomarl.safety.params import SafetyParams
 from robomarl.view import Plan
 
@@ -16,22 +16,17 @@ HISTORY = 256
 """Commands that are remembered: more than pass between two estimates that count."""
 
 
-def padded(accel: np.ndarray, width: int) -> np.ndarray:
-    """The command [A] of an acceleration [3]: no rates."""
-    return np.concatenate([accel, np.zeros(width - len(accel))])
-
-
 class Fallback:
     """Blind braking of one robot."""
 
-    def __init__(self, params: SafetyParams, width: int = 4) -> None:
+    def __init__(self, params: SafetyParams, form: Form = Form()) -> None:  # noqa: B008
         """Take the limits; nothing has been sent yet.
 
         Args:
             params: of the filter.
-            width: elements of a command.
+            form: of a command.
         """
-        self._width = width
+        self._form = form
         self.max_own_age_s = max(params.safety.delay_s, params.period_s)
         """An estimate that is older is not flown on: the filter's prediction covers the delay, not more."""
         self.plan_after_s = params.safety.delay_s + params.period_s
@@ -50,9 +45,7 @@ class Fallback:
     def latest(self, count: int) -> list[np.ndarray]:
         """The last commands that were sent, at most `count`, oldest first, as the filter remembers them: [4] each."""
         latest = [command for _, command in self._sent][-count:] if count else []
-        if self._width != carriers.WIDTH:
-            return latest
-        return [np.append(command[: carriers.ACCELERATIONS], 0.0) for command in latest]
+        return [self._form.queued(command) for command in latest]
 
     def brake(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """The command [A] against the velocity that the robot must have now; no rates.
@@ -68,7 +61,7 @@ class Fallback:
         rate = min(1 / self.plan_after_s, self._params.safety.brake_m_s2 / max(speed, 1e-6))
         limits = self._params.limits
         accel = np.clip(-velocity * rate, limits.accel_min_m_s2, limits.accel_max_m_s2)
-        return padded(accel, self._width)
+        return self._form.padded(accel)
 
     def velocity(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """[3] m/s once all that was sent is carried out: the estimate, and the commands that it had not seen."""
@@ -76,7 +69,7 @@ class Fallback:
         seen_s = steady_s - age_s - self._params.safety.delay_s
         ends = [time_s for time_s, _ in self._sent][1:] + [steady_s]
         for (begin_s, command), end_s in zip(self._sent, ends, strict=True):
-            velocity = velocity + command[:3] * max(end_s - max(begin_s, seen_s), 0.0)
+            velocity = velocity + self._form.accel_of(command) * max(end_s - max(begin_s, seen_s), 0.0)
         return velocity
 
     def plan(self, own: Estimate | None) -> Plan:

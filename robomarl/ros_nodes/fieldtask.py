@@ -10,15 +10,29 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robomarl.paths import scenarios_dir
+from robomarl.ros_nodes.heard import Scene, SeenBall
 from robomarl.ros_nodes.loadtask import Carrying
 from robomarl.ros_nodes.machine import Rule
-from robomarl.ros_nodes.topics import GOAL, LOAD_GOAL, LOAD_POSE, WORLD, Topic
-from robomarl.view import LocalView, NothingSensed
+from robomarl.ros_nodes.soccertask import Playing
+from robomarl.ros_nodes.topics import (
+    CMD_VEL,
+    COMMAND,
+    GOAL,
+    KICK,
+    KICKER,
+    LOAD_GOAL,
+    LOAD_POSE,
+    SIGHTING,
+    SOCCER,
+    WORLD,
+    Topic,
+)
+from robomarl.view import Goal, LocalView, NothingSensed
 
 _ROLE = np.int32(0)
 
@@ -38,19 +52,38 @@ class Sensor:
         return self.topic.of(WORLD if self.shared else robot, base)
 
 
+class Seat(NamedTuple):
+    """Who a robot is in its team."""
+
+    index: int = 0
+    size: int = 1
+    """Robots in its team."""
+    away: bool = False
+    """Of a game: its team attacks towards -x of the map."""
+
+
 @dataclass(frozen=True)
 class FieldTask:
     """A task as the nodes see it."""
 
     sensors: tuple[Sensor, ...] = ()
-    sensed: Callable[[Mapping[str, Any]], tuple] = lambda values: NothingSensed()
-    """Latest value of every sensor by the topic's name (None before the first) to `LocalView.sensed`."""
+    sensed: Callable[[Mapping[str, Any], Scene], tuple] = lambda values, scene: NothingSensed()
+    """Latest value of every sensor by the topic's name (None before the first), and what else is known, to
+    `LocalView.sensed`."""
     max_age_s: float = 0.1
     """A sensor that is older counts as lost."""
     lifted: Callable[[LocalView], bool] = lambda view: True
     """The load hangs free: PICKUP is over. Always so where there is none."""
     goal: Topic = GOAL
     """Where the goal is told: to each robot, or to the team (in the namespace `BASE/world`)."""
+    fixed_goal: Goal | None = None
+    """A goal that nobody tells: then nobody is listened to."""
+    commands: tuple[Topic, ...] = (COMMAND,)
+    """What the robot is moved by."""
+    away: bool = False
+    """The robot thinks in the map turned by half a turn about its origin."""
+    told_ball: Callable[[tuple, float], SeenBall | None] = lambda sensed, age_s: None
+    """What is told to team-mates of `LocalView.sensed`, with the age of the estimate that goes with it [s]."""
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
     team_rule: Rule = Rule.CONTINUE
@@ -67,35 +100,59 @@ class FieldTask:
 PLAIN = FieldTask()
 
 
-def lift_task(content: Mapping[str, Any], index: int) -> FieldTask:
+def lift_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     """A robot that carries; see `Carrying`."""
-    carrying = Carrying(content, index)
+    carrying = Carrying(content, seat.index)
     return FieldTask(
         sensors=(Sensor(LOAD_POSE, "pose_to"),),
-        sensed=lambda values: carrying.sensed(values[LOAD_POSE.name]),
+        sensed=lambda values, scene: carrying.sensed(values[LOAD_POSE.name]),
         max_age_s=0.16,
         lifted=carrying.lifted,
         goal=LOAD_GOAL,
-        role=np.int32(index),
+        role=np.int32(seat.index),
         team_rule=Rule(carrying.load.fallback),
         station=carrying.station,
     )
 
 
-FIELD_TASKS: dict[str, Callable[[Mapping[str, Any], int], FieldTask]] = {"lift": lift_task}
-"""By the name of the task, as in the scenario file: from the scenario's content and the robot's index."""
+def soccer_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """A player; see `Playing`."""
+    playing = Playing(content, seat.index, seat.size)
+    return FieldTask(
+        sensors=(Sensor(SIGHTING, "sighting_to", shared=False), Sensor(KICKER, "kicker_to", shared=False)),
+        sensed=lambda values, scene: playing.sensed(values[SIGHTING.name], values[KICKER.name], scene),
+        max_age_s=playing.max_age_s,
+        fixed_goal=playing.goal,
+        commands=(CMD_VEL, KICK),
+        away=seat.away,
+        told_ball=playing.told_ball,
+        role=playing.role,
+    )
 
 
-def field_task(content: Mapping[str, Any], index: int = 0) -> FieldTask:
+FIELD_TASKS: dict[str, Callable[[Mapping[str, Any], Seat], FieldTask]] = {"lift": lift_task, SOCCER: soccer_task}
+"""By the name of the task, as in the scenario file: from the scenario's content and the robot's place in its team."""
+
+
+def field_task(content: Mapping[str, Any], seat: Seat = Seat()) -> FieldTask:  # noqa: B008
     """The task of a scenario, for one robot; `PLAIN` if it senses nothing."""
     make = FIELD_TASKS.get(str(content.get("task", "")))
-    return PLAIN if make is None else make(content, index)
+    return PLAIN if make is None else make(content, seat)
 
 
 def task_name(scenario: str) -> str:
     """The task that a scenario file names; "" where there is no such file."""
+    return str(scenario_content(scenario).get("task", ""))
+
+
+def scenario_content(scenario: str) -> dict[str, Any]:
+    """What a scenario file says, with what it extends; empty where there is no such file. A robot has no simulator
+    to read it."""
     path = Path(scenario) if scenario.endswith(".toml") else scenarios_dir() / f"{scenario}.toml"
     if not path.is_file():
-        return ""
+        return {}
     content = tomllib.loads(path.read_text())
-    return str(content.get("task") or task_name(str(content.get("extends", ""))))
+    found = scenario_content(str(content.get("extends", "")))
+    for key, value in content.items():
+        found[key] = {**found.get(key, {}), **value} if isinstance(value, dict) else value
+    return found

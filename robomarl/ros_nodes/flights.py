@@ -118,7 +118,7 @@ def stay_up(
         team.configure()
         console, robots = team.console, team.console.team
         end_s = time.monotonic() + (duration_s or math.inf)
-        if plan.sim:
+        if plan.sim and fleet.teams == 1:
             goals = console.reset()
             console.send_goals({name: goals[team.index[name]] for name in robots})
         with suppress(KeyboardInterrupt):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
+from robomarl.ros_nodes.heard import Broadcast, Estimate, Scene, Trail
 from robomarl.ros_nodes.machine import Rule
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
@@ -25,30 +26,6 @@ class Now(NamedTuple):
     """The clock of message stamps."""
     steady_s: float
     """This machine's steady clock."""
-
-
-class Estimate(NamedTuple):
-    """A robot's state estimate, as in `Own`."""
-
-    pos_m: np.ndarray
-    """[3] world."""
-    quat_wxyz: np.ndarray
-    """[4] body to world."""
-    vel_m_s: np.ndarray
-    """[3] world."""
-    omega_rad_s: np.ndarray
-    """[3] body."""
-
-
-class Broadcast(NamedTuple):
-    """What a robot tells its team: one message."""
-
-    pos_m: np.ndarray
-    """[3] estimate at the stamp, world."""
-    vel_m_s: np.ndarray
-    """[3] estimate at the stamp, world."""
-    plan: Plan
-    """[3] each."""
 
 
 class Count(NamedTuple):
@@ -133,7 +110,7 @@ class Inbox:
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
         self._heard = {name: _Slot() for name in self.mates}
-        self._goal: Goal | None = None
+        self._goal, self._trail = task.fixed_goal, Trail()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
@@ -146,6 +123,7 @@ class Inbox:
         if (bits := numbers.tobytes()) != self._bits:
             self._bits, self._changed_s = bits, steady_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
+        self._trail.add(estimate, stamp_s)
 
     def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
         """A team-mate's message arrived."""
@@ -211,7 +189,7 @@ class Inbox:
         delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
         problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
-        view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], time_s)
+        view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is Rule.CONTINUE)
         return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery)
 
@@ -255,19 +233,22 @@ class Inbox:
             return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
         return ""
 
-    def _view(self, age_s: np.ndarray, usable: list[bool], time_s: float) -> LocalView:
+    def _view(self, age_s: np.ndarray, usable: list[bool], now_s: float, time_s: float) -> LocalView:
         own = self._own.value or _NOWHERE
         rows, ages = np.zeros((5, len(self.mates), 3)), np.zeros(len(self.mates))
+        heard: list[tuple[Broadcast | None, float]] = [(None, math.inf)] * len(self.mates)
         for k, (name, slot) in enumerate(self._heard.items()):
             if usable[k]:
                 said = self._standing.get(name) or slot.value
                 rows[:, k] = said.pos_m, said.vel_m_s, *said.plan
                 ages[k] = 0.0 if name in self._standing else max(age_s[1 + k], 0.0)
+                heard[k] = said, ages[k]
         pos, vel, *plan = rows
+        scene = Scene(now_s, self._trail, tuple(heard))
         return LocalView(
             own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),
             heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
-            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}),
+            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, scene),
             goal=self._goal or _NO_GOAL,
             role=self.task.role,
             time_s=np.float64(time_s),

@@ -11,18 +11,21 @@ import numpy as np
 
 from robomarl.config import UserError, build
 from robomarl.fleet.store import Store
-from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.contract import Contract
 from robomarl.policies.golden import check_filter
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
-from robomarl.ros_nodes.fieldtask import FieldTask, field_task
+from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
+from robomarl.ros_nodes.form import PLAYING
+from robomarl.ros_nodes.heard import nobody
 from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
-from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
+from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
+from robomarl.safety.players import filter_for
 from robomarl.view import LocalView, blank_view
 
 LOAD_STEPS = 10
@@ -47,7 +50,7 @@ class Loaded:
     """Name and schema of its contract."""
     vehicle: str
     land_speed_m_s: float
-    """Of the vehicle file."""
+    """Of the vehicle file; 0 for one that drives."""
 
 
 def load_pilot(settings: PolicySettings) -> Loaded:
@@ -64,16 +67,17 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     if not deviation.ok:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
-    pilot = Pilot(policy, SafetyFilter(robot_limits(bundle.contract, settings)))
+    pilot = Pilot(policy, filter_for(policy.action, robot_limits(bundle.contract, settings)))
     if "load" in bundle.contract.scenario.content:
         own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
         check_carried(bundle.contract.scenario.content, own, len(settings.team))
-    task = field_task(bundle.contract.scenario.content, settings.index)
-    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors})
-    warm_up(pilot, blank_view(len(settings.team) - 1, blank))
+    size = len(settings.team)
+    task = field_task(bundle.contract.scenario.content, Seat(settings.index, size, settings.away))
+    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, nobody(size - 1))
+    warm_up(pilot, blank_view(size - 1, blank))
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]
     contract = bundle.contract
-    vehicle = load_vehicle(settings.vehicle or contract.vehicle.name)
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
     return Loaded(
         pilot=pilot,
         id=bundle.id,
@@ -83,7 +87,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         task=task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
-        land_speed_m_s=vehicle.on_command_loss.land_speed_m_s,
+        land_speed_m_s=_land_speed_m_s(vehicle),
     )
 
 
@@ -114,8 +118,8 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
     if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
-    if (names := tuple(field.name for field in contract.action.fields)) not in COMMANDS:
-        known = " or ".join(", ".join(command) for command in COMMANDS)
+    if (names := tuple(field.name for field in contract.action.fields)) not in (*COMMANDS, PLAYING):
+        known = " or ".join(", ".join(command) for command in (*COMMANDS, PLAYING))
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 
@@ -125,7 +129,7 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
     Raises:
         UserError: the two have nothing in common.
     """
-    vehicle = load_vehicle(settings.vehicle or contract.vehicle.name)
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
     arena = None
     if np.isfinite([*settings.arena_low_m, *settings.arena_high_m]).all():
         arena = Arena(settings.arena_low_m, settings.arena_high_m)
@@ -144,6 +148,10 @@ def _obstacles(text: str) -> tuple[Obstacle, ...]:
     except json.JSONDecodeError as error:
         raise UserError(f"policy_node: obstacles is not a JSON list, {error}; mend it there.") from None
     return tuple(build(Obstacle, row, f"policy_node, obstacles[{i}]") for i, row in enumerate(rows))
+
+
+def _land_speed_m_s(vehicle: AnyVehicle) -> float:
+    return vehicle.on_command_loss.land_speed_m_s if isinstance(vehicle, Quadrotor) else 0.0
 
 
 def warm_up(pilot: Pilot, view: LocalView) -> None:

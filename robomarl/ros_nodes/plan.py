@@ -13,14 +13,17 @@ from robomarl.config import UserError
 from robomarl.hardware_configs.field import scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.fieldtask import task_name
+from robomarl.ros_nodes.gameplan import check_team, rules_of, seat_of
 from robomarl.ros_nodes.settings import (
     LinkSettings,
     MissionSettings,
     MonitorSettings,
     PolicySettings,
     RecorderSettings,
+    RefereeSettings,
     SimSettings,
 )
+from robomarl.ros_nodes.topics import REFEREE
 
 PACKAGE = "robomarl"
 MAX_DOMAIN = 101
@@ -33,6 +36,10 @@ class PlanOptions:
 
     bundle: str = ""
     """Name or folder of a bundle that all robots fly, instead of the one that each was flashed with."""
+    against: str = ""
+    """Of a game: the same for the second team, if it is another one."""
+    match_s: float = 0.0
+    """Of a game: length of a match; 0: the scenario's."""
     namespace: str = ""
     """Above the robots' own namespaces."""
     root: str = ""
@@ -110,6 +117,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
             raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
     chosen = [robot for robot in team if not options.robots or robot.name in options.robots]
+    check_team(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
     specs.append(_spec("monitor_node", "monitor_node", ("monitor", base), _checked(MonitorSettings, team_of), options))
@@ -118,6 +126,8 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
+    if fleet.teams > 1:
+        specs.append(_referee(fleet, names, base, options))
     if options.mission:
         told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario), "sim": options.sim}
         specs.append(_spec("mission_node", "mission_node", ("mission", base), _checked(MissionSettings, told), options))
@@ -143,15 +153,16 @@ def environment(sim: bool, domain_id: int | None = None) -> dict[str, str]:
     return made
 
 
-def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
-    field_test = settled(fleet.field, fleet.scenario, fleet.vehicle_config.climb_m_s)
+def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    plays = fleet.teams > 1
+    field_test = settled(fleet.field, "" if plays else fleet.scenario, getattr(fleet.vehicle_config, "climb_m_s", None))
+    seat = seat_of(fleet, robot, names)
     about = {
-        "team": team,
-        "index": robot.index,
+        **seat,
         "robot_root": str(Path(options.root, robot.folder).absolute()),
-        "bundle": _absolute(options.bundle),
+        "bundle": _absolute((seat["away"] and options.against) or options.bundle),
         "vehicle": fleet.vehicle,
-        "autostart": options.autostart,
+        "autostart": options.autostart and not plays,  # the referee starts a match
         "via_link": options.link,
         "radio_hz": float(fleet.radio.rate_hz),
         "radio_reliable": fleet.radio.reliable,
@@ -166,17 +177,26 @@ def _policy(fleet: Fleet, robot: RobotConfig, team: tuple[str, ...], base: str, 
 
 
 def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    plays = fleet.teams > 1
+    climbs = options.ground and not plays
     about = {
         "scenario": fleet.scenario,
         "team": team,
         "seed": options.seed,
         "log_dir": options.log_dir,
-        "ground_start": options.ground,
-        "handover_m": settled(fleet.field, fleet.scenario, None).handover_m if options.ground else 0.0,
+        "ground_start": climbs,
+        "handover_m": settled(fleet.field, fleet.scenario, None).handover_m if climbs else 0.0,
         "clock": options.use_sim_time,
     }
-    spec = _spec("sim_node", "sim_node.node", ("sim", base), _checked(SimSettings, about), options)
+    node = ("game_node", "sim_node.game") if plays else ("sim_node", "sim_node.node")
+    spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
+
+
+def _referee(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    about = {"team": team, "base": base, "sim": options.sim, "autostart": options.autostart}
+    about |= rules_of(fleet, options.match_s)
+    return _spec("referee_node", "referee_node", (REFEREE, base), _checked(RefereeSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

@@ -9,13 +9,14 @@ from typing import Any
 from rclpy.node import Node
 
 from robomarl.ros_nodes import convert, statusmsg, topics, wire
+from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.onrobot import Ears
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import Topic, linked
 
-SENT = (topics.COMMAND, topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
+SENT = (topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
 SELDOM_S = 0.1
 """Goals, announcements and the like are looked for so often."""
 
@@ -36,11 +37,13 @@ class Radio:
         self._base = node.get_namespace().rstrip("/").rpartition("/")[0]
         self.sent_s = math.nan
         """When the newest odometry was published, by the system clock."""
-        self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in SENT}
+        task = self._task = ears.inbox.task
+        sent = (*task.commands, *SENT)
+        self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in sent}
         own = self._name(topics.ODOMETRY, settings.name)
         self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_reader())
-        task = ears.inbox.task
-        self._goal = Mailbox(node, task.goal, task.goal_name(self.robot, self._base), convert.goal_to)
+        told = [] if task.fixed_goal else [task.goal_name(self.robot, self._base)]
+        self._goals = [Mailbox(node, task.goal, name, convert.goal_to) for name in told]
         mates, said = ears.inbox.mates, topics.STATE_AND_PLAN
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
@@ -54,11 +57,11 @@ class Radio:
         """Put everything that has arrived where it belongs."""
         steady_s, inbox, self.sent_s = time.monotonic(), self._ears.inbox, math.nan
         for (estimate, stamp_s), info in self.own.take():
-            inbox.put_own(estimate, stamp_s, steady_s)
+            inbox.put_own(omni.turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
             self.sent_s = info["source_timestamp"] * 1e-9
         for name, mailbox in self._heard.items():
             for (said, stamp_s), _ in mailbox.take():
-                inbox.put_mate(name, said, stamp_s, steady_s)
+                inbox.put_mate(name, omni.turned_broadcast(said) if self._task.away else said, stamp_s, steady_s)
         for mailbox in self._sensed:
             for (value, stamp_s), _ in mailbox.take():
                 inbox.put_sensed(mailbox.topic.name, value, stamp_s, steady_s)
@@ -74,7 +77,7 @@ class Radio:
 
     def rivals(self) -> list[str]:
         """What others say in this robot's name."""
-        topics_ = {name: self._name(topic) for name, topic in (("command", topics.COMMAND), ("name", topics.ANNOUNCE))}
+        topics_ = {"command": self._name(self._task.commands[0]), "name": self._name(topics.ANNOUNCE)}
         found = {name: self._node.count_publishers(topic) - 1 for name, topic in topics_.items()}
         texts = {"command": "publishers of this robot's commands", "name": "nodes of this robot's name"}
         return [f"{count} other {texts[name]}; stop them" for name, count in found.items() if count > 0]
@@ -85,15 +88,16 @@ class Radio:
 
     def close(self) -> None:
         """Unsubscribe and stop advertising."""
-        taken = (self.own, self._goal, self._estop, *self._sensed, *self._heard.values(), *self._announced.values())
+        taken = (self.own, *self._goals, self._estop, *self._sensed, *self._heard.values(), *self._announced.values())
         for mailbox in taken:
             mailbox.destroy()
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
     def _receive_seldom(self, steady_s: float) -> None:
-        for goal, _ in self._goal.take():
-            self._ears.inbox.put_goal(goal)
+        for mailbox in self._goals:
+            for goal, _ in mailbox.take():
+                self._ears.inbox.put_goal(goal)
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
                 self._ears.gate.hear(said._replace(robot=name), steady_s)
@@ -118,4 +122,4 @@ class Radio:
 
 
 def _reader(name: str) -> Callable[[Any], Any]:
-    return getattr(wire, name, None) or getattr(convert, name)
+    return getattr(convert, name, None) or getattr(omni, name)

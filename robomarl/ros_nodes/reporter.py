@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.health import Health
 from robomarl.ros_nodes.inbox import Broadcast, Now
@@ -33,7 +34,9 @@ class Reporter:
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
-        self._command, self._broadcast = CommandWriter(name), BroadcastWriter(name)
+        self._task, self._broadcast = loaded.task, BroadcastWriter(name)
+        self._command = CommandWriter(name)
+        self._play = PlayerCommands(name, 1 / loaded.rate_hz)
         self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
         self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz)
         self._state, self._announced_s, self._ticks = State.STANDBY, -math.inf, 0
@@ -46,7 +49,7 @@ class Reporter:
         """
         sensor_s = math.nan
         if decision.command is not None:
-            self._radio.send(topics.COMMAND, self._command(decision.command, stamp_s))
+            self._send_command(decision, decision.command, stamp_s)
             sensor_s = time.time() - self._radio.sent_s
         self._ticks += 1
         inbox = self._robot.ears.inbox
@@ -54,9 +57,22 @@ class Reporter:
             return sensor_s
         after_s = self._fallback.plan_after_s
         ahead_s = (after_s, after_s + self._fallback.rest_s(decision.plan.vel_m_s))
-        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan)
+        seen = decision.reading.view
+        ball = self._task.told_ball(seen.sensed, float(seen.own.age_s))
+        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan, ball)
+        said = turned_broadcast(said) if self._task.away else said
         self._radio.send(topics.STATE_AND_PLAN, self._broadcast(said, inbox.own_stamp_s, ahead_s))
         return sensor_s
+
+    def _send_command(self, decision: Decision, command: np.ndarray, stamp_s: float) -> None:
+        if topics.COMMAND in self._task.commands:
+            self._radio.send(topics.COMMAND, self._command(command, stamp_s))
+            return
+        inbox = self._robot.ears.inbox
+        blind = not decision.reading.own_ok or inbox.own is None
+        messages = self._play(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
+        for topic, message in zip(self._task.commands, messages, strict=True):
+            self._radio.send(topic, message)
 
     def note(self, decision: Decision, timing: Timing, now: Now) -> Iterator[tuple[bool, str]]:
         """Tell what the tick did; yields (is it bad?, line) for the log."""

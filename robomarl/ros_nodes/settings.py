@@ -42,6 +42,7 @@ class PolicySettings:
     robot_lost_after_s: float = setting(1.0, "a team-mate that was not heard for so long in flight is lost", 0.1, 10.0)
     handover_m: float = setting(0.0, "altitude at which the policy takes over; 0: robots fly already", 0.0, 100.0)
     climb_m_s: float = setting(0.3, "speed of the climb to it", 0.05, 3.0)
+    away: bool = setting(False, "of a game: this robot's team attacks towards -x of the map")
 
     @property
     def name(self) -> str:
@@ -88,6 +89,21 @@ class MissionSettings:
     base: str = setting("", "namespace of the team")
     task: str = setting("lift", "of the scenario: it must be one with a load")
     sim: bool = setting(False, "the mission's time is the simulated flight's: a simulator may fall behind the clock")
+
+
+@dataclass(frozen=True)
+class RefereeSettings:
+    """Parameters of `referee_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots of both teams in the order of their indices")
+    base: str = setting("", "namespace of the game")
+    sim: bool = setting(False, "the simulator puts robots and ball back; the match's time is the simulated one")
+    autostart: bool = setting(False, "start the match as soon as all robots are READY")
+    length_m: float = setting(4.5, "of the field, from goal to goal", 0.1, 1000.0)
+    ball_radius_m: float = setting(0.0215, "of the ball", 0.001, 1.0)
+    stuck_m: float = setting(0.15, "a ball that stays within this distance ...", 0.001, 100.0)
+    stuck_s: float = setting(3.0, "... for so long is put back", 0.1, 1000.0)
+    match_s: float = setting(60.0, "length of a match", 0.1, 1e5)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from robomarl.ros_nodes.machine import State
 
 def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticArray:
     """Entries of `/diagnostics`; levels are those of DiagnosticStatus, 0 is good."""
-    return DiagnosticArray(header=header(stamp_s), status=[_status(*status) for status in statuses])
+    return DiagnosticArray(header=header(stamp_s), status=[status_from(*status) for status in statuses])
 
 
 def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Who a robot is and what it does."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
-    return _status(said.robot, 0, said.state.name, values)
+    return status_from(said.robot, 0, said.state.name, values)
 
 
 def announcement_to(message: DiagnosticStatus) -> Announcement:
@@ -35,7 +35,8 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
 
 
-def _status(name: str, level: int, message: str, values: dict[str, str]) -> DiagnosticStatus:
+def status_from(name: str, level: int, message: str, values: dict[str, str]) -> DiagnosticStatus:
+    """One entry; the level is that of DiagnosticStatus, 0 is good."""
     made = DiagnosticStatus(name=name, level=bytes([level]), message=message)
     made.values = [KeyValue(key=key, value=value) for key, value in values.items()]
     return made

@@ -43,7 +43,8 @@ ODOMETRY = Topic(
 )  # fmt: skip
 STATE_AND_PLAN = Topic(
     "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "`radio_hz`", "map",
-    "the only message between robots: `points` are the estimate, the state after the queued commands, the stop point",
+    "the only message between robots: `points` are the estimate, the state after the queued commands, the stop point; "
+    "a player that sees the ball adds it",
 )  # fmt: skip
 COMMAND = Topic(
     "command", "trajectory_msgs/msg/MultiDOFJointTrajectory", True, False, 1, "policy rate while active", "map",
@@ -99,15 +100,51 @@ LOAD_GOAL = Topic(
     "where the load is to go, for the whole team at once; instead of `NAME/goal`",
 )  # fmt: skip
 
+CMD_VEL = Topic(
+    "cmd_vel", "geometry_msgs/msg/TwistStamped", True, False, 1, "policy rate while active", "NAME/base_link",
+    "a player's, instead of `command`: the velocity that it is to have one decision after the odometry with this "
+    "stamp, and its yaw rate, filtered",
+)  # fmt: skip
+KICK = Topic(
+    "kick", "geometry_msgs/msg/Vector3Stamped", True, False, 1, "policy rate while active", "NAME/base_link",
+    "`x`: how fast the ball is to leave the kicker as soon as it is there; 0: not at all",
+)  # fmt: skip
+SIGHTING = Topic(
+    "sighting", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "NAME/base_link",
+    "sensed: one picture of the robot's camera, at the stamp: `ball` and `opponent`s in `joint_names`, places and "
+    "velocities over ground in `points[0]`; what is not seen is not there",
+)  # fmt: skip
+KICKER = Topic(
+    "kicker", "sensor_msgs/msg/TimeReference", False, False, 5, "policy rate", "-",
+    "sensed: `time_ref` is when the kicker will be charged",
+)  # fmt: skip
+BALL = Topic(
+    "ball", "geometry_msgs/msg/PointStamped", False, False, 5, "policy rate", "map",
+    "where the referee sees the ball: of a camera above the field, or of the simulator; players do not listen",
+)  # fmt: skip
+MATCH = Topic(
+    "match", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "1 Hz, and at each change", "-",
+    "of the referee: `message` is the phase (WAITING, PLAYING, STOPPED, OVER), `values` are both scores, the match's "
+    "time [s] and its kick-offs",
+)  # fmt: skip
+
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
-"""In the namespace of every robot."""
+"""In the namespace of every robot that flies."""
+PLAYER_TOPICS = (ODOMETRY, STATE_AND_PLAN, CMD_VEL, KICK, SIGHTING, KICKER, TICK, ANNOUNCE)
+"""In the namespace of every robot that plays."""
+SOCCER = "soccer"
+"""The task of a game."""
 TEAM_TOPICS = (ESTOP, FLEET, DIAGNOSTICS)
 """In the namespace of the team; `/diagnostics` is everybody's."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"
 """Namespace of what a task senses and is told as a team."""
-WORLD_TOPICS = {"lift": (LOAD_POSE, LOAD_GOAL)}
+WORLD_TOPICS = {"lift": (LOAD_POSE, LOAD_GOAL), SOCCER: (BALL,)}
 """By the name of the task; others have none."""
+REFEREE = "referee"
+"""Name of the referee, and the namespace of what it says and does."""
+REFEREE_TOPICS = {SOCCER: (MATCH,)}
+"""Likewise."""
 _ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
 COMMANDS = {(*_ACCELERATION, "yaw_rate"): [0, 1, 2, 5], (*_ACCELERATION, "rate.x", "rate.y"): [0, 1, 2, 3, 4]}
 """Elements of a command, and which of the six numbers of a message they are: acceleration x, y, z in the world [m/s^2],
@@ -131,7 +168,9 @@ def qos_text(topic: Topic) -> str:
 
 def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
     """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
-    found = [(topic.of(robot, base), topic) for robot in robots for topic in ROBOT_TOPICS]
+    plays = task == SOCCER
+    found = [(topic.of(robot, base), topic) for robot in robots for topic in (PLAYER_TOPICS if plays else ROBOT_TOPICS)]
     found += [(topic.of(WORLD, base), topic) for topic in WORLD_TOPICS.get(task, ())]
-    found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim]
+    found += [(topic.of(REFEREE, base), topic) for topic in REFEREE_TOPICS.get(task, ())]
+    found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim and not (plays and topic is SIM_GOALS)]
     return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]

@@ -152,7 +152,7 @@ class BroadcastWriter:
 
     def __init__(self, robot: str) -> None:
         """Make the template."""
-        nothing = np.zeros(3)
+        self._robot, nothing = robot, np.zeros(3)
         said = Broadcast(nothing, nothing, Plan(nothing, nothing, nothing))
         self._data = _template(convert.broadcast_from(said, 0.0, robot, (0.0, 0.0)))
         points, _ = cdr.trajectory_at(bytes(self._data))
@@ -162,6 +162,8 @@ class BroadcastWriter:
 
     def __call__(self, said: Broadcast, stamp_s: float, ahead_s: tuple[float, float]) -> bytes:
         """As `convert.broadcast_from`."""
+        if said.ball is not None:
+            return serialize_message(convert.broadcast_from(said, stamp_s, self._robot, ahead_s))
         cdr.set_stamp(self._data, stamp_s)
         for place, value in zip(self._views, (said.pos_m, said.vel_m_s, *said.plan), strict=True):
             place[:] = value

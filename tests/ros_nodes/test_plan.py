@@ -155,7 +155,8 @@ def test_the_readme_lists_every_topic_as_it_is(root: Path):
     lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
     team = (*topics.TEAM_TOPICS, topics.CLOCK)
     world = [topic for found in topics.WORLD_TOPICS.values() for topic in found]
-    named = (("NAME/", topics.ROBOT_TOPICS), ("world/", world), ("sim/", topics.SIM_TOPICS), ("", team))
+    named = (("NAME/", {*topics.ROBOT_TOPICS, *topics.PLAYER_TOPICS}), ("world/", world), ("sim/", topics.SIM_TOPICS),
+             ("", team), ("referee/", topics.REFEREE_TOPICS[topics.SOCCER]))  # fmt: skip
     for prefix, found in named:
         for topic in found:
             kind = topic.type.replace("/msg/", "/")

@@ -62,7 +62,7 @@ def test_odometry(estimate: Estimate, stamp_s: float, robot: str):
 
 
 @patient
-@given(st.builds(Broadcast, vectors, vectors, plans), stamps, names, st.floats(0, 5))
+@given(st.builds(Broadcast, vectors, vectors, plans, st.none()), stamps, names, st.floats(0, 5))
 def test_state_and_plan(said: Broadcast, stamp_s: float, robot: str, ahead_s: float):
     message = convert.broadcast_from(said, stamp_s, robot, (ahead_s, 2 * ahead_s))
     written = wire.BroadcastWriter(robot)(said, stamp_s, (ahead_s, 2 * ahead_s))

@@ -81,13 +81,19 @@ def upright(z: Array) -> Array:
 
 
 def turned(c: Array, s: Array) -> Array:
-    """[..., 4] attitude wxyz of a heading with this cosine and sine; of length 1 whatever theirs is."""
+    """[..., 4] attitude wxyz of a heading with this cosine and sine; of length 1 whatever theirs is.
+
+    The larger of w and z comes from the cosine and the smaller from the sine: in single precision the other way round
+    loses four digits of the sine where a robot looks back at its own goal.
+    """
     xp = namespace(c)
     size = xp.sqrt(c * c + s * s + 1e-12)
-    w = xp.sqrt(xp.maximum((1 + c / size) / 2, 1e-8))
-    z = s / size / (2 * w)
-    even = 1 / xp.sqrt(w * w + z * z)
-    return xp.stack([w * even, w * 0, w * 0, z * even], -1)
+    cos, sin = c / size, s / size
+    large = xp.sqrt((1 + xp.abs(cos)) / 2)
+    small = xp.abs(sin) / (2 * large)
+    w = xp.where(cos < 0, small, large)
+    z = xp.where(sin < 0, -1, 1) * xp.where(cos < 0, large, small)
+    return xp.stack([w, w * 0, w * 0, z], -1)
 
 
 def _shown(mask: Array, value: Array) -> Array:

@@ -23,10 +23,9 @@ from robomarl.sim.soccer.config import (
     PoseConfig,
     RulesConfig,
 )
+from robomarl.soccer import ROLES
 
 TASK = "soccer"
-ROLES = ("attacker", "keeper", "supporter")
-"""Roles that a robot may have; `LocalView.role` is the index."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,86 @@
+"""What messages say once they are read: estimates, what team-mates tell, and what a task may make its senses of.
+
+No ROS here.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.view import Plan
+
+TRAIL = 32
+"""Own estimates that are remembered: more than pass while a picture is being looked at."""
+
+
+class Estimate(NamedTuple):
+    """A robot's state estimate, as in `Own`."""
+
+    pos_m: np.ndarray
+    """[3] world."""
+    quat_wxyz: np.ndarray
+    """[4] body to world."""
+    vel_m_s: np.ndarray
+    """[3] world."""
+    omega_rad_s: np.ndarray
+    """[3] body."""
+
+
+class SeenBall(NamedTuple):
+    """Where a player sees the ball."""
+
+    pos_m: np.ndarray
+    """[3] world."""
+    vel_m_s: np.ndarray
+    """[3] world."""
+    age_s: float
+    """From the picture to the stamp of the message that says so."""
+
+
+class Broadcast(NamedTuple):
+    """What a robot tells its team: one message."""
+
+    pos_m: np.ndarray
+    """[3] estimate at the stamp, world."""
+    vel_m_s: np.ndarray
+    """[3] estimate at the stamp, world."""
+    plan: Plan
+    """[3] each."""
+    ball: SeenBall | None = None
+    """Of a player whose latest picture has it."""
+
+
+class Trail:
+    """A robot's own estimates of late."""
+
+    def __init__(self) -> None:
+        """Nothing is remembered."""
+        self._rows: deque[tuple[float, Estimate]] = deque(maxlen=TRAIL)
+
+    def add(self, estimate: Estimate, stamp_s: float) -> None:
+        """An estimate arrived."""
+        self._rows.append((stamp_s, estimate))
+
+    def at(self, stamp_s: float) -> Estimate | None:
+        """The estimate with that stamp, or the nearest one carried there by its velocity; None before the first."""
+        if not self._rows:
+            return None
+        near_s, found = min(reversed(self._rows), key=lambda row: abs(row[0] - stamp_s))
+        return found._replace(pos_m=found.pos_m + found.vel_m_s * (stamp_s - near_s))
+
+
+class Scene(NamedTuple):
+    """What a task's senses may need beside its own messages."""
+
+    now_s: float
+    """By the clock of message stamps."""
+    trail: Trail
+    """Of the robot's own estimates."""
+    mates: tuple[tuple[Broadcast | None, float], ...]
+    """[K] what every team-mate said last (None: nothing that counts), and how old that is [s]."""
+
+
+def nobody(mates: int) -> Scene:
+    """Before anything was heard."""
+    return Scene(0.0, Trail(), ((None, np.inf),) * mates)
