@@ -7,6 +7,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import norm
+from robomarl.sim.load.follow import path_error
 from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import Task
@@ -93,6 +94,8 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
     settled = on & (steps > scenario.max_steps - settled_s(scenario) * scenario.rates.policy_hz)
     error_m, error_rad = (np.asarray(e) for e in task.errors(world))
     radius = scenario.vehicle_config.body.radius_m
+    if scenario.load is not None and scenario.load.path is not None:
+        error_m = np.asarray(path_error(scenario, world))
     touching, struck = world.closest_m < 2 * radius, obstacle_gap(scenario, world.body.pos) < radius
     return so_far._replace(
         running=on & ~failed & (steps < scenario.max_steps),

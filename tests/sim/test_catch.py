@@ -20,10 +20,10 @@ def recover() -> Scenario:
     return load_scenario("recover_3")
 
 
-def seen(index: int, cable: np.ndarray, way=(0, 0, 0), velocity=(0, 0, 0), payload=(0, 0, 0)) -> np.ndarray:
-    """An observation of the law; the payload goes at `payload`, seen six times at 100 Hz."""
-    errors = [np.array(way) - 0.01 * i * np.array(payload) for i in range(6)]
-    return np.concatenate([way, velocity, cable, np.eye(6)[index], *errors])
+def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0)) -> np.ndarray:
+    """An observation of the law at its goal; robot and payload part at `parting`, seen six times at 100 Hz."""
+    cables = [cable - 0.01 * i * np.array(parting) for i in range(5, -1, -1)]
+    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], *cables])
 
 
 def test_who_was_thrown_catches_and_the_others_place(recover: Scenario):
@@ -47,8 +47,8 @@ def test_the_team_brakes_together_and_a_little(recover: Scenario):
     catch, fast = CatchLaw(recover), (2.0, 0.0, 0.0)
     assert recover.cables is not None
     place = outward(recover.cables)[1] * recover.cables.length_m
-    assert np.allclose(catch.act(seen(1, place, velocity=fast, payload=fast)), [-BRAKE_M_S2, 0, 0, 0, 0], atol=1e-6)
-    alone = catch.act(seen(1, place, velocity=(0.2, 0, 0)))
+    assert np.allclose(catch.act(seen(1, place, velocity=fast)), [-BRAKE_M_S2, 0, 0, 0, 0], atol=1e-6)
+    alone = catch.act(seen(1, place, (0.2, 0, 0), (0.2, 0, 0)))
     assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
 
 

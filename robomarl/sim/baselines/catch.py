@@ -27,7 +27,7 @@ BRAKE_PER_S, CLIMB_PER_S = 2.0, 3.0
 BRAKE_M_S2 = 1.5
 """... level at most this."""
 HISTORY = 6
-"""Measured poses that the payload's velocity is taken from: two of them would tell their noise."""
+"""Measured poses that the velocity relative to the payload is taken from: two of them would tell their noise."""
 
 
 class CatchLaw:
@@ -35,8 +35,8 @@ class CatchLaw:
 
     observation = ObservationSpec(
         (
-            *map(ObservationField, ("load_error", "velocity", "cable", "own_index")),
-            ObservationField("point_error", HISTORY),
+            *map(ObservationField, ("load_error", "velocity", "own_index")),
+            ObservationField("cable", HISTORY),
         )
     )
 
@@ -48,13 +48,13 @@ class CatchLaw:
         self._sector_m = outward(scenario.cables) * scenario.cables.length_m
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 33], within the vehicle's limits; no body rates."""
+        """The command for an observation [..., 30], within the vehicle's limits; no body rates."""
         xp = namespace(obs)
-        way, velocity, cable, index = (obs[..., a:b] for a, b in ((0, 3), (3, 6), (6, 9), (9, 15)))
-        payload = (obs[..., 15:18] - obs[..., -3:]) / self._span_s
+        way, velocity, index, cable = (obs[..., a:b] for a, b in ((0, 3), (3, 6), (6, 12), (27, 30)))
+        parting = (cable - obs[..., 12:15]) / self._span_s
         aside = index[..., : len(self._sector_m)] @ self._sector_m - cable
         faster = _limited(TRAVEL_PER_S * way, TRAVEL_M_S) - velocity
-        level = SECTOR_PER_S2 * aside - SECTOR_PER_S * (velocity - payload)
+        level = SECTOR_PER_S2 * aside - SECTOR_PER_S * parting
         level = level[..., :2] + _limited(BRAKE_PER_S * faster[..., :2], BRAKE_M_S2)
         up = HEIGHT_PER_S2 * aside[..., 2:] + CLIMB_PER_S * faster[..., 2:]
         command = xp.concatenate([level, up, xp.zeros_like(level)], -1)

@@ -41,8 +41,10 @@ def observation(scenario: Scenario) -> ObservationSpec:
     """Load, own state, goal and own index; nothing of team-mates, no velocity of the load, no message."""
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
     fields = (*pose, "own_axes", "velocity", "body_rates")
-    longer = {"point_error": catch.HISTORY} if thrown(scenario) else {}
-    past = tuple(ObservationField(name, longer.get(name, HISTORY)) for name in fields)
+    past = tuple(ObservationField(name, HISTORY) for name in fields)
+    if thrown(scenario):  # the payload's attitude does not matter
+        now = ("load_error", "velocity", "own_axes", "body_rates")
+        past = (*map(ObservationField, now), ObservationField("cable", catch.HISTORY))
     return ObservationSpec((*past, ObservationField("own_index")))
 
 
