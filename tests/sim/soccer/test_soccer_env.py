@@ -100,7 +100,7 @@ def test_behind_the_filter_ours_stop_before_an_opponent_and_theirs_do_not():
     ball = jax.tree.map(lambda part: part + 1.0, rally.world.ball)._replace(vx=0.0 * rally.world.ball.x)
     state = state.replace(pipeline_state=rally._replace(world=rally.world._replace(robots=robots, ball=ball)))
     action, step, own = jnp.zeros((4, 4)).at[jnp.array([0, 2]), 0].set(2.0), jax.jit(env.step), []
-    for _ in range(12):
+    for _ in range(25):
         state = step(state, action)
         own.append(np.asarray(state.pipeline_state.world.contacts.own_m_s))
     own = np.max(own, 0)
