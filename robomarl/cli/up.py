@@ -27,7 +27,8 @@ class Args:
     seed: int = 0
     """Of the first simulated flight."""
     duration: float = 0.0
-    """Seconds: the longest flight, or with --flights 0 how long to stay up; 0: no limit of its own."""
+    """Seconds: the longest flight, the length of a match, or with --flights 0 how long to stay up; 0: no limit of its
+    own."""
     autostart: bool = False
     """With --flights 0: arm and activate each robot once it is READY; it moves at once then. By default robots wait
     for an operator (services all/arm, all/activate)."""
@@ -36,6 +37,11 @@ class Args:
     mission: str = ""
     """With --sim mujoco, for a team that carries a load: fly this mission (a name of ros_nodes/missions, or a YAML
     file) from the ground to the ground, write its report below --out, and end."""
+    against: str = ""
+    """Of a game: bundle of the second team, if it is another one than --bundle."""
+    stay: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Of a game with --sim mujoco: leave start and end to the referee's services, until Ctrl-C. By default one match
+    is played, its report written below --out, and all ends."""
     lose: str = ""
     """With --mission: ROBOT@SECONDS, end that robot's policy node so long after the take-over."""
     ground: bool = False
@@ -52,6 +58,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Fly and judge, or stay up."""
+    from robomarl.cli import games
     from robomarl.cli.loads import check_load
     from robomarl.config import UserError
     from robomarl.hardware_configs.fleet import load_fleet
@@ -70,6 +77,8 @@ def run(args: Args) -> dict[str, Any]:
         raise UserError("--lose needs --mission.")
     if args.mission:
         return fly_mission(fleet, args)
+    if fleet.teams > 1:
+        return games.play_match(fleet, args) if games.plays(fleet, args) else stay_up(fleet, args)
     return fly(fleet, args) if args.flights else stay_up(fleet, args)
 
 
@@ -169,6 +178,7 @@ def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
 
     plan = PlanOptions(
         bundle=args.bundle,
+        against=args.against,
         root=str(args.root),
         sim=args.sim is not None,
         record=args.record,

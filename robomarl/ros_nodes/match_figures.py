@@ -44,6 +44,8 @@ class MatchResult:
     match: MatchFigures
     states: dict[str, str]
     """Of every robot at the end."""
+    log: str
+    """The match's `MatchLog`."""
     slipped_s: float
     """How much the simulator fell behind real time."""
     ok: bool
@@ -83,7 +85,7 @@ def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchRes
     )
     flight = figures_of(judged, ticks, "")
     ok = said.phase is Phase.OVER and set(states.values()) == {State.STOP.name}
-    return MatchResult(flight, match, states, score["slipped_s"], ok)
+    return MatchResult(flight, match, states, score["log"], score["slipped_s"], ok)
 
 
 def goal_times(log: MatchLog) -> list[tuple[float, int]]:

@@ -15,8 +15,9 @@ from robomarl.ros_nodes.heard import Scene, SeenBall
 from robomarl.soccer import ROLES, SoccerSensed
 from robomarl.view import Goal
 
-BALL, OPPONENT = "ball", "opponent"
-"""What a picture's things are called."""
+BALL, OPPONENT = "ball", "opponent_"
+"""What a picture's things are called; an opponent's number comes after it, from 0, the same one at all times: the
+safety filter remembers where each was seen."""
 PICTURES = 3.0
 """After so many pictures that did not come the robot counts as blind."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -26,7 +27,7 @@ class Thing(NamedTuple):
     """One thing in a picture."""
 
     kind: str
-    """`BALL` or `OPPONENT`; others are not looked at."""
+    """`BALL`, or `OPPONENT` and a number; others are not looked at."""
     pos_m: np.ndarray
     """[3] body frame at the picture's stamp."""
     vel_m_s: np.ndarray
@@ -64,6 +65,7 @@ class Playing:
         self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s
         self._told_for_s = content["radio"]["max_age_s"]
         self._strangers = size
+        self._rows = {BALL: 0, **{f"{OPPONENT}{i}": 1 + i for i in range(size)}}
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, scene: Scene) -> SoccerSensed:
         """What the view says of ball, opponents and kicker, in the team's field frame.
@@ -107,10 +109,8 @@ class Playing:
         mask = np.zeros(1 + self._strangers, bool)
         if sighting is None or (there := scene.trail.at(sighting.stamp_s)) is None:
             return pos, vel, mask, 0.0
-        free = iter(range(1, 1 + self._strangers))
         for thing in sighting.things:
-            row = 0 if thing.kind == BALL else next(free, None) if thing.kind == OPPONENT else None
-            if row is None:
+            if (row := self._rows.get(thing.kind)) is None:
                 continue
             pos[row] = there.pos_m + rotate(there.quat_wxyz, thing.pos_m)
             vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True

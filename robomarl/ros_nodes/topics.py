@@ -111,7 +111,7 @@ KICK = Topic(
 )  # fmt: skip
 SIGHTING = Topic(
     "sighting", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "NAME/base_link",
-    "sensed: one picture of the robot's camera, at the stamp: `ball` and `opponent`s in `joint_names`, places and "
+    "sensed: one picture of the robot's camera, at the stamp: `ball` and `opponent_K` in `joint_names`, places and "
     "velocities over ground in `points[0]`; what is not seen is not there",
 )  # fmt: skip
 KICKER = Topic(

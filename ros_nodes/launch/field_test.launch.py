@@ -29,6 +29,7 @@ from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fle
 ARGUMENTS = {
     "fleet": ("", "name of a fleet in hardware_configs/fleets, or a YAML file"),
     "bundle": ("", "name or folder of a bundle for all robots, instead of what each was flashed with"),
+    "against": ("", "of a game: the same for the second team, if it is another one"),
     "robots": ("", "start the policy nodes of these only, comma-separated; by default of the whole fleet"),
     "root": ("", "folder that the robots' relative folders are below"),
     "namespace": ("", "namespace above the robots' own"),
@@ -74,6 +75,7 @@ def options_of(text: dict[str, str]) -> PlanOptions:
     folder = text["record_dir"] or str(Path("runs", "field", time.strftime("%Y%m%d_%H%M%S")).absolute())
     return PlanOptions(
         bundle=text["bundle"],
+        against=text["against"],
         namespace=text["namespace"],
         root=text["root"],
         robots=tuple(filter(None, text["robots"].split(","))),

@@ -100,5 +100,5 @@ def things_of(game: Game, there: Any, index: int) -> tuple[Thing, ...]:
         dx, dy = x[row] - px, y[row] - py
         place = np.array([c * dx + s * dy, c * dy - s * dx, 0.0])
         motion = np.array([c * vx[row] + s * vy[row], c * vy[row] - s * vx[row], 0.0])
-        found.append(Thing(BALL if row == 0 else OPPONENT, place, motion))
+        found.append(Thing(f"{OPPONENT}{row - 1}" if row else BALL, place, motion))
     return tuple(found)

@@ -14,6 +14,7 @@ from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
 from robomarl.sim.scenario import load_scenario, scenario_names
+from robomarl.sim.soccer.scenario import is_soccer, load_soccer
 
 
 @pytest.fixture
@@ -127,8 +128,8 @@ def test_the_launch_file_starts_what_the_plan_says(
     assert variables == environment(options.sim)
 
 
-FIELDED = sorted(name for name in scenario_names() if re.fullmatch(r"(swap|goto|lift)_\d+", name))
-"""Games have no nodes; other names are variants for `eval`."""
+FIELDED = sorted([*(name for name in scenario_names() if re.fullmatch(r"(swap|goto|lift)_\d+", name)), "soccer_2v2"])
+"""Of games there is a fleet for one size; other names are variants for `eval`."""
 
 
 @pytest.mark.parametrize("name", FIELDED)
@@ -143,8 +144,8 @@ def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypa
     *declared, included = module.generate_launch_description().args[0]
     assert included.args[0].args[0] == str(root / "ros_nodes" / "launch" / "field_test.launch.py")
     fleet = load_fleet(module.ARGUMENTS["fleet"])
-    scenario = load_scenario(name)
-    assert (fleet.scenario, len(fleet.robots), fleet.vehicle) == (name, scenario.count, scenario.vehicle)
+    scenario = load_soccer(name) if is_soccer(name) else load_scenario(name)
+    assert (fleet.scenario, fleet.team_size, fleet.vehicle) == (name, scenario.count, scenario.vehicle)
     assert [given[0] for given in included.kwargs["launch_arguments"]] == [action.args[0] for action in declared]
 
 

@@ -53,7 +53,7 @@ def test_without_a_simulator_a_goal_stops_the_game():
 def test_a_ball_that_is_stuck_is_put_back_in_turn():
     referee, first = playing(), []
     for step in range(1, 801):
-        place = at(1.0 + 0.05 * np.sin(step)) if step < 400 else at(1.0 + 0.002 * step)
+        place = at(1.0 + 0.05 * np.sin(step)) if step < 400 else at(0.002 * (step - 400))
         if verdict := referee.see(place, 100 + 0.01 * step):
             first.append((round(0.01 * step, 2), verdict.kick_off))
     assert [kick_off for _, kick_off in first] == [1]

@@ -198,7 +198,7 @@ class RealTimeGame:
             x, y, vx, vy = (float(part[row]) for part in parts)
             place = rotate(back, flat(np.float64(x), np.float64(y)) - own.pos_m)
             motion = rotate(back, flat(np.float64(vx), np.float64(vy)))
-            found.append(Thing(BALL if row == 0 else OPPONENT, place, motion))
+            found.append(Thing(f"{OPPONENT}{row - 1}" if row else BALL, place, motion))
         return tuple(found)
 
     def _draw(self, size: int) -> np.ndarray:
