@@ -1,14 +1,15 @@
-"""`bench filter`: the safety filter's backends; `--case` picks latency, exactness, faults or graph."""
+"""`bench filter`: the safety filter's backends; `--case` picks latency, exactness, faults, graph or finite."""
 
 from collections.abc import Callable
 
-from robomarl.bench import Row, exactness, faults, graph_ok, latency
+from robomarl.bench import Row, exactness, faults, finite, graph_ok, latency
 
 CASES: dict[str, Callable[[], list[Row]]] = {
     "latency": latency.rows,
     "exactness": exactness.rows,
     "faults": faults.rows,
     "graph": graph_ok.rows,
+    "finite": finite.rows,
 }
 
 

@@ -2,12 +2,13 @@
 
 from functools import partial
 
+import jax
 import numpy as np
 import pytest
 
-from robomarl.bench import exactness, fault_backends, faults
+from robomarl.bench import exactness, fault_backends, faults, finite
 from robomarl.bench.problems import KINDS, draw
-from robomarl.safety import kernel, qp
+from robomarl.safety import jax_filter, kernel, qp
 from robomarl.safety.motion import Vec3
 
 BACKENDS = ["numpy", "c"] if kernel.usable() else ["numpy"]
@@ -33,17 +34,36 @@ def test_all_agree_with_daqp_on_every_family():
 @pytest.mark.slow
 def test_jax_agrees_as_well_and_gradients_make_no_difference():
     """In single precision a few degenerate problems have another status; `docs/benchmarks.md` says how many."""
-    loop, without, _, _ = exactness._jax_backends()
+    loop, without, static, graph = exactness._jax_backends()
     backends = [
         exactness.Backend("f64", partial(loop, dtype=np.float64), "double"),
+        exactness.Backend("graph's", partial(static, dtype=np.float64), "double"),
+        exactness.Backend("ONNX", graph, "double"),
         exactness.Backend("f32", partial(loop, dtype=np.float32), "single"),
         exactness.Backend("f32, open", partial(without, dtype=np.float32), "single"),
     ]
-    double, *single = exactness.campaign(6400, backends)
+    double, in_jax, in_onnx, *single = exactness.campaign(6400, backends)
     assert double.other_status + double.off <= 1
+    assert (in_jax.other_status, in_jax.off, in_onnx.other_status, in_onnx.off) == (0, 0, 0, 0)
     for tally in single:
         assert tally.other_status + tally.off <= tally.problems * 1e-3, tally.backend.name
     assert single[0].other_status == single[1].other_status
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_results_and_gradients_in_single_precision_are_numbers(spoilt: bool, monkeypatch: pytest.MonkeyPatch):
+    """A root at 0 in the projection, whose gradient is none, is found."""
+    whole = jax_filter.project
+    if spoilt:
+        monkeypatch.setattr(
+            jax_filter, "project", lambda *given: (f := whole(*given))._replace(u=f.u + jax.numpy.sqrt(f.u * 0.0))
+        )
+    monkeypatch.setattr(finite, "CHUNK", 300)
+    monkeypatch.setattr(finite, "ROWS", (5,))
+    done, solved, *bad = finite.campaign(1)
+    assert done.value == 300 * len(KINDS) * len(finite.ROWS)
+    assert solved.value > 0.8
+    assert (sum(row.value for row in bad) > 0) == spoilt
 
 
 def test_a_planted_wrong_row_is_found():

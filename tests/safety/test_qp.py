@@ -8,27 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from robomarl.bench.problems import KINDS, draw
 from robomarl.safety import qp
-
-KINDS = ("random", "far", "coplanar", "axes", "repeated", "touching", "opposed")
-
-
-def problems(kind: str, random: np.random.Generator, num: int, m: int):
-    """Families of problems: generic, with many active rows, degenerate, infeasible."""
-    rows = random.normal(size=(num, m, 3))
-    if kind == "coplanar":
-        rows[..., 2] = 0
-    if kind == "axes":
-        rows = np.eye(3)[random.integers(0, 3, (num, m))] * random.choice([-1, 1], (num, m, 1))
-    if kind == "repeated":
-        rows = rows[:, random.integers(0, max(m // 2, 1), m)]
-    if kind == "opposed":
-        rows[:, m // 2 :] = -rows[:, : m - m // 2]
-    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
-    bounds = random.uniform(0.0 if kind in ("far", "opposed") else -0.3, 1.5, (num, m))
-    if kind == "touching":
-        bounds = np.round(bounds * 2) / 2
-    return rows, bounds, random.normal(size=(num, 3)) * (8 if kind == "far" else 2)
 
 
 def brute_force(rows: np.ndarray, bounds: np.ndarray, u0: np.ndarray) -> np.ndarray | None:
@@ -45,7 +26,7 @@ def brute_force(rows: np.ndarray, bounds: np.ndarray, u0: np.ndarray) -> np.ndar
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_find_what_brute_force_finds(kind: str, random: np.random.Generator):
-    rows, bounds, points = problems(kind, random, 30, 7)
+    rows, bounds, points = draw(kind, random, 30, 7)
     together = qp.project_batch(rows, bounds, points)
     for i in range(len(rows)):
         true, one = brute_force(rows[i], bounds[i], points[i]), qp.project(rows[i], bounds[i], points[i])
@@ -59,7 +40,7 @@ def test_both_find_what_brute_force_finds(kind: str, random: np.random.Generator
 @pytest.mark.parametrize("m", [1, 4, 12, 24])
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_agree_to_1e_9(kind: str, m: int, random: np.random.Generator):
-    rows, bounds, points = problems(kind, random, 400, m)
+    rows, bounds, points = draw(kind, random, 400, m)
     together = qp.project_batch(rows, bounds, points)
     alone = [qp.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
     np.testing.assert_array_equal(together.solved, [one.solved for one in alone])
@@ -84,7 +65,7 @@ def test_integer_problems_with_all_their_ties(rows, bounds, point):
 
 
 def test_a_point_that_holds_all_rows_stays(random: np.random.Generator):
-    rows, bounds, points = problems("random", random, 100, 8)
+    rows, bounds, points = draw("random", random, 100, 8)
     bounds = np.abs(bounds) + (rows * points[:, None]).sum(-1)
     np.testing.assert_array_equal(qp.project_batch(rows, bounds, points).u, points)
     assert qp.project(rows[0], bounds[0], points[0]).u.tolist() == points[0].tolist()
@@ -99,7 +80,7 @@ def test_no_rows_is_solved():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", range(3))
 def test_what_is_not_finite_is_not_solved(bad: float, place: int, random: np.random.Generator):
-    given = problems("random", random, 3, 6)
+    given = draw("random", random, 3, 6)
     given[place][1].flat[0] = bad
     found = qp.project_batch(*given)
     assert not found.solved[1]
