@@ -143,6 +143,8 @@ class RefereeNode(Node):
     async def _start(self) -> str:
         if self._referee.said.phase in (Phase.PLAYING, Phase.OVER):
             return self._referee.start()
+        if pressed := [n for n, state in self._states.items() if state is State.ESTOP]:
+            return f"{pressed[0]}: is in ESTOP; an operator has to reset it first"
         for name in [n for n, state in self._states.items() if state is State.STOP]:
             if refused := await self._asked(self._reset_of[name]):
                 return f"{name}: {refused}"
