@@ -120,7 +120,7 @@ def _scores(log: MatchLog, rows: np.ndarray, timing: str) -> list[str]:
     for score in dict.fromkeys(map(tuple, goals.tolist())):
         shown = ";".join("1" if (row == score).all() else "0" for row in goals)
         moves = f'<animate attributeName="opacity" calcMode="discrete" {timing} values="{shown}"/>'
-        style = 'y="34" font-size="24" font-weight="bold" text-anchor="middle" fill="var(--ink)"'
+        style = 'y="64" font-size="24" font-weight="bold" text-anchor="middle" fill="var(--ink)"'
         found.append(f'<text x="{WIDTH_PX / 2:g}" {style}>{score[0]} : {score[1]}{moves}</text>')
     return found
 

@@ -7,7 +7,6 @@ from typing import Any
 from robomarl.field.match_plots import animated_match, ball_path, heat_map, score_line
 from robomarl.field.page import Section, Tile, facts, figure, grid, page, table
 from robomarl.field.sections import draw
-from robomarl.field.units import percent
 from robomarl.matchlog import load_match
 from robomarl.ros_nodes.match_figures import MatchResult
 
@@ -21,9 +20,7 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, Any]
         about: what else to say: fleet, bundles, seed, commit.
     """
     log, names = load_match(Path(result.log)), list(result.states)
-    moving = figure(
-        animated_match(log, names), "From above, in real time. A stroke shows where a robot looks.", "Match"
-    )
+    moving = figure(animated_match(log, names), "In real time. A stroke shows where a robot looks.", "From above")
     maps = [draw(heat_map(log, i), name, "The darker, the longer it was there.") for i, name in enumerate(names)]
     sections = [
         Section("Score", draw(score_line(log), "Goals", "The first team attacks to the right.")),
@@ -42,7 +39,7 @@ def _tiles(result: MatchResult) -> list[Tile]:
     lost, expected = (sum(getattr(link, name) for link in flight.links) for name in ("lost", "expected"))
     return [
         Tile("Score", f"{match.goals[0]} : {match.goals[1]}", f"after {match.played_s:.1f} s"),
-        Tile("Possession", " : ".join(map(percent, match.possession)), "share of the time"),
+        Tile("Possession", "{:.0f} : {:.0f}".format(*(100 * share for share in match.possession)), "% of the time"),
         Tile("Kicks", f"{match.kicks[0]} : {match.kicks[1]}"),
         Tile("Impacts", f"{match.impacts[0]} : {match.impacts[1]}", "of robots, above 0.3 m/s, by who caused them"),
         Tile("Decisions", f"{min(match.rate_hz.values()):.1f} /s", "of the slowest robot"),

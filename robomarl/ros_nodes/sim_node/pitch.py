@@ -58,7 +58,6 @@ class RealTimeGame:
         self.every, self.dt_s = scenario.substeps, self._fine.period_s
         self._play, self._matches, self._seed = MujocoPlay(self._fine, 1), -1, -1
         self._side = sides(scenario)
-        self.reset(0)
 
     def reset(self, seed: int) -> None:
         """New places and players, drawn from the seed."""
