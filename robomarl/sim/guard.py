@@ -26,8 +26,8 @@ def safety_params(scenario: AnyScenario, least_team: int | None = None) -> Safet
 
 
 NEAR_M = 0.4
-"""Opponents are kept clear of with the errors that a sighting has at this distance. Farther off they are larger, by less
-than a tenth of the distance: a robot that comes nearer sees in time what it saw wrongly."""
+"""Opponents are kept clear of with the errors that a sighting has at this distance. Farther off they are larger, by
+less than a tenth of the distance: a robot that comes nearer sees in time what it saw wrongly."""
 REMEMBER_S = 0.3
 """An opponent that was seen so long ago may have got so far that its row says little."""
 GAP_M = 0.02
