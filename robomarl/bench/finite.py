@@ -54,7 +54,7 @@ def make_step() -> Any:
     def loss(table: jax.Array, point: jax.Array) -> tuple[jax.Array, Any]:
         found = project(table, point)
         # As the filter: what is not solved is not used.
-        u = jnp.where(found.solved, found.u, 0.0)
+        u: Any = jnp.where(found.solved, found.u, 0.0)
         return (u * jnp.cos(u)).sum(), (found.solved, u)
 
     def step(table: jax.Array, point: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import daqp
 import numpy as np
 
+from robomarl.safety.candidates import candidates, over
 from robomarl.safety.motion import Vec3
 from robomarl.types import Array
 
@@ -183,7 +184,7 @@ def project_rows(
     start = _first(rows, point, tolerance, xp)
     pivot = partial(_pivot, tolerance=tolerance, xp=xp)
     state = (repeat or _repeat)(pivot, rows, point, start)
-    residual = _excess(rows, state.point).max(0)
+    residual = over(rows, state.point).max(0)
     return Projection(state.point, ~state.failed & (residual <= tolerance), residual, state.failed)
 
 
@@ -212,14 +213,13 @@ def _repeat(pivot: Callable, rows: Array, point: Array, state: Basis) -> Basis:
 
 def _first(rows: Array, u0: Array, tolerance: float, xp: ModuleType) -> Basis:
     """The first round: the plane of the row that u0 violates most."""
-    excess, blank = _excess(rows, u0), _blank(u0[0] * 0.0, xp)
+    excess, blank = over(rows, u0), _blank(u0[0] * 0.0, xp)
     most, new = excess.max(0), _take(rows, excess.argmax(0), xp)
     take = most > tolerance
     point = xp.where(take, u0 - most * new[:3], u0)
     return Basis(point, xp.stack([xp.where(take, new, blank), blank, blank]), blank[0] > 1.0)
 
 
-_PAIRS = ((0, 0, 1), (1, 2, 2))
 _MEMBERS = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 """Rows of the old basis that hold each candidate, together with the new row."""
 _NEW, _UNUSED = 3, 4
@@ -228,14 +228,14 @@ _NEXT_BASIS = tuple((_NEW, *members, _UNUSED, _UNUSED)[:3] for members in _MEMBE
 
 def _pivot(rows: Array, u0: Array, state: Basis, tolerance: float, xp: ModuleType) -> tuple[Basis, Array]:
     """One round: bring the most violated row into the basis. Says as well where there was one."""
-    excess = _excess(rows, state.point)
+    excess = over(rows, state.point)
     todo = (excess.max(0) > tolerance) & ~state.failed
     new = _take(rows, excess.argmax(0), xp)
-    points, valid = _candidates(new, state.rows, u0, xp)
+    points, valid = candidates(new, state.rows, u0, xp)
     # A candidate has to hold the rows of the old basis too, but for those that hold it in place.
-    over = sum(state.rows[:, None, c] * points[None, :, c] for c in range(3)) - state.rows[:, None, 3]
+    most = sum(state.rows[:, None, c] * points[None, :, c] for c in range(3)) - state.rows[:, None, 3]
     own = np.array([[k in members for members in _MEMBERS] for k in range(3)])
-    valid = valid & ((over <= tolerance) | own.reshape(3, -1, *[1] * todo.ndim)).all(0)
+    valid = valid & ((most <= tolerance) | own.reshape(3, -1, *[1] * todo.ndim)).all(0)
     far = ((points - u0) ** 2).sum(1)
     best = xp.where(valid, far, xp.inf).argmin(0)
     found = valid.any(0)
@@ -246,52 +246,11 @@ def _pivot(rows: Array, u0: Array, state: Basis, tolerance: float, xp: ModuleTyp
     return Basis(point, xp.where(take, basis, state.rows), state.failed | (todo & ~found)), todo
 
 
-def _candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
-
-    Returns:
-        points [7, 3, ...] in the order of `_MEMBERS`, and where they exist [7, ...].
-    """
-    tiny = 1e-12 if u0.dtype == np.float64 else 1e-6
-    normal, normals = new[:3], basis[:, :3]
-    excess, excesses = _excess(new[None], u0)[0], _excess(basis, u0)
-    plane = u0 - excess * normal
-    # Lines: u0 - a n - b m with the residuals of both rows 0; |n x m|^2 is the determinant.
-    cross = _cross(normal[None], normals, xp)
-    square = (cross * cross).sum(1)
-    on_line = square > tiny
-    scale = 1.0 / xp.where(on_line, square, 1.0)
-    g = (normal * normals).sum(1)
-    a, b = (excess - g * excesses) * scale, (excesses - g * excess) * scale
-    lines = u0 - a[:, None] * normal - b[:, None] * normals
-    # Vertices: Cramer's rule for the planes' residuals at u0.
-    i, j = (np.array(p) for p in _PAIRS)
-    normal_ij = _cross(normals[i], normals[j], xp)
-    det = (normal * normal_ij).sum(1)
-    at_vertex = det * det > tiny
-    scale = 1.0 / xp.where(at_vertex, det, 1.0)
-    shift = excess * normal_ij - excesses[i][:, None] * cross[j] + excesses[j][:, None] * cross[i]
-    vertices = u0 - scale[:, None] * shift
-    valid = xp.concatenate([(excess == excess)[None], on_line, at_vertex])
-    return xp.concatenate([plane[None], lines, vertices]), valid
-
-
 def _blank(zero: Array, xp: ModuleType) -> Array:
     """A row [4, ...] that never binds."""
     return xp.stack([zero, zero, zero, zero + 1.0])
 
 
-def _excess(rows: Array, u: Array) -> Array:
-    """A u - b for rows [m, 4, ...] and points [3, ...]."""
-    return rows[:, 0] * u[0] + rows[:, 1] * u[1] + rows[:, 2] * u[2] - rows[:, 3]
-
-
 def _take(stack: Array, index: Array, xp: ModuleType) -> Array:
     """The entry of `stack` [n, c, ...] that `index` [...] names, for each problem."""
     return xp.take_along_axis(stack, index[None, None], 0)[0]
-
-
-def _cross(a: Array, b: Array, xp: ModuleType) -> Array:
-    """Cross product of [n, 3, ...]."""
-    (ax, ay, az), (bx, by, bz) = (a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2])
-    return xp.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], 1)

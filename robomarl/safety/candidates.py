@@ -1,0 +1,76 @@
+"""The points that a round of `qp.project_rows` chooses from: projections onto a plane, its lines and its vertices."""
+
+from types import ModuleType
+
+import numpy as np
+
+from robomarl.types import Array
+
+PAIRS = ((0, 0, 1), (1, 2, 2))
+"""Rows of the basis whose planes meet with the new one's in each vertex."""
+
+
+def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
+
+    In single precision, lines and vertices are corrected once for what rounding left of them.
+
+    Args:
+        new: [4, ...] normal and right-hand side.
+        basis: [3, 4, ...] three more.
+        u0: [3, ...].
+        xp: numpy or jax.numpy.
+
+    Returns:
+        points [7, 3, ...]: the plane's, those of the lines with each row, of the vertices with each pair of `PAIRS`;
+        and where they exist [7, ...].
+    """
+    tiny = 1e-12 if u0.dtype == np.float64 else 1e-6
+    normal, normals = new[:3], basis[:, :3]
+    excess = over(new[None], u0)
+    plane = u0 - excess[0] * normal
+    # Lines: u0 - a n - b m with the residuals of both rows 0; |n x m|^2 is the determinant.
+    cross = _cross(normal[None], normals, xp)
+    square = (cross * cross).sum(1)
+    on_line = square > tiny
+    scale = 1.0 / xp.where(on_line, square, 1.0)
+    g = (normal * normals).sum(1)
+    # Vertices: Cramer's rule for the planes' residuals.
+    i, j = (np.array(p) for p in PAIRS)
+    normal_ij = _cross(normals[i], normals[j], xp)
+    det = (normal * normal_ij).sum(1)
+    at_vertex = det * det > tiny
+    unscale = 1.0 / xp.where(at_vertex, det, 1.0)
+
+    def onto_lines(at: Array, own: Array, other: Array) -> Array:
+        a, b = (own - g * other) * scale, (other - g * own) * scale
+        return at - a[:, None] * normal - b[:, None] * normals
+
+    def onto_vertices(at: Array, own: Array, first: Array, second: Array) -> Array:
+        shift = own[:, None] * normal_ij - first[:, None] * cross[j] + second[:, None] * cross[i]
+        return at - unscale[:, None] * shift
+
+    excesses = over(basis, u0)
+    lines, vertices = onto_lines(u0, excess, excesses), onto_vertices(u0, excess, excesses[i], excesses[j])
+    if u0.dtype != np.float64:
+        lines = onto_lines(lines, _each(new[None], lines), _each(basis, lines))
+        left = (_each(rows, vertices) for rows in (new[None], basis[i], basis[j]))
+        vertices = onto_vertices(vertices, *left)
+    valid = xp.concatenate([excess == excess, on_line, at_vertex])
+    return xp.concatenate([plane[None], lines, vertices]), valid
+
+
+def over(rows: Array, u: Array) -> Array:
+    """A u - b for rows [m, 4, ...] and points [3, ...]."""
+    return rows[:, 0] * u[0] + rows[:, 1] * u[1] + rows[:, 2] * u[2] - rows[:, 3]
+
+
+def _each(rows: Array, points: Array) -> Array:
+    """The same for points [m, 3, ...], one for each row."""
+    return rows[:, 0] * points[:, 0] + rows[:, 1] * points[:, 1] + rows[:, 2] * points[:, 2] - rows[:, 3]
+
+
+def _cross(a: Array, b: Array, xp: ModuleType) -> Array:
+    """Cross product of [n, 3, ...]."""
+    (ax, ay, az), (bx, by, bz) = (a[:, 0], a[:, 1], a[:, 2]), (b[:, 0], b[:, 1], b[:, 2])
+    return xp.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], 1)
