@@ -31,6 +31,8 @@ def team_of(log: MatchLog, robot: int) -> int:
 
 def score_line(log: MatchLog) -> "Figure":
     """Goals of both teams over the time."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = new_chart(900, 220, "goals", "time [s]", margins=(46, 90, 30, 42))
     for team, name in enumerate(TEAMS):
         style = {"color": COLOURS[name][0], "linewidth": 2.0, "linestyle": ("-", (0, (5, 2)))[team]}
@@ -39,7 +41,7 @@ def score_line(log: MatchLog) -> "Figure":
         axes.axvline(log.time_s[row], color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
     axes.set_xlim(log.time_s[0], log.time_s[-1])
     axes.set_ylim(-0.2, max(float(log.goals.max()), 1.0) + 0.3)
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     ends = zip(log.goals[-1], ("first team", "second team"), TEAMS, strict=True)
     label_ends(axes, [(float(value), name, COLOURS[colour][0]) for value, name, colour in ends])
     return figure

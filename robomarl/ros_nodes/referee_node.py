@@ -178,6 +178,8 @@ class RefereeNode(Node):
         if not client.service_is_ready():
             return f"{client.srv_name} is not there"
         answer = await client.call_async(Trigger.Request())
+        if answer is None:
+            return f"{client.srv_name} did not answer"
         return "" if answer.success else answer.message or "refused"
 
     async def _until(self, condition: Callable[[], bool], limit_s: float) -> bool:

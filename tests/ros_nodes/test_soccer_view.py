@@ -1,6 +1,7 @@
 """What a policy node knows of a game is what the simulator says that it knows: same observations, number by number."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,10 +53,12 @@ def test_every_players_observation_is_the_simulators(name: str):
             (_, a), (_, b) = (spec.observe(spec.init(view), view) for view in (ours, theirs))
             if step > 2:  # messages of before the start do not exist
                 worst = max(worst, float(np.abs(np.asarray(a, float) - np.asarray(b, float)).max()))
-            assert ours.sensed.ball_mask == theirs.sensed.ball_mask
-            np.testing.assert_array_equal(ours.sensed.strangers_mask, theirs.sensed.strangers_mask)
+            here: Any = ours.sensed
+            there: Any = theirs.sensed
+            assert here.ball_mask == there.ball_mask
+            np.testing.assert_array_equal(here.strangers_mask, there.strangers_mask)
             assert ours.role == theirs.role or index >= scenario.count  # scripts have roles of their own
-            balls, told = balls + bool(ours.sensed.ball_mask), told + int(ours.sensed.told_mask.sum())
+            balls, told = balls + bool(here.ball_mask), told + int(here.told_mask.sum())
         if step % 8 == 0:
             command = random.uniform(*scenario.command_limits, command.shape).astype(np.float32)
         sim.step(command)

@@ -154,7 +154,8 @@ class RealTimeGame:
     def figures(self, slipped_s: float) -> PitchFigures:
         """What was counted."""
         kicks, impacts = self.counts.tolist()
-        return PitchFigures(self._matches, self._seed, self._steps * self.dt_s, *kicks, *impacts, slipped_s)
+        counted = (kicks[0], kicks[1], impacts[0], impacts[1])
+        return PitchFigures(self._matches, self._seed, self._steps * self.dt_s, *counted, slipped_s)
 
     def log(self) -> MatchLog | None:
         """Everything since the reset; None before the first decision."""
@@ -163,7 +164,7 @@ class RealTimeGame:
         area, scenario = self.scenario.field, self.scenario
         columns = [np.stack(column) for column in zip(*self._rows, strict=True)]
         sizes = np.array([scenario.robot.body.radius_m, scenario.ball.radius_m])
-        return MatchLog(*columns, np.array([area.length_m, area.width_m, area.goal_width_m]), sizes)
+        return MatchLog(*[*columns, np.array([area.length_m, area.width_m, area.goal_width_m]), sizes])
 
     def _commands(self) -> np.ndarray:
         """[M, 4] in the teams' field frames: what is asked for, or braking where nothing is."""
@@ -186,7 +187,7 @@ class RealTimeGame:
         robots: Robots = self.game.robots
         side = self._side
         flipped = (side * p for p in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s))
-        return self._estimate(Pose(*flipped, robots.turn), index)
+        return self._estimate(Pose(*[*flipped, robots.turn]), index)
 
     def _things(self, sight: NamedTuple, there: Pose, index: int) -> tuple[Thing, ...]:
         seen, *parts = (part[0, index] for part in sight)
