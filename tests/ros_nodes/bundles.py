@@ -1,15 +1,10 @@
 """A bundle that flies without training: straight to the goal, as an ONNX graph, and everybody keeps right."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
-from robomarl.policies import golden
-from robomarl.policies.bundle import entry_of, seal
 from robomarl.policies.contract import (
     SCHEMA_VERSION,
     Carry,
@@ -26,6 +21,7 @@ from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.sim.tasks import task_of
 from robomarl.spec import ActionSpec, ObservationField, ObservationSpec
+from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 
 POSITION_PER_S = np.array([1.6, 1.6, 3.5], np.float32)
 VELOCITY_PER_S = 4.0
@@ -48,7 +44,7 @@ def act(obs: np.ndarray, spec: ActionSpec) -> np.ndarray:
     return np.clip(np.concatenate([accel, np.zeros_like(accel[..., :1])], -1), spec.low, spec.high).astype(np.float32)
 
 
-def graph(spec: ActionSpec) -> bytes:
+def network(spec: ActionSpec) -> bytes:
     """The same as ONNX."""
     node = helper.make_node
     nodes = [
@@ -70,14 +66,7 @@ def graph(spec: ActionSpec) -> bytes:
     constants |= {"veer": veer(), "low": spec.low[None], "high": spec.high[None]}
     scalars = {"cruise": CRUISE_M_S, "gain": VELOCITY_PER_S, "nothing": 0.0}
     constants |= {name: np.array([[value]], np.float32) for name, value in scalars.items()}
-    made = helper.make_graph(
-        nodes,
-        "goto",
-        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, ["batch", SPEC.size])],
-        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", spec.size])],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
-    )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return graph(nodes, constants, (SPEC.size, spec.size))
 
 
 def contract_of(scenario: Scenario, name: str) -> Contract:
@@ -106,36 +95,9 @@ def contract_of(scenario: Scenario, name: str) -> Contract:
     )
 
 
-def fly(scenario: Scenario, contract: Contract, steps: int = 25) -> golden.Golden:
-    team = MujocoTeam(scenario, 2, 0)
-    team.reset()
-    views, seen, acts = [], [], []
-    for _ in range(steps):
-        view = team.views()
-        _, obs = SPEC.observe((), view)
-        action = act(obs, contract.action)
-        views, seen, acts = [*views, view], [*seen, obs], [*acts, action]
-        team.step(action)
-
-    def stack(*leaves) -> Any:
-        return type(leaves[0])(*map(stack, *leaves)) if hasattr(leaves[0], "_fields") else np.stack(leaves, 1)
-
-    flown, action = stack(*views), np.stack(acts, 1)
-    return golden.Golden(flown, np.stack(seen, 1), action, golden.filtered(contract, flown, action))
-
-
 def make_bundle(folder: Path, scenario_name: str = "swap_4", name: str = "goto") -> Path:
     """Write the bundle and return its folder."""
     scenario = load_scenario(scenario_name)
-    plain = contract_of(scenario, name)
-    onnx.checker.check_model(onnx.load_from_string(graph(plain.action)))
-    files = {
-        "policy.onnx": graph(plain.action),
-        "golden.npz": golden.to_bytes(fly(scenario, plain)),
-        "README.md": f"# {name}\n".encode(),
-    }
-    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
-    folder.mkdir(parents=True)
-    for path, data in {**files, "bundle.json": seal(contract)}.items():
-        (folder / path).write_bytes(data)
-    return folder
+    contract = contract_of(scenario, name)
+    flown = golden_of(MujocoTeam(scenario, 2, 0), contract, lambda obs: act(obs, contract.action))
+    return write_bundle(folder, contract, network(contract.action), flown)

@@ -2,20 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
-from robomarl.policies import golden
-from robomarl.policies.bundle import entry_of, seal
 from robomarl.policies.contract import Carry, Contract, Element, Observation, describe
 from robomarl.safety.filter import Arena, from_vehicle
 from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.bundles import contract_of
+from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 
 POSITION_PER_S, VELOCITY_PER_S, DAMPING_PER_S, HISTORY = 1.5, 3.0, 1.0, 3
 SPEC = ObservationSpec(
@@ -32,7 +29,7 @@ def gains(scenario: Scenario) -> np.ndarray:
     return law
 
 
-def graph(matrix: np.ndarray, low: np.ndarray, high: np.ndarray) -> bytes:
+def network(matrix: np.ndarray, low: np.ndarray, high: np.ndarray) -> bytes:
     node = helper.make_node
     nodes = [
         node("MatMul", ["obs", "gains"], ["raw"]),
@@ -40,14 +37,7 @@ def graph(matrix: np.ndarray, low: np.ndarray, high: np.ndarray) -> bytes:
         node("Min", ["above", "high"], ["action"]),
     ]
     constants = {"gains": matrix, "low": low[None], "high": high[None]}
-    made = helper.make_graph(
-        nodes,
-        "law",
-        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, ["batch", len(matrix)])],
-        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", matrix.shape[1]])],
-        [numpy_helper.from_array(value.astype(np.float32), name) for name, value in constants.items()],
-    )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return graph(nodes, {name: value.astype(np.float32) for name, value in constants.items()}, matrix.shape)
 
 
 def contract_for(scenario: Scenario, spec: ObservationSpec) -> Contract:
@@ -66,38 +56,12 @@ def contract_for(scenario: Scenario, spec: ObservationSpec) -> Contract:
     )
 
 
-def fly(scenario: Scenario, contract: Contract, matrix: np.ndarray, steps: int = 25) -> golden.Golden:
-    team = MujocoTeam(scenario, 2, 0)
-    team.reset()
-    spec, views, seen, acts = contract.observation.spec, [], [], []
-    memory = spec.init(team.views())
-    for _ in range(steps):
-        view = team.views()
-        memory, obs = spec.observe(memory, view)
-        action = np.clip(obs @ matrix, contract.action.low, contract.action.high).astype(np.float32)
-        views, seen, acts = [*views, view], [*seen, obs], [*acts, action]
-        team.step(action)
-
-    def stack(*leaves: Any) -> Any:
-        return type(leaves[0])(*map(stack, *leaves)) if hasattr(leaves[0], "_fields") else np.stack(leaves, 1)
-
-    flown, action = stack(*views), np.stack(acts, 1)
-    return golden.Golden(flown, np.stack(seen, 1), action, golden.filtered(contract, flown, action))
-
-
 def make_law_bundle(folder: Path, scenario_name: str = "lift_3") -> Path:
     """Write the bundle and return its folder."""
     scenario = load_scenario(scenario_name)
-    plain, matrix = contract_for(scenario, SPEC), gains(scenario)
-    network = graph(matrix, plain.action.low, plain.action.high)
-    onnx.checker.check_model(onnx.load_from_string(network))
-    files = {
-        "policy.onnx": network,
-        "golden.npz": golden.to_bytes(fly(scenario, plain, matrix)),
-        "README.md": b"# law\n",
-    }
-    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
-    folder.mkdir(parents=True)
-    for path, data in {**files, "bundle.json": seal(contract)}.items():
-        (folder / path).write_bytes(data)
-    return folder
+    contract, matrix = contract_for(scenario, SPEC), gains(scenario)
+    low, high = contract.action.low, contract.action.high
+    flown = golden_of(
+        MujocoTeam(scenario, 2, 0), contract, lambda obs: np.clip(obs @ matrix, low, high).astype(np.float32)
+    )
+    return write_bundle(folder, contract, network(matrix, low, high), flown)

@@ -1,15 +1,10 @@
 """A bundle that plays without training: run after the ball, turn to it, kick; as an ONNX graph."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
-from robomarl.policies import golden
-from robomarl.policies.bundle import entry_of, seal
 from robomarl.policies.contract import (
     SCHEMA_VERSION,
     Carry,
@@ -26,6 +21,7 @@ from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.sim.soccer.sim import make_soccer
 from robomarl.sim.tasks.soccer import action
 from robomarl.spec import ObservationField, ObservationSpec
+from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 
 SPEC = ObservationSpec((ObservationField("ball_seen"), ObservationField("own_motion")))
 KICK_M_S = 4.0
@@ -43,7 +39,7 @@ def law() -> tuple[np.ndarray, np.ndarray]:
     return gains.astype(np.float32), bias.astype(np.float32)
 
 
-def graph(low: np.ndarray, high: np.ndarray) -> bytes:
+def network(low: np.ndarray, high: np.ndarray) -> bytes:
     gains, bias = law()
     node = helper.make_node
     nodes = [
@@ -53,14 +49,7 @@ def graph(low: np.ndarray, high: np.ndarray) -> bytes:
         node("Min", ["above", "high"], ["action"]),
     ]
     constants = {"gains": gains, "bias": bias[None], "low": low[None], "high": high[None]}
-    made = helper.make_graph(
-        nodes,
-        "player",
-        [helper.make_tensor_value_info("obs", TensorProto.FLOAT, ["batch", SPEC.size])],
-        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", 4])],
-        [numpy_helper.from_array(value.astype(np.float32), name) for name, value in constants.items()],
-    )
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return graph(nodes, {name: value.astype(np.float32) for name, value in constants.items()}, gains.shape)
 
 
 def contract_for(scenario: SoccerScenario) -> Contract:
@@ -84,37 +73,14 @@ def contract_for(scenario: SoccerScenario) -> Contract:
     )
 
 
-def play(scenario: SoccerScenario, contract: Contract, steps: int = 25) -> golden.Golden:
-    sim, (gains, bias) = make_soccer(scenario, "mujoco", 2, 0), law()
-    sim.reset()
-    views, seen, acts = [], [], []
-    for _ in range(steps):
-        view = sim.views()
-        _, obs = SPEC.observe(SPEC.init(view), view)
-        wanted = np.clip(obs @ gains + bias, contract.action.low, contract.action.high).astype(np.float32)
-        views, seen, acts = [*views, view], [*seen, obs], [*acts, wanted]
-        sim.step(wanted)
-
-    def stack(*leaves: Any) -> Any:
-        return type(leaves[0])(*map(stack, *leaves)) if hasattr(leaves[0], "_fields") else np.stack(leaves, 1)
-
-    played, wanted = stack(*views), np.stack(acts, 1)
-    return golden.Golden(played, np.stack(seen, 1), wanted, golden.filtered(contract, played, wanted))
-
-
 def make_player_bundle(folder: Path, scenario_name: str = "soccer_2v2") -> Path:
     """Write the bundle and return its folder."""
-    scenario = load_soccer(scenario_name)
-    plain = contract_for(scenario)
-    network = graph(plain.action.low, plain.action.high)
-    onnx.checker.check_model(onnx.load_from_string(network))
-    files = {
-        "policy.onnx": network,
-        "golden.npz": golden.to_bytes(play(scenario, plain)),
-        "README.md": b"# player\n",
-    }
-    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
-    folder.mkdir(parents=True)
-    for path, data in {**files, "bundle.json": seal(contract)}.items():
-        (folder / path).write_bytes(data)
-    return folder
+    scenario, (gains, bias) = load_soccer(scenario_name), law()
+    contract = contract_for(scenario)
+    low, high = contract.action.low, contract.action.high
+    played = golden_of(
+        make_soccer(scenario, "mujoco", 2, 0),
+        contract,
+        lambda obs: np.clip(obs @ gains + bias, low, high).astype(np.float32),
+    )
+    return write_bundle(folder, contract, network(low, high), played)
