@@ -68,8 +68,8 @@ def filter_batch(
     carry = forget(carry, known, xp)
     checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     drift = _drift(c, carry, checked, xp)
-    length = carry.commands.shape[-2]
-    acting = carry.commands[..., length - len(c.queue.speed_s) :, :3]
+    late = carry.commands.shape[-2] - len(c.queue.speed_s)
+    acting = carry.commands[..., late:, :3]
     own = stacked.predict(c, checked.own, acting, drift, xp, library.weigh)
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
@@ -86,8 +86,7 @@ def filter_batch(
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
     after = motion.advance(c, own.motion, _add(accel, drift))
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
-    coming = sent[..., length - len(c.queue.speed_s) :, :3]
-    expected = stacked.expected_velocity(c, checked.own, coming, drift, xp, library.weigh)
+    expected = stacked.expected_velocity(c, checked.own, sent[..., late:, :3], drift, xp, library.weigh)
     return FilterCarry(
         commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, motion.stop_point(c, after, xp)))),
