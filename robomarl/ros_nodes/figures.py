@@ -95,7 +95,11 @@ def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigure
 
 def why_failed(score: Mapping[str, Any]) -> str:
     """What the judge's figures say of a flight that failed."""
-    return "a robot touched another or an obstacle" if score["collisions"] else "a robot left the arena, or the load was lost"
+    return (
+        "a robot touched another or an obstacle"
+        if score["collisions"]
+        else "a robot left the arena, or the load was lost"
+    )
 
 
 def complete_log(score: dict[str, Any], ticks: Ticks) -> None:
