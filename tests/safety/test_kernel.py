@@ -5,10 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
+from robomarl.bench.problems import KINDS, draw
 from robomarl.config import UserError
 from robomarl.safety import kernel, qp
 from robomarl.safety.kernel.projection import Projector, project_batch
-from tests.safety.test_qp import KINDS, brute_force, problems
+from tests.safety.test_qp import brute_force
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 
@@ -42,7 +43,7 @@ def test_without_a_kernel_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
 @needs_kernel
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_finds_what_brute_force_finds(kind: str, random: np.random.Generator):
-    rows, bounds, points = problems(kind, random, 50, 7)
+    rows, bounds, points = draw(kind, random, 50, 7)
     found = project_batch(rows, bounds, points)
     for i in range(len(rows)):
         true = brute_force(rows[i], bounds[i], points[i])
@@ -54,7 +55,7 @@ def test_it_finds_what_brute_force_finds(kind: str, random: np.random.Generator)
 @pytest.mark.parametrize("m", [1, 4, 30])
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_agrees_with_daqp_to_1e_9(kind: str, m: int, random: np.random.Generator):
-    rows, bounds, points = problems(kind, random, 400, m)
+    rows, bounds, points = draw(kind, random, 400, m)
     found = project_batch(rows, bounds, points)
     alone = [qp.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
     np.testing.assert_array_equal(found.solved, [one.solved for one in alone])
@@ -66,7 +67,7 @@ def test_it_agrees_with_daqp_to_1e_9(kind: str, m: int, random: np.random.Genera
 @needs_kernel
 def test_a_vehicle_in_the_plane_is_a_problem_with_two_more_rows(random: np.random.Generator):
     """z is held by 0 <= z <= 0; the rest is a projection in the plane."""
-    rows, bounds, points = problems("coplanar", random, 200, 6)
+    rows, bounds, points = draw("coplanar", random, 200, 6)
     flat = np.broadcast_to([[0.0, 0, 1], [0, 0, -1]], (200, 2, 3))
     held = project_batch(np.concatenate([rows, flat], 1), np.concatenate([bounds, np.zeros((200, 2))], 1), points)
     plane = project_batch(rows, bounds, points * [1, 1, 0])
@@ -78,7 +79,7 @@ def test_a_vehicle_in_the_plane_is_a_problem_with_two_more_rows(random: np.rando
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", range(3))
 def test_what_is_not_finite_is_not_solved(bad: float, place: int, random: np.random.Generator):
-    given = problems("random", random, 3, 6)
+    given = draw("random", random, 3, 6)
     given[place][1].flat[0] = bad
     found = project_batch(*given)
     assert found.solved.tolist() == [True, False, True]
@@ -87,7 +88,7 @@ def test_what_is_not_finite_is_not_solved(bad: float, place: int, random: np.ran
 
 @needs_kernel
 def test_one_after_the_other_is_the_same_as_all_together(random: np.random.Generator):
-    rows, bounds, points = problems("far", random, 100, 12)
+    rows, bounds, points = draw("far", random, 100, 12)
     together, projector = project_batch(rows, bounds, points), Projector(20)
     for i in range(100):
         one = projector(rows[i], bounds[i], points[i])

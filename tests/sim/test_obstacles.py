@@ -1,7 +1,9 @@
 """What stands in the arena: distances by hand and by MuJoCo, contacts in both engines, a filter that knows of it."""
 
+# pyright: reportAttributeAccessIssue=false
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -26,6 +28,11 @@ def among(*obstacles: Obstacle) -> Scenario:
     return dataclasses.replace(scenario, arena=dataclasses.replace(scenario.arena, obstacles=obstacles))
 
 
+def components(pos: Any) -> Any:
+    """[1] each, of one point."""
+    return tuple(np.array([p]) for p in pos)
+
+
 @pytest.mark.parametrize(
     ("obstacle", "pos", "gap"),
     [
@@ -38,7 +45,7 @@ def among(*obstacles: Obstacle) -> Scenario:
     ],
 )
 def test_distances_by_hand(obstacle: Obstacle, pos: tuple[float, float, float], gap: float):
-    assert obstacle_gap(among(obstacle), tuple(np.array([p]) for p in pos)) == pytest.approx(gap, abs=1e-6)
+    assert obstacle_gap(among(obstacle), components(pos)) == pytest.approx(gap, abs=1e-6)
 
 
 def test_distances_are_those_of_the_engine():
@@ -52,7 +59,7 @@ def test_distances_are_those_of_the_engine():
         found = min(
             mujoco.mj_geomDistance(model, data, model.geom(f"obstacle{k}").id, robot, 9.0, None) for k in range(3)
         )
-        ours = obstacle_gap(scenario, tuple(np.array([p]) for p in pos))[0]
+        ours = obstacle_gap(scenario, components(pos))[0]
         assert ours == pytest.approx(max(found + radius, 0.0), abs=1e-6) or found < -radius
 
 

@@ -1,5 +1,7 @@
 """The safety filter of soccer robots: what it lets through, and what it prevents."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -65,7 +67,8 @@ def look_on(seconds: float, sensed: dict | None = None) -> list[float]:
     put(sim, robots_at([(-1.0, 1.2, 0.0), APART[1], (-0.78, 1.2, 0.0), APART[3]]), ball_at(0.0, 1.0))
     for _ in range(3):
         sim.step(np.zeros((1, SCENARIO.players, 4), np.float32))
-    view, found = team_view(SCENARIO, sim.views(), 0), []
+    view: Any = team_view(SCENARIO, sim.views(), 0)
+    found: list[float] = []
     blind = view._replace(sensed=view.sensed._replace(strangers_mask=view.sensed.strangers_mask & False))
     odd = view._replace(sensed=view.sensed._replace(**(sensed or {})))
     carry, nominal = FILTER.init((1, SCENARIO.count)), np.tile(np.array([2.0, 0.0, 0.0, 0.0]), (1, SCENARIO.count, 1))
