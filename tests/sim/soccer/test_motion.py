@@ -139,3 +139,20 @@ def test_an_impact_is_blamed_on_the_robot_that_drove(sim: str):
     assert own[0] == pytest.approx(expected, rel=0.05)
     assert own[2] < 0.05, "it stood"
     assert hardest[1] == hardest[3] == 0
+
+
+def test_boards_and_corners_throw_nobody():
+    """Everybody at full throttle into a corner, turning: nobody gets much faster than robots can drive."""
+    sim, random = make_soccer(SCENARIO, "mujoco", 64, 0), np.random.default_rng(0)
+    sim.reset()
+    corner = np.array([SCENARIO.field.length_m, SCENARIO.field.width_m]) / 2
+    goal = random.choice([-1, 1], (64, 4, 2)) * corner + random.normal(size=(64, 4, 2)) * 0.2
+    turn = random.uniform(-10, 10, (64, 4))
+    for _ in range(70):
+        robots = sim.world.robots
+        x, y = np.moveaxis(goal - np.stack([robots.x, robots.y], -1), -1, 0)
+        far = np.hypot(x, y)
+        ahead, left = robots.c * x + robots.s * y, robots.c * y - robots.s * x
+        sim.step(np.stack([3 * ahead / far, 3 * left / far, turn, 0 * turn], -1).astype(np.float32))
+        speed = np.hypot(sim.world.robots.vx, sim.world.robots.vy)
+        assert speed.max() < 1.2 * SCENARIO.robot.limits.speed_m_s  # a mate may push
