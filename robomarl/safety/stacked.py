@@ -17,9 +17,8 @@ from robomarl.types import Array
 Weigh = Callable[[Array, Array, Sequence[float]], Array]
 """(start [...], values [..., n], n weights) -> start + values . weights."""
 
-_AXIS = np.array([0, 0, 1, 1, 2, 2])
 _SIGN = np.array([1.0, -1.0] * 3)
-_NORMALS = np.eye(3)[_AXIS] * _SIGN[:, None]
+_NORMALS = np.repeat(np.eye(3), 2, 0) * _SIGN[:, None]
 """[6, 3] outwards from the faces of a box: +x, -x, +y, -y, +z, -z, the order of everything that is [6, ...] here."""
 
 
@@ -56,8 +55,8 @@ def faces(c: Constants, own: Predicted, drift: Vec3, xp: ModuleType) -> Array | 
         return None
     pos, vel, sign = xp.stack(own.motion.pos), xp.stack(own.motion.vel), _along(_SIGN, own.error_m)
     ends = _along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.error_m)
-    allowed, _ = barriers.wall(c, own, (ends - pos[_AXIS]) * sign, vel[_AXIS] * sign, xp)
-    return allowed - xp.stack(drift)[_AXIS] * sign
+    allowed, _ = barriers.wall(c, own, (ends - xp.repeat(pos, 2, 0)) * sign, xp.repeat(vel, 2, 0) * sign, xp)
+    return allowed - xp.repeat(xp.stack(drift), 2, 0) * sign
 
 
 def box(c: Constants, allowed: Array | None, zero: Array, xp: ModuleType) -> Array:
@@ -70,7 +69,7 @@ def box(c: Constants, allowed: Array | None, zero: Array, xp: ModuleType) -> Arr
 
 def overstepped(allowed: Array, u: Vec3, xp: ModuleType) -> Array:
     """By how much u breaks what the faces allow."""
-    return (xp.stack(u)[_AXIS] * _along(_SIGN, u[0]) - allowed).max(0)
+    return (xp.repeat(xp.stack(u), 2, 0) * _along(_SIGN, u[0]) - allowed).max(0)
 
 
 def _along(values: np.ndarray, like: Array) -> np.ndarray:
