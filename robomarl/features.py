@@ -1,12 +1,14 @@
 """What a policy may look at: named features of a `LocalView`, array-generic. One registry.
 
-A feature is a function from the view to `[..., size]`. It declares which fields of the view it reads, with
-units and frames, so that a bundle can say what it depends on and a test can prove that nothing else matters.
+A feature is a function from the view to `[..., size]`, or to a tuple of its elements `[...]`. It declares which
+fields of the view it reads, with units and frames, so that a bundle can say what it depends on and a test can prove
+that nothing else matters. Those of carriers are in `features_load`, those of players in `soccer`.
 Neighbour features are ordered by distance, nearest first, whatever the order in which they were heard.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +33,8 @@ class NeighbourRule:
 class Feature:
     """One registered feature."""
 
-    read: Callable[[LocalView, NeighbourRule], Array]
-    """The function, view -> [..., size]."""
+    read: Callable[[Any, NeighbourRule], Array]
+    """The function, view -> [..., size], or a tuple of `size` arrays [...]; see `as_array`, `numbers`."""
     parts: tuple[str, ...]
     """Name of each element; per neighbour where `per_neighbour`."""
     unit: str
@@ -40,6 +42,8 @@ class Feature:
     reads: tuple[str, ...]
     """Fields of the view that the function reads, dotted."""
     per_neighbour: bool = False
+    of: Callable[[LocalView], Any] | None = None
+    """What the function reads instead of the view: something made of it that several features have in common."""
 
     def size(self, rule: NeighbourRule) -> int:
         """Number of elements."""
@@ -52,6 +56,21 @@ class Feature:
         return [f"{name}[{i}].{part}" for i in range(rule.count) for part in self.parts]
 
 
+def of_one(view: LocalView) -> bool:
+    """Whether this is the view of one robot, in numpy: then work is done on Python's floats."""
+    return type(view.own.pos_m) is np.ndarray and view.own.pos_m.ndim == 1
+
+
+def as_array(value: Array) -> Array:
+    """What a feature's function returns, as an array [..., size]."""
+    return join(value) if isinstance(value, tuple) else value
+
+
+def numbers(value: Array) -> list[float]:
+    """What a feature's function returns for one robot, as a list."""
+    return list(value) if isinstance(value, tuple) else value.tolist()
+
+
 FEATURES: dict[str, Feature] = {}
 """The registry, filled by `feature`."""
 
@@ -59,11 +78,11 @@ XYZ = ("x", "y", "z")
 _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 
 
-def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...], per_neighbour: bool = False):
-    """Register the decorated function under its own name."""
+def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...], **more: Any):
+    """Register the decorated function under its own name, as a `Feature` of these fields."""
 
-    def register(read: Callable[[LocalView, NeighbourRule], Array]):
-        FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, per_neighbour)
+    def register(read: Callable[[Any, NeighbourRule], Array]):
+        FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, **more)
         return read
 
     return register
@@ -116,7 +135,7 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
 
     The place is carried forward by its velocity over the message's age. Rows without a team-mate are 0.
     """
-    if type(view.own.pos_m) is np.ndarray and view.own.pos_m.ndim == 1:
+    if of_one(view):
         return _neighbours_of_one(view, rule)
     xp = namespace(view.own.pos_m)
     heard, own = view.heard, view.own
@@ -130,7 +149,7 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
     return picked.reshape(*picked.shape[:-2], -1)
 
 
-def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> Array:
+def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> tuple[float, ...]:
     """`neighbours` for one robot, on Python floats: a fifth of the time, the same numbers (a test compares)."""
     heard, (px, py, pz), (ux, uy, uz) = view.heard, view.own.pos_m.tolist(), view.own.vel_m_s.tolist()
     mates = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
@@ -142,7 +161,7 @@ def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> Array:
             found.append((square, i, (dx, dy, dz, vx - ux, vy - uy, vz - uz, age, 1.0)))
     found.sort()
     rows = [value for _, _, row in found[: rule.count] for value in row]
-    return np.array(rows + [0.0] * (8 * rule.count - len(rows)))
+    return (*rows, *[0.0] * (8 * rule.count - len(rows)))
 
 
 def _nearest(place: Array, known: Array, count: int) -> Array:
@@ -157,123 +176,3 @@ def _nearest(place: Array, known: Array, count: int) -> Array:
     tied = (distance[..., None, :] == distance[..., :, None]) & (index[None, :] < index[:, None])
     rank = (nearer | tied).sum(-1)
     return (rank[..., None, :] == xp.arange(count)[:, None]).astype(place.dtype)
-
-
-AXES = tuple(f"{column}{row}" for column in "xyz" for row in "xyz")
-"""Names of the elements of a rotation matrix, column by column: where each axis of the frame points."""
-_LOAD = ("sensed.load_pos_m", "sensed.load_quat_wxyz", "sensed.point_m")
-
-
-def _columns(quat: Array) -> Array:
-    """[..., 4] to [..., 9]: the rotation matrix, column by column."""
-    w, x, y, z = components(quat)
-    return join(
-        [
-            *(1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
-            *(2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
-            *(2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
-        ]
-    )
-
-
-def _turn(quat: Array, vector: Array) -> Array:
-    """Rotate vectors [..., 3] by attitudes [..., 4]."""
-    m, (x, y, z) = components(_columns(quat)), components(vector)
-    return join([m[i] * x + m[3 + i] * y + m[6 + i] * z for i in range(3)])
-
-
-@feature(XYZ, "m", "world", ("own.pos_m", "sensed.load_pos_m"))
-def load_place(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to the load frame's origin."""
-    return view.sensed.load_pos_m - view.own.pos_m  # type: ignore[attr-defined]
-
-
-@feature(AXES, "-", "world", ("sensed.load_quat_wxyz",))
-def load_axes(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where the load's axes point."""
-    return _columns(view.sensed.load_quat_wxyz)  # type: ignore[attr-defined]
-
-
-@feature(AXES, "-", "world", ("own.quat_wxyz",))
-def own_axes(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where the robot's own axes point."""
-    return _columns(view.own.quat_wxyz)
-
-
-@feature(XYZ, "m", "world", ("goal.pos_m", "sensed.load_pos_m"))
-def load_error(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the load to its goal."""
-    return view.goal.pos_m - view.sensed.load_pos_m  # type: ignore[attr-defined]
-
-
-@feature(XYZ, "rad", "world", ("goal.quat_wxyz", "sensed.load_quat_wxyz"))
-def load_turn(view: LocalView, rule: NeighbourRule) -> Array:
-    """The rotation from the load's attitude to the wanted one: axis times angle, in the world; pi at most."""
-    xp = namespace(view.goal.quat_wxyz)
-    w, *axis = components(quat_multiply(view.goal.quat_wxyz, quat_conjugate(view.sensed.load_quat_wxyz)))  # type: ignore[attr-defined]
-    sine = xp.sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2] + 1e-12)
-    sign = xp.where(w < 0, -1.0, 1.0)
-    scale = 2 * xp.arctan2(sine, w * sign) * sign / sine
-    return join([a * scale for a in axis])
-
-
-@feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD))
-def point_error(view: LocalView, rule: NeighbourRule) -> Array:
-    """From where the robot's cable is tied to the load to where that point is when the load is at its goal."""
-    sensed = view.sensed
-    there = view.goal.pos_m + _turn(view.goal.quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
-    return there - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
-
-
-@feature(XYZ, "m", "world", ("own.pos_m", *_LOAD))
-def cable(view: LocalView, rule: NeighbourRule) -> Array:
-    """From where the robot's cable is tied to the load to the robot."""
-    sensed = view.sensed
-    return view.own.pos_m - sensed.load_pos_m - _turn(sensed.load_quat_wxyz, sensed.point_m)  # type: ignore[attr-defined]
-
-
-AHEAD_M, AHEAD_RAD = 0.5, 0.6
-"""How far ahead of the load, on its way to the goal, the place is that a robot is led to; half its cable at most."""
-_PLACE = (*_LOAD, "sensed.grip_n", "sensed.length_m", "goal.pos_m", "goal.quat_wxyz")
-
-
-def _limited(vector: Array, most: Array | float) -> Array:
-    """The vector, no longer than that."""
-    xp = namespace(vector)
-    return vector * xp.minimum(1.0, most / (xp.sqrt((vector * vector).sum(-1, keepdims=True)) + 1e-9))
-
-
-def _quat_of(turn: Array) -> Array:
-    """Quaternion of a rotation vector [..., 3]."""
-    xp = namespace(turn)
-    angle = xp.sqrt((turn * turn).sum(-1, keepdims=True) + 1e-12)
-    return xp.concatenate([xp.cos(angle / 2), turn * (xp.sin(angle / 2) / angle)], -1)
-
-
-@feature(XYZ, "m", "world", ("own.pos_m", *_PLACE))
-def place_error(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to where it holds the load at its goal, or on the way there, a little ahead of the load.
-
-    It holds the load where its cable points along the pull of `sensed.grip_n`: no other cable has to be seen.
-    """
-    xp, sensed = namespace(view.own.pos_m), view.sensed
-    ahead = xp.minimum(AHEAD_M, 0.5 * sensed.length_m)[..., None]  # type: ignore[attr-defined]
-    pos = sensed.load_pos_m + _limited(load_error(view, rule), ahead)  # type: ignore[attr-defined]
-    quat = quat_multiply(_quat_of(_limited(load_turn(view, rule), AHEAD_RAD)), sensed.load_quat_wxyz)  # type: ignore[attr-defined]
-    axes = _columns(quat)
-    up = axes[..., 2::3]
-    grip = sensed.grip_n  # type: ignore[attr-defined]
-    pull = (grip[..., :3] * up[..., None, :]).sum(-1) + grip[..., 3]
-    reach = sensed.length_m[..., None] / xp.sqrt((pull * pull).sum(-1, keepdims=True) + 1e-9)  # type: ignore[attr-defined]
-    return pos + _turn(quat, sensed.point_m + pull * reach) - view.own.pos_m  # type: ignore[attr-defined]
-
-
-MAX_INDEX = 6
-"""Places at a load that `own_index` can name."""
-
-
-@feature(tuple(str(i) for i in range(MAX_INDEX)), "-", "none", ("role",))
-def own_index(view: LocalView, rule: NeighbourRule) -> Array:
-    """One-hot: which place at the load the robot has."""
-    role = np.asarray(view.role) if np.ndim(view.role) == 0 else view.role
-    return (role[..., None] == np.arange(MAX_INDEX)) * 1.0

@@ -33,6 +33,11 @@ def components(vector: Array) -> tuple[Array, ...]:
     return tuple(vector[..., i] for i in range(vector.shape[-1]))
 
 
+def number(scalar: Array) -> Array:
+    """An array without axes, or one of numpy's own numbers, as Python's number; all else as it is."""
+    return scalar.item() if isinstance(scalar, (np.ndarray, np.generic)) and scalar.ndim == 0 else scalar
+
+
 def join(parts: Sequence[Array]) -> Array:
     """The inverse of `components`: n arrays [...] -> [..., n]."""
     if isinstance(parts[0], float):  # numpy's own scalars are Python floats too

@@ -14,7 +14,22 @@ import pytest
 
 # Where a module belongs: the longest prefix that fits counts.
 LAYERS = {
-    "base": ["types", "geometry", "spec", "view", "features", "config", "paths", "flight", "matchlog", "soccer"],
+    "base": [
+        *(
+            "types",
+            "geometry",
+            "spec",
+            "view",
+            "features",
+            "features_load",
+            "config",
+            "paths",
+            "flight",
+            "matchlog",
+            "soccer",
+        ),
+        *("control.plain", "control.vectors"),
+    ],
     "hardware": ["hardware_configs"],
     "onboard": ["control", "safety", "policies", "sim.load.config", "sim.load.grip"],
     "robot": ["fleet", "ros_nodes"],

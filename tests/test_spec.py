@@ -1,11 +1,13 @@
 """Observations depend on what the spec names, and on nothing else."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.config import UserError
@@ -15,7 +17,7 @@ from robomarl.view import LoadSensed, LocalView, blank_view
 
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
-NAMES = sorted(name for name, feature in FEATURES.items() if feature.read.__module__ == "robomarl.features")
+NAMES = sorted(name for name, feature in FEATURES.items() if feature.read.__module__.startswith("robomarl.features"))
 """Those of every task; what soccer adds has a sensor of its own, and tests beside it."""
 
 
@@ -34,6 +36,10 @@ def random_view(seed: int, batch: tuple[int, ...] = ()) -> LocalView:
         heard=heard,
         role=np.full(batch, seed % 6, np.int32),
     )
+
+
+def _each(tree: Any, change: Any) -> Any:
+    return type(tree)(*(_each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)
 
 
 def whole_view(batch: tuple[int, ...] = ()) -> LocalView:
@@ -74,6 +80,10 @@ def spec_of(*names: str, history: int = 1) -> ObservationSpec:
     return ObservationSpec(tuple(ObservationField(name, history) for name in names), RULE)
 
 
+EVERY = spec_of(*NAMES, history=3)
+TRACED = SimpleNamespace(init=jax.jit(EVERY.init), observe=jax.jit(EVERY.observe))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_feature_does_not_declare_does_not_matter(name: str):
     spec = spec_of(name)
@@ -108,6 +118,35 @@ def test_every_element_has_a_name(name: str):
     assert obs.shape == (5, spec.size)
     assert obs.dtype == np.float32
     assert len(set(spec.element_names())) == spec.size
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**31 - 1))
+def test_one_robot_a_batch_and_jax_see_the_same(seed: int):
+    """One robot is worked out on Python's floats, in a row of decisions."""
+    views = [random_view(seed + i, (2,)) for i in range(3)]
+    alone = [_each(view, lambda leaf: np.array(leaf[1], leaf.dtype)) for view in views]
+    memory = [
+        spec.init(first) for spec, first in zip((EVERY, EVERY, TRACED), (views[0], alone[0], views[0]), strict=True)
+    ]
+    for view, one in zip(views, alone, strict=True):
+        given = zip((EVERY, EVERY, TRACED), memory, (view, one, view), strict=True)
+        memory, (many, single, traced) = zip(*(spec.observe(m, v) for spec, m, v in given), strict=True)
+        assert {many.dtype, single.dtype, traced.dtype} == {np.dtype(np.float32)}
+        np.testing.assert_allclose(single, many[1], rtol=2e-5, atol=2e-5)
+        np.testing.assert_allclose(traced, many, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_not_finite_is_not_hidden(name: str, bad: float):
+    """Python's own min and max swallow NaN where numpy's do not, and its division raises: neither may matter."""
+    spec = spec_of(name)
+    for path in spec.reads - {"role", "heard.mask", "heard.age_s"}:
+        view = replaced(random_view(1), path, lambda value: value * bad)
+        _, obs = spec.observe(spec.init(view), view)
+        heard = path.startswith("heard") or name == "neighbours"  # far away is not heard
+        assert heard or not np.isfinite(obs).all(), f"{name} hides {path}"
 
 
 def test_history_is_the_past_oldest_first():

@@ -16,11 +16,12 @@ body's z axis (in the paper its length): a vehicle that is still turning does no
 """
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 from robomarl.control.mixer import mix, wrench
 from robomarl.control.plain import library
-from robomarl.control.vectors import Vec3, Vec4, cross, dot, multiply, to_body, up_axis
+from robomarl.control.vectors import Vec3, Vec4, dot, multiply, to_body, up_axis
 from robomarl.hardware_configs.carrier import CarrierConfig
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.types import GRAVITY_M_S2, Array
@@ -89,10 +90,11 @@ def control_rotors(
     spin = _wanted_spin(gains, reading.quat, wanted, control, command[3:5])
     inertia = vehicle.body.inertia_kg_m2
     inverted = (inertia[0] * (spin[0] - control.twist[0]), inertia[1] * (spin[1] - control.twist[1]))
-    gyro = cross(reading.omega, tuple(j * o for j, o in zip(inertia, reading.omega, strict=True)))
+    (jx, jy, _), (p, q, _) = inertia, reading.omega
+    gyro = p * (jy * q) - q * (jx * p)
     xp = library(thrust)
     collective = vehicle.body.mass_kg * xp.maximum(dot(wanted, up_axis(reading.quat)), 0.0)
-    return control, mix(vehicle, collective, (*inverted, inertia[2] * spin[2] + gyro[2]))
+    return control, mix(vehicle, collective, (*inverted, inertia[2] * spin[2] + gyro))
 
 
 def _gains(vehicle: Vehicle) -> CarrierConfig:
@@ -101,6 +103,7 @@ def _gains(vehicle: Vehicle) -> CarrierConfig:
     return vehicle.carrier
 
 
+@cache
 def _share(cutoff_hz: float, dt_s: float) -> float:
     """Share of the new value in a first-order low-pass filter."""
     return 1 - math.exp(-2 * math.pi * cutoff_hz * dt_s)
@@ -108,28 +111,30 @@ def _share(cutoff_hz: float, dt_s: float) -> float:
 
 def _estimate(vehicle: Vehicle, control: Control, reading: Reading, made: tuple[Array, Vec3], dt_s: float) -> Control:
     """The memory with this reading counted in; `made` is the rotors' thrust over mass and their torque."""
-    gains, inertia = _gains(vehicle), vehicle.body.inertia_kg_m2
-    cutoffs = (gains.force_filter_hz, gains.rate_filter_hz, gains.inversion_filter_hz)
-    slow, fast, middle = (_share(hz, dt_s) for hz in cutoffs)
-    external, rates, torque_spin, twist = [], [], [], []
-    push = tuple(made[0] * u for u in up_axis(reading.quat))
-    for v, before, g, p, e in zip(reading.vel, control.vel, _LIFT, push, control.external, strict=True):
-        external.append(e + slow * ((v - before) / dt_s + g - p - e))
-    for omega, before in zip(reading.omega, control.rates, strict=True):
-        rates.append(before + fast * (omega - before))
+    gains, (jx, jy, _) = _gains(vehicle), vehicle.body.inertia_kg_m2
+    slow, fast = _share(gains.force_filter_hz, dt_s), _share(gains.rate_filter_hz, dt_s)
+    middle = _share(gains.inversion_filter_hz, dt_s)
+    vel, before, external, push = reading.vel, control.vel, control.external, up_axis(reading.quat)
+    external = (
+        external[0] + slow * ((vel[0] - before[0]) / dt_s - made[0] * push[0] - external[0]),
+        external[1] + slow * ((vel[1] - before[1]) / dt_s - made[0] * push[1] - external[1]),
+        external[2] + slow * ((vel[2] - before[2]) / dt_s + GRAVITY_M_S2 - made[0] * push[2] - external[2]),
+    )
+    (p0, q0, r0), (p, q, r) = control.rates, reading.omega
+    rates = (p0 + fast * (p - p0), q0 + fast * (q - q0), r0 + fast * (r - r0))
     # Angular acceleration and torque go through the same filters, so that both lag alike.
-    for i in range(2):
-        torque_spin.append(control.torque_spin[i] + fast * (made[1][i] / inertia[i] - control.torque_spin[i]))
-        unexplained = (rates[i] - control.rates[i]) / dt_s - torque_spin[i]
-        twist.append(control.twist[i] + middle * (unexplained - control.twist[i]))
-    return Control(reading.vel, tuple(rates), tuple(torque_spin), tuple(twist), tuple(external))
+    (roll, pitch), (left_x, left_y), torque = control.torque_spin, control.twist, made[1]
+    roll, pitch = roll + fast * (torque[0] / jx - roll), pitch + fast * (torque[1] / jy - pitch)
+    left_x = left_x + middle * ((rates[0] - p0) / dt_s - roll - left_x)
+    left_y = left_y + middle * ((rates[1] - q0) / dt_s - pitch - left_y)
+    return Control(vel, rates, (roll, pitch), (left_x, left_y), external)
 
 
 def _wanted_force(vehicle: Vehicle, control: Control, accel: tuple[Array, ...]) -> Vec3:
     """Thrust over mass [m/s^2], world, that gives the acceleration against gravity and the external force."""
-    xp = library(*control.external)
-    x, y, z = (a + g - e for a, g, e in zip(accel, _LIFT, control.external, strict=True))
-    return (x, y, xp.maximum(z, vehicle.control.min_lift_m_s2))
+    (ax, ay, az), (ex, ey, ez) = accel, control.external
+    xp = library(ez, az)
+    return (ax - ex, ay - ey, xp.maximum(az + GRAVITY_M_S2 - ez, vehicle.control.min_lift_m_s2))
 
 
 def _wanted_spin(gains: CarrierConfig, quat: Vec4, wanted: Vec3, control: Control, rates: tuple[Array, ...]) -> Vec3:
@@ -147,6 +152,3 @@ def _wanted_spin(gains: CarrierConfig, quat: Vec4, wanted: Vec3, control: Contro
         gains.tilt_per_s2 * (x / half) + gains.rate_per_s * (rates[1] - control.rates[1]),
         -gains.yaw_per_s2 * heading - gains.yaw_rate_per_s * control.rates[2],
     )
-
-
-_LIFT = (0.0, 0.0, GRAVITY_M_S2)

@@ -17,13 +17,23 @@ def _sign(x: float) -> float:
 
 
 def _clip(x: float, low: float, high: float) -> float:
-    return min(max(x, low), high)
+    return low if x < low else high if x > high else x
 
 
-PLAIN = SimpleNamespace(sqrt=math.sqrt, maximum=max, minimum=min, sign=_sign, clip=_clip)
-"""What the controllers use of numpy, for floats."""
+def _where(condition: bool, yes: float, no: float) -> float:
+    return yes if condition else no
+
+
+PLAIN = SimpleNamespace(
+    **{name: getattr(math, name) for name in ("sqrt", "sin", "cos")},
+    **{"arctan2": math.atan2, "maximum": max, "minimum": min, "sign": _sign, "clip": _clip, "where": _where},
+)
+"""What controllers and features use of numpy, for floats."""
 
 
 def library(*arrays: Array) -> Any:
     """`PLAIN` where all arguments are Python floats, else `geometry.namespace`."""
-    return PLAIN if all(type(a) is float for a in arrays) else namespace(*arrays)
+    for array in arrays:
+        if type(array) is not float:
+            return namespace(*arrays)
+    return PLAIN

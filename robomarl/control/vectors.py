@@ -9,6 +9,16 @@ Vec3 = tuple[Array, Array, Array]
 Vec4 = tuple[Array, Array, Array, Array]
 
 
+def plus(a: Vec3, b: Vec3) -> Vec3:
+    """Sum."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def minus(a: Vec3, b: Vec3) -> Vec3:
+    """Difference."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
 def cross(a: Vec3, b: Vec3) -> Vec3:
     """Cross product."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
@@ -22,9 +32,10 @@ def dot(a: Vec3, b: Vec3) -> Array:
 def to_world(quat: Vec4, v: Vec3) -> Vec3:
     """Rotate a body vector into the world by v + 2 w (q x v) + 2 q x (q x v)."""
     w, q = quat[0], quat[1:]
-    t = tuple(2 * c for c in cross(q, v))
+    x, y, z = cross(q, v)
+    t = (2 * x, 2 * y, 2 * z)
     u = cross(q, t)
-    return tuple(v[i] + w * t[i] + u[i] for i in range(3))
+    return (v[0] + w * t[0] + u[0], v[1] + w * t[1] + u[1], v[2] + w * t[2] + u[2])
 
 
 def to_body(quat: Vec4, v: Vec3) -> Vec3:

@@ -48,9 +48,9 @@ def _filter_one(
     decide: Decide, carry: Any, view: LocalView, nominal: np.ndarray, *more: Any
 ) -> tuple[Any, FilterResult]:
     """`filter_carrier` for one robot, on Python floats: a third of the time, the same numbers (a test compares)."""
-    *accel, roll, pitch = nominal.tolist()
-    carry, result = decide(carry, view, np.array([*accel, 0 * roll + 0 * pitch]), *more)
-    sent = result.command.tolist()[:ACCELERATIONS]
-    kept = all(abs(ours - theirs) <= 1e-9 for ours, theirs in zip(sent, accel, strict=True))
-    command = np.array([*sent, roll, pitch] if kept else [*sent, 0.0, 0.0])
-    return carry, result._replace(command=command, nominal=nominal, active=np.bool_(not kept))
+    x, y, z, roll, pitch = nominal.tolist()
+    carry, result = decide(carry, view, np.array((x, y, z, 0 * roll + 0 * pitch)), *more)
+    u, v, w, _ = result.command.tolist()
+    kept = abs(u - x) <= 1e-9 and abs(v - y) <= 1e-9 and abs(w - z) <= 1e-9
+    command = np.array((u, v, w, roll, pitch) if kept else (u, v, w, 0.0, 0.0))
+    return carry, FilterResult(command, nominal, np.bool_(not kept), *result[3:])

@@ -66,8 +66,8 @@ def test_one_robot_and_many_are_the_same(policy: Policy):
 def test_every_memory_is_in_the_contract(recurrent: Policy):
     carries = [(c.owner, c.name, c.shape) for c in recurrent.contract.carries]
     assert carries[:2] == [("observation", "body_rates", (2, 3)), ("policy", "0", (16,))]
-    memory = recurrent.observation.init(blank_view(3))
-    assert [m.shape for m in memory] == [carries[0][2]] and recurrent.init()[0].shape == carries[1][2]
+    memory = recurrent.observation.init(blank_view(3, batch=(1,)))
+    assert [m.shape for m in memory] == [(1, *carries[0][2])] and recurrent.init()[0].shape == carries[1][2]
 
 
 def test_memory_goes_in_and_comes_out(recurrent: Policy):

@@ -147,7 +147,7 @@ class Buffers:
         queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
         shapes = [(3,), (3,), (), (4,), (3,), (4,), (), (3,), (3,), (queue, 4)]
         shapes += [(mates,), (mates, 3), (mates, 3), (mates,), (mates, 3), (mates, 3)]
-        shapes += [(others,), (others, 3), (others, 3), (others,)]
+        shapes += [(others,), (others, 3), (others, 3), (others,)] if others else []
         self.slots = self._cut(shapes)
         """Views of the memory; those of one robot without a leading axis."""
 
@@ -170,10 +170,9 @@ class Buffers:
 def read(
     carry: FilterCarry, view: LocalView, strangers: Any, nominal: Array, gain_per_s: Array | None
 ) -> tuple[Any, ...]:
-    """What the filter reads, in the order of `rm_decide`."""
+    """What the filter reads, in the order of `rm_decide`; nothing of strangers where there is room for none."""
     own, heard, plan = view.own, view.heard, view.heard.plan
-    empty = np.zeros(0)
-    others = (empty, np.zeros((0, 3)), np.zeros((0, 3)), empty) if strangers is None else strangers
+    others = strangers if strangers is not None and strangers.mask.shape[-1] else ()
     return (
         *(own.pos_m, own.vel_m_s, own.age_s, own.quat_wxyz, own.omega_rad_s),
         *(nominal, 0.0 if gain_per_s is None else gain_per_s, carry.drift_m_s2, carry.expected_m_s, carry.commands),

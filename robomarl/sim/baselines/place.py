@@ -9,7 +9,7 @@ does not know of: cable lengths, centre of mass.
 
 import numpy as np
 
-from robomarl.features import AHEAD_M
+from robomarl.features_load import AHEAD_M
 from robomarl.geometry import namespace, norm
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
