@@ -97,9 +97,9 @@ class _SingleRobot:
             buffer[0] = value
         self._session.run_with_iobinding(self._binding)
         action = self._out[0][0].copy()
-        # A sum is finite only if every element is, and this is its fastest spelling.
-        with np.errstate(invalid="ignore", over="ignore"):
-            if not all(math.isfinite(flat.dot(ones)) for flat, ones in self._sums):
+        # A sum is finite only if every element is, and this is its fastest spelling: `vdot` does not warn either.
+        for flat, ones in self._sums:
+            if not math.isfinite(np.vdot(flat, ones)):
                 action[:] = np.nan
         return tuple(buffer[0].copy() for buffer in self._out[1:]), action
 
