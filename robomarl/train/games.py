@@ -16,14 +16,14 @@ from robomarl.safety.players import filter_for
 from robomarl.sim.baselines import SCRIPTS
 from robomarl.sim.baselines.soccer import ScriptedTeam
 from robomarl.sim.guard import safety_params
-from robomarl.sim.soccer.config import GameRandomize
+from robomarl.sim.soccer.config import GameRandomize, Sees
 from robomarl.sim.soccer.match import Player, Tally, Track, play_matches, play_set_pieces
 from robomarl.sim.soccer.picture import draw_match
 from robomarl.sim.soccer.scenario import SoccerScenario, check_roles, load_soccer
 from robomarl.sim.soccer.sim import make_soccer
 from robomarl.sim.tasks.soccer import action
 from robomarl.train.evaluate import NoFilter
-from robomarl.train.resolve import resolve_policy
+from robomarl.train.resolve import BASELINE, LAW, resolve_policy
 from robomarl.train.tally import wilson
 from robomarl.view import LocalView
 
@@ -81,10 +81,12 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> d
     against = config.against or scenario.opponent.script
     ours = make_player(name, scenario, scenario.roles, config.filter)
     theirs = make_player(against, scenario, scenario.opponent.roles, config.filter)
+    scenario = as_trained(scenario, ours, theirs)
     started_s = time.perf_counter()
     tally, track = _matches(scenario, (ours, theirs), config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
+    about |= {"sees": scenario.sees, "against_sees": scenario.opponent.sees}
     about["filter"] = "off" if name in SCRIPTS else config.filter
     found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
     if config.set_pieces:
@@ -117,22 +119,35 @@ def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...], mod
     Raises:
         UserError: there is none, a role that a script needs is missing, or the policy plays no soccer.
     """
+    if name in (BASELINE, LAW):
+        raise UserError(f"{name} plays no soccer; name a bundle, a run folder, or a script, chaser or keeper.")
     if name not in SCRIPTS:
-        return TrainedTeam(resolve_policy(name, scenario.name)[0], scenario, mode)
+        policy, own = resolve_policy(name)
+        return TrainedTeam(policy, scenario, mode, getattr(own, "sees", "eyes"))
     check_roles(name, roles, f"{scenario.name}.toml")
     return ScriptedTeam(scenario, name)
+
+
+def as_trained(scenario: SoccerScenario, ours: Player, theirs: Player) -> SoccerScenario:
+    """The scenario in which each team sees what it was trained with, and a script what the scenario says."""
+    opponent = scenario.opponent
+    first, second = (
+        player.sees if isinstance(player, TrainedTeam) else sees
+        for player, sees in ((ours, scenario.sees), (theirs, opponent.sees))
+    )
+    return dataclasses.replace(scenario, sees=first, opponent=dataclasses.replace(opponent, sees=second))
 
 
 class TrainedTeam:
     """A policy behind its filter, with the interface of a player."""
 
-    def __init__(self, policy: Any, scenario: SoccerScenario, mode: str) -> None:
-        """Put the two together.
+    def __init__(self, policy: Any, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
+        """Put the two together; `sees` is what the policy was trained with.
 
         Raises:
             UserError: the policy commands another kind of vehicle, or at another rate.
         """
-        self.name = policy.name
+        self.name, self.sees = policy.name, sees
         names = [field.name for field in policy.action.fields]
         expected = [field.name for field in action(scenario).fields]
         if names != expected:

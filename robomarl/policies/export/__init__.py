@@ -48,10 +48,16 @@ def export_bundle(
 
     Raises:
         UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences, the
-            network can't be translated, or the folder can't be written. Nothing has been written then.
+            network can't be translated, the folder can't be written, or the run's team sees everything, as no
+            robot does. Nothing has been written then.
     """
     target = Path(out_dir)
     check_target(target)
+    if getattr(run.scenario, "sees", "eyes") == "all":
+        raise UserError(
+            f'{run.name}: was trained with sees = "all", and a robot can\'t see everything; train it in a scenario '
+            "without that key."
+        )
     content = bundle_files(run, name or run.name, team_size)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

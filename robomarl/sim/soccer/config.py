@@ -2,10 +2,14 @@
 
 import math
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Literal
 
 from robomarl.config import Fraction, NonNegative, Positive, Range
 from robomarl.sim.randomize import Interval, check_intervals
+
+Sees = Literal["eyes", "all"]
+"""What a team knows beside what it hears: eyes: what each robot's eyes and estimate of its own pose say; all: ball,
+opponents and own pose as they are, always and at once, as no robot can. To compare with, and for nothing else."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,8 @@ class OpponentConfig:
     """A name of `robomarl.sim.baselines.SCRIPTS`."""
     roles: tuple[str, ...]
     """Role of each of its robots."""
+    sees: Sees = "eyes"
+    """What it knows; see `Sees`."""
 
 
 @dataclass(frozen=True)

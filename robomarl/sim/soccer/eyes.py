@@ -2,7 +2,8 @@
 
 A thing is seen when it is in the field of view and in range, no robot stands in between, and the picture does not
 miss it. Its place comes from the true bearing and range with their errors, put into the field by the robot's own
-estimate of its pose. Pictures hold what was seen and zeros for all else: nothing leaks.
+estimate of its pose. Pictures hold what was seen and zeros for all else: nothing leaks. Robots of a team that
+`sees = "all"` get the truth instead.
 
 Shapes: [..., M] robots, [..., M, T] what each of them may see: the ball first, then the other team's robots.
 """
@@ -49,7 +50,40 @@ class Sight(NamedTuple):
 
 
 def look(scenario: SoccerScenario, robots: Robots, ball: Ball, scale: Array, draws: Array) -> tuple[Pose, Sight]:
-    """One picture of every robot.
+    """One picture of every robot: through its eyes, or true and whole where its team sees all.
+
+    Args: as `through_eyes`.
+    """
+    knows = scenario.all_seeing
+    if not knows.any():
+        return through_eyes(scenario, robots, ball, scale, draws)
+    xp, known = namespace(draws), (true_pose(scenario, robots), true_sight(scenario, robots, ball))
+    if knows.all():
+        return known
+    parts = zip(known, through_eyes(scenario, robots, ball, scale, draws), (knows, knows[:, None]), strict=True)
+    pose, sight = ([xp.where(who, a, b) for a, b in zip(*pair, strict=True)] for *pair, who in parts)
+    return Pose(*pose), Sight(*sight)
+
+
+def true_pose(scenario: SoccerScenario, robots: Robots) -> Pose:
+    """Where every robot is, without an error."""
+    side = namespace(robots.x).asarray(sides(scenario))
+    parts = (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s)
+    return Pose(*[side * part for part in parts], turn=robots.turn)
+
+
+def true_sight(scenario: SoccerScenario, robots: Robots, ball: Ball) -> Sight:
+    """The picture that has everything in it, without an error."""
+    xp = namespace(robots.x)
+    flip = xp.asarray(sides(scenario))[..., None]
+    x, *rest = all_things(scenario, robots, ball)
+    return Sight(xp.ones_like(x, dtype=bool), *(flip * part for part in (x, *rest)))
+
+
+def through_eyes(
+    scenario: SoccerScenario, robots: Robots, ball: Ball, scale: Array, draws: Array
+) -> tuple[Pose, Sight]:
+    """One picture of every robot, with errors, and what it does not see left out.
 
     Args:
         scenario: fixed numbers.

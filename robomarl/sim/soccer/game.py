@@ -120,10 +120,19 @@ def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
     mates = scenario.count - 1
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
     pose, seen = look(scenario, game.robots, game.ball, game.hidden.noise_scale, eyes)
-    sights = (seen, *game.sights)[: len(game.sights)]
+    sights = deliver(scenario, seen, game.sights)
     on_air = (report(pose, sights[-1]), *game.sent)
     air = hear(scenario, game.air, on_air[-1], radio < game.hidden.packet_loss[..., None])
     return game._replace(pose=pose, sights=sights, sent=on_air[: len(game.sent)], air=air)
+
+
+def deliver(scenario: SoccerScenario, seen: Sight, before: tuple[Sight, ...]) -> tuple[Sight, ...]:
+    """The pictures on their way with the new one, newest first; a team that sees all has that one at once."""
+    sights, knows = (seen, *before)[: len(before)], scenario.all_seeing[:, None]
+    if not knows.any():
+        return sights
+    xp = namespace(seen.x)
+    return tuple(Sight(*(xp.where(knows, a, b) for a, b in zip(seen, old, strict=True))) for old in sights)
 
 
 def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:

@@ -49,10 +49,10 @@ def _heard(scenario: SoccerScenario, game: Game, plan: Plan | None) -> Heard:
 
 def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
     xp, sight, message = namespace(game.ball.x), game.sights[-1], game.air.message
-    pos, vel = flat(sight.x, sight.y), flat(sight.vx, sight.vy)
-    age = xp.where(sight.seen, scenario.eyes.latency_s, 0.0).astype(game.ball.x.dtype)
+    pos, vel, latency_s = flat(sight.x, sight.y), flat(sight.vx, sight.vy), picture_age_s(scenario)
+    age = xp.where(sight.seen, latency_s, 0.0).astype(game.ball.x.dtype)
     told = message.saw & (game.air.age_s <= scenario.radio.max_age_s)
-    told_age = (game.air.age_s + scenario.eyes.latency_s).astype(game.ball.x.dtype)
+    told_age = (game.air.age_s + latency_s).astype(game.ball.x.dtype)
     return SoccerSensed(
         ball_mask=sight.seen[..., 0],
         ball_pos_m=pos[..., 0, :],
@@ -68,6 +68,12 @@ def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
         told_age_s=xp.where(told, told_age, 0.0),
         charge_s=game.robots.charge_s,
     )
+
+
+def picture_age_s(scenario: SoccerScenario) -> Array | float:
+    """Age of a picture when it arrives: one number, or [M, 1] where a team sees all and has it at once."""
+    knows, latency_s = scenario.all_seeing[:, None], scenario.eyes.latency_s
+    return np.where(knows, 0.0, latency_s).astype(np.float32) if knows.any() else latency_s
 
 
 def flat(x: Array, y: Array) -> Array:

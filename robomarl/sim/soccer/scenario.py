@@ -22,6 +22,7 @@ from robomarl.sim.soccer.config import (
     OpponentConfig,
     PoseConfig,
     RulesConfig,
+    Sees,
 )
 from robomarl.soccer import ROLES
 
@@ -50,6 +51,8 @@ class SoccerScenario(Clock):
     radio: RadioConfig
     rules: RulesConfig
     opponent: OpponentConfig
+    sees: Sees = "eyes"
+    """What our team knows; see `Sees`."""
     randomize: GameRandomize = GameRandomize()
     held_out: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     """Variations that training never sees: name -> {parameter: value}."""
@@ -115,6 +118,11 @@ class SoccerScenario(Clock):
     def players(self) -> int:
         """M, robots on the field: ours first, then the other team's."""
         return 2 * self.count
+
+    @cached_property
+    def all_seeing(self) -> np.ndarray:
+        """[M] bool: robots of a team that sees all."""
+        return np.repeat([self.sees == "all", self.opponent.sees == "all"], self.count)
 
     @property
     def rally_steps(self) -> int:

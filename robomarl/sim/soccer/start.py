@@ -6,7 +6,7 @@ from robomarl.geometry import namespace
 from robomarl.sim.soccer.ball import Ball
 from robomarl.sim.soccer.config import Interval
 from robomarl.sim.soccer.contact import Contacts
-from robomarl.sim.soccer.eyes import Pose
+from robomarl.sim.soccer.eyes import true_pose
 from robomarl.sim.soccer.game import (
     Chance,
     Game,
@@ -15,7 +15,7 @@ from robomarl.sim.soccer.game import (
     perceive,
     queue_length,
 )
-from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off, scatter, set_piece, sides
+from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off, scatter, set_piece
 from robomarl.sim.soccer.robot import Robots
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.talk import silence
@@ -58,15 +58,12 @@ def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Cha
     xp, zero = namespace(ball.x), ball.x * 0
     still, count = robots.x * 0, (zero).astype(np.int32)
     sight, message, air = silence(scenario, robots.x)
-    side = xp.asarray(sides(scenario))
-    x, y, vx, vy, c, s = (side * part for part in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s))
-    pose = Pose(x, y, vx, vy, c, s, robots.turn)
     return Game(
         robots=robots,
         ball=ball,
         queue=(xp.stack([still] * 4, -1),) * queue_length(scenario),
         hidden=chance,
-        pose=pose,
+        pose=true_pose(scenario, robots),
         sights=(sight,) * (1 + round(scenario.eyes.latency_s / scenario.period_s)),
         sent=(message,) * round(scenario.radio.latency_s / scenario.period_s),
         air=air,
