@@ -19,6 +19,7 @@ import math
 from functools import cache
 from typing import NamedTuple
 
+from robomarl.control.command import CommandConfig
 from robomarl.control.mixer import mix, wrench
 from robomarl.control.plain import library
 from robomarl.control.vectors import Vec3, Vec4, dot, multiply, to_body, up_axis
@@ -27,6 +28,9 @@ from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.types import GRAVITY_M_S2, Array
 
 Vec2 = tuple[Array, Array]
+
+
+_FLOWN = CommandConfig()
 
 
 class Control(NamedTuple):
@@ -69,7 +73,12 @@ def rest_control(reading: Reading, external: Vec3) -> Control:
 
 
 def control_rotors(
-    vehicle: Vehicle, control: Control, reading: Reading, command: tuple[Array, ...], dt_s: float
+    vehicle: Vehicle,
+    control: Control,
+    reading: Reading,
+    command: tuple[Array, ...],
+    dt_s: float,
+    config: CommandConfig = _FLOWN,
 ) -> tuple[Control, Vec4]:
     """One call of the controller.
 
@@ -77,24 +86,47 @@ def control_rotors(
         vehicle: its file; `carrier` has the gains.
         control: memory.
         reading: the vehicle's measurements now.
-        command: acceleration x, y, z [m/s^2, world] and body rates roll, pitch [rad/s].
+        command: acceleration x, y, z [m/s^2, world] and body rates roll, pitch [rad/s]; or of another kind.
         dt_s: time since the last call.
+        config: which kind the command is.
 
     Returns:
         The next memory, and the wanted thrust of each rotor [N].
     """
-    gains = _gains(vehicle)
     thrust, torque = wrench(vehicle, reading.rotors, 1.0)
     control = _estimate(vehicle, control, reading, (thrust / vehicle.body.mass_kg, torque), dt_s)
-    wanted = _wanted_force(vehicle, control, command[:3])
-    spin = _wanted_spin(gains, reading.quat, wanted, control, command[3:5])
+    push, spin = _asked(vehicle, control, reading, command, config)
     inertia = vehicle.body.inertia_kg_m2
     inverted = (inertia[0] * (spin[0] - control.twist[0]), inertia[1] * (spin[1] - control.twist[1]))
     (jx, jy, _), (p, q, _) = inertia, reading.omega
     gyro = p * (jy * q) - q * (jx * p)
     xp = library(thrust)
-    collective = vehicle.body.mass_kg * xp.maximum(dot(wanted, up_axis(reading.quat)), 0.0)
+    collective = vehicle.body.mass_kg * xp.maximum(push, 0.0)
     return control, mix(vehicle, collective, (*inverted, inertia[2] * spin[2] + gyro))
+
+
+def _asked(
+    vehicle: Vehicle, control: Control, reading: Reading, command: tuple[Array, ...], config: CommandConfig
+) -> tuple[Array, Vec3]:
+    """Thrust over mass [m/s^2] along body z and angular acceleration [rad/s^2] that a command asks for."""
+    gains = _gains(vehicle)
+    if config.kind == "thrust_rates":
+        (x, y, z), (push, roll, pitch) = control.rates, command
+        back = gains.rate_per_s
+        return push, (back * (roll - x), back * (pitch - y), -gains.yaw_rate_per_s * z)
+    accel, rates = command[:3], command[3:5] or (0.0, 0.0)
+    if config.kind == "velocity":
+        accel = _towards(vehicle, reading.vel, accel, config.velocity_per_s)
+    wanted = _wanted_force(vehicle, control, accel)
+    spin = _wanted_spin(gains, reading.quat, wanted, control, rates)
+    return dot(wanted, up_axis(reading.quat)), spin
+
+
+def _towards(vehicle: Vehicle, vel: Vec3, wanted: tuple[Array, ...], gain_per_s: float) -> tuple[Array, ...]:
+    """Acceleration [m/s^2] towards a velocity, within the vehicle's limits."""
+    limits, xp = vehicle.limits, library(*vel, *wanted)
+    sides = zip(vel, wanted, limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
+    return tuple(xp.clip(gain_per_s * (w - v), low, high) for v, w, low, high in sides)
 
 
 def _gains(vehicle: Vehicle) -> CarrierConfig:

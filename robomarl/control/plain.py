@@ -13,7 +13,7 @@ from robomarl.types import Array
 
 
 def _sign(x: float) -> float:
-    return float((x > 0) - (x < 0))
+    return float(x > 0) - float(x < 0)
 
 
 def _clip(x: float, low: float, high: float) -> float:

@@ -108,6 +108,7 @@ def scale_masses(world: World, factor: float) -> World:
 
 def manoeuvres(scenario: Scenario, config: Any, steps: int) -> np.ndarray:
     """[steps, E, N, 5] commands: the team's, each vehicle's own, and one vehicle that drops and climbs."""
+    scenario.command.must_be_flown(scenario.name, "check")
     random = np.random.default_rng(config.seed)
     low, high = scenario.command_limits
     shape = (config.teams, scenario.count)

@@ -14,9 +14,13 @@ def safety_params(scenario: AnyScenario, least_team: int | None = None) -> Safet
     Args:
         scenario: vehicle, rate and arena.
         least_team: robots of the smallest team that may fly; by default the scenario's.
+
+    Raises:
+        UserError: commands are of a kind that the filter does not know.
     """
     if isinstance(scenario, SoccerScenario):
         return player_params(scenario, (least_team or scenario.count) - 1)
+    scenario.command.must_be_flown(scenario.name, "the safety filter, and so every robot,")
     # A team-mate that falls silent stops the robot, but only where the radio spans the whole team.
     spans = 2 * (scenario.ring_radius_m + scenario.start.jitter_m) <= scenario.radio.range_m
     mates = (least_team or scenario.count) - 1 if spans else 0
@@ -30,8 +34,9 @@ NEAR_M = 0.4
 less than a tenth of the distance: a robot that comes nearer sees in time what it saw wrongly."""
 REMEMBER_S = 0.3
 """An opponent that was seen so long ago may have got so far that its row says little."""
-GAP_M = 0.02
-"""What is kept between the bodies of two robots."""
+GAIN_PER_S = 8.0
+"""How late a player may brake: with the vehicle's own gain, made for travel, it hardly gets at a ball that others
+are near, and runs into no fewer of them (docs/benchmarks.md)."""
 
 
 def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
@@ -43,11 +48,13 @@ def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
     robot, eyes, pose = scenario.robot, scenario.eyes, scenario.pose
     turn = eyes.bearing_noise_rad + pose.heading_noise_rad
     strangers = Strangers(
-        separation_m=2 * robot.body.radius_m + GAP_M,
+        separation_m=2 * robot.body.radius_m,  # robots may touch: that is no impact
         accel_m_s2=max(robot.limits.accel_max_m_s2) * scenario.randomize.accel_scale[1],
         speed_m_s=robot.limits.speed_m_s,
         position_error_m=NEAR_M * (eyes.range_noise + turn),
         velocity_error_m_s=eyes.velocity_noise_m_s,
         max_age_s=REMEMBER_S,
     )
-    return dataclasses.replace(from_vehicle(robot, scenario.period_s, None, mates), strangers=strangers)
+    params = from_vehicle(robot, scenario.period_s, None, mates)
+    late = dataclasses.replace(params.safety, gain_per_s=GAIN_PER_S)
+    return dataclasses.replace(params, safety=late, strangers=strangers)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robomarl.config import Count, NonNegative, Positive, UserError, build
+from robomarl.control.command import CommandConfig
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
@@ -22,6 +23,7 @@ from robomarl.safety.bodies import Obstacle
 from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
+from robomarl.types import GRAVITY_M_S2
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,8 @@ class Scenario(Clock):
     """What the team carries; none for teams that carry nothing. It says itself where it starts and goes."""
     cables: CableConfig | None = None
     """On what they carry it."""
+    command: CommandConfig = CommandConfig()
+    """Of carriers: what a decision is."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -164,10 +168,7 @@ class Scenario(Clock):
                     f"{of} = {rate:g} must be a multiple of policy_hz = {self.rates.policy_hz:g}"
                     f"{'' if of.startswith('rates') else ' periods'}."
                 )
-        if self.load and self.arena.obstacles:
-            raise ValueError("arena.obstacles: a load among obstacles is not simulated; leave them out.")
-        if (self.load is None) != (self.cables is None):
-            raise ValueError("load and cables belong together: write both sections, or none.")
+        self._check_load()
         known = set(self.randomized)
         for variation, values in self.held_out.items():
             for name in values:
@@ -177,6 +178,15 @@ class Scenario(Clock):
                         f"allowed: {', '.join(sorted(known))}."
                     )
 
+    def _check_load(self) -> None:
+        """Check that what belongs to a load is there, or not."""
+        if self.load and self.arena.obstacles:
+            raise ValueError("arena.obstacles: a load among obstacles is not simulated; leave them out.")
+        if (self.load is None) != (self.cables is None):
+            raise ValueError("load and cables belong together: write both sections, or none.")
+        if self.load is None and self.command != CommandConfig():
+            raise ValueError("command says what carriers are told; leave the section out where nothing is carried.")
+
     @property
     def randomized(self) -> tuple[str, ...]:
         """Names of the parameters that can be randomized and perturbed here."""
@@ -185,11 +195,24 @@ class Scenario(Clock):
 
     @cached_property
     def command_limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Least and largest command, [A] each: acceleration and yaw rate; under a load, roll and pitch rates."""
-        limits, carrier = self.vehicle_config.limits, self.vehicle_config.carrier
-        rates = (carrier.body_rate_rad_s,) * 2 if self.load and carrier else (limits.yaw_rate_rad_s,)
-        low, high = (*limits.accel_min_m_s2, *(-r for r in rates)), (*limits.accel_max_m_s2, *rates)
+        """Least and largest command, [A] each: acceleration and yaw rate; under a load what `command` says."""
+        limits = self.vehicle_config.limits
+        rate = limits.yaw_rate_rad_s
+        low, high = (*limits.accel_min_m_s2, -rate), (*limits.accel_max_m_s2, rate)
+        if self.load:
+            low, high = self.command.limits(self.vehicle_config, self._hover_m_s2)
         return np.array(low, np.float32), np.array(high, np.float32)
+
+    @property
+    def rest_command(self) -> tuple[float, ...]:
+        """[A] what is in force before the first command has arrived."""
+        return self.command.at_rest(self._hover_m_s2) if self.load else (0.0,) * 4
+
+    @property
+    def _hover_m_s2(self) -> float:
+        """Thrust over mass of a vehicle that hovers with its part of the load."""
+        mass, load = self.vehicle_config.body.mass_kg, self.load.mass_kg if self.load else 0.0
+        return (mass + load / self.count) / mass * GRAVITY_M_S2
 
     @cached_property
     def vehicle_config(self) -> Vehicle:

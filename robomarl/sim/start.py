@@ -73,7 +73,7 @@ def still_world(scenario: Scenario, body: Body, hidden: Hidden, goal: Array, tea
     pos, vel = positions(body), velocities(body)
     measured = Measured(pos, vel)
     mates = mates_of(scenario.count)
-    nothing = xp.stack([zero] * len(scenario.command_limits[0]), -1)
+    nothing = xp.stack([zero + value for value in scenario.rest_command], -1)
     return World(
         body=body,
         queue=(nothing,) * queue_length(scenario),

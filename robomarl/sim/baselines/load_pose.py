@@ -171,6 +171,7 @@ class LoadPosePolicy:
 
     def __init__(self, scenario: Scenario, gains: Gains = Gains()) -> None:  # noqa: B008  (frozen)
         """Take the nominal load, cables and limits of the scenario."""
+        scenario.command.must_be_flown(scenario.name, "the baseline")
         self.name = "baseline"
         self.scenario_name = scenario.name
         self.vehicle_name = scenario.vehicle_config.name

@@ -5,7 +5,6 @@ import jax
 from robomarl.control.carrier import Control, Reading, control_rotors
 from robomarl.control.mixer import wrench
 from robomarl.control.vectors import Vec3
-from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.sim.load.config import CableConfig, LoadConfig
 from robomarl.sim.load.dynamics import (
     air_on_load,
@@ -66,7 +65,9 @@ def carrying_team(scenario: Scenario, load: LoadConfig, cables: CableConfig) -> 
 
         def substep(i: int, moving: Moving) -> Moving:
             body, control, rigid, _ = moving
-            control, targets = think(vehicle, body, control, command_in_force(world, i, substeps), dt_s)
+            reading = Reading(body.quat, body.vel, body.omega, body.rotors)
+            command = command_in_force(world, i, substeps)
+            control, targets = control_rotors(vehicle, control, reading, command, dt_s, scenario.command)
             body = body._replace(rotors=spin_rotors(body.rotors, tuple(t * turning for t in targets), memory))
             found = stretch_out(cables, body, rigid, cargo)
             tension = spring_tension(cables, found, cargo, whole)
@@ -83,13 +84,6 @@ def carrying_team(scenario: Scenario, load: LoadConfig, cables: CableConfig) -> 
         return world._replace(body=body, control=control, load=carried._replace(rigid=rigid, tension_n=tension))
 
     return run
-
-
-def think(
-    vehicle: Vehicle, body: Body, control: Control, command: tuple[Array, ...], dt_s: float
-) -> tuple[Control, tuple[Array, ...]]:
-    """The low-level controller on the true state."""
-    return control_rotors(vehicle, control, Reading(body.quat, body.vel, body.omega, body.rotors), command, dt_s)
 
 
 def add(a: Vec3, b: Vec3) -> Vec3:

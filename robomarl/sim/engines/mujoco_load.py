@@ -69,7 +69,7 @@ class MujocoCarriers(MujocoBodies):
             body = self._read(rotors)
             reading = Reading(body.quat, body.vel, body.omega, rotors)
             command = command_in_force(world, np.asarray(i), scenario.substeps)
-            control, targets = control_rotors(vehicle, control, reading, command, dt_s)  # pyright: ignore[reportArgumentType]
+            control, targets = control_rotors(vehicle, control, reading, command, dt_s, scenario.command)  # pyright: ignore[reportArgumentType]
             rotors = spin_rotors(rotors, tuple(t * turning for t in targets), memory)
             for k, thrust in enumerate(rotors):
                 self._thrust[..., k] = thrust * physics.thrust_scale

@@ -55,14 +55,14 @@ def thrown(scenario: Scenario) -> bool:
 
 def law(scenario: Scenario) -> PlaceLaw | CatchLaw:
     """The law that flies without learning, and that policies imitate."""
+    scenario.command.must_be_flown(scenario.name, "the law")
     return CatchLaw(scenario) if thrown(scenario) else PlaceLaw(scenario)
 
 
 def action(scenario: Scenario) -> ActionSpec:
-    """World-frame acceleration and roll and pitch rates, within the vehicle's limits."""
-    low, high = scenario.command_limits
-    names = [*(("acceleration." + a, "m/s^2", "world") for a in "xyz"), *(("rate." + a, "rad/s", "body") for a in "xy")]
-    return ActionSpec(tuple(ActionField(*n, float(a), float(b)) for n, a, b in zip(names, low, high, strict=True)))
+    """What the scenario's kind of command has, within its limits."""
+    limits = zip(scenario.command.elements, *scenario.command_limits, strict=True)
+    return ActionSpec(tuple(ActionField(*names, float(low), float(high)) for names, low, high in limits))
 
 
 def reward_terms(scenario: Scenario, before: World, after: World, command: Array) -> Terms:
@@ -78,7 +78,7 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
         "attitude": xp.exp(-1.5 * angle),
         "precise": xp.exp(-10 * distance) * xp.exp(-5 * angle),
         "smooth": xp.exp(-(change * change).sum((-1, -2)) / count**2),
-        "rates": xp.exp(-xp.sqrt((now[..., 3:] ** 2).sum((-1, -2)) + 1e-9) / count),
+        "rates": xp.exp(-xp.sqrt((now[..., scenario.command.rates_from :] ** 2).sum((-1, -2)) + 1e-9) / count),
         "effort": xp.exp(-busiest),
         "downwash": 1 - xp.exp(-3 * wash_distance(after).min(-1)),
         "spread": -crowding(scenario, after),
