@@ -87,6 +87,7 @@ def test_eval_of_a_game_writes_figures_and_a_picture(tmp_path: Path):
         ("tiger", {}, "Unknown policy 'tiger': no run folder or bundle there"),
         ("chaser", {"perturb": ("wind=1",)}, "'wind' is not a randomized parameter"),
         ("chaser", {"perturb": ("delay_s=soon",)}, "write NAME=VALUE"),
+        ("chaser", {"against": "law"}, "law plays no soccer; name a bundle, a run folder, or a script"),
         ("chaser", {"sim": "mjx"}, "--sim mjx does not play soccer; allowed: fast, mujoco"),
     ],
 )
