@@ -31,6 +31,9 @@ from robomarl.train.networks import distribution, log_prob, make_networks, squas
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.state import Metrics, Rollout, TrainState
 
+TAUGHT_LAST = 0.1
+"""Last learning rate of the lessons over the first."""
+
 
 def check_parts(config: TrainConfig) -> None:
     """Raises `UserError` where the batch can't be split among the opponents."""
@@ -84,7 +87,7 @@ def make_game_update(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainStat
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
-        rate = jnp.where(is_taught(config, before.steps), before.learning_rate, state.learning_rate)
+        rate = jnp.where(is_taught(config, before.steps), teaching_rate(config, state.steps), state.learning_rate)
         state = state._replace(learning_rate=rate, league=play_on(config, state, rollout))
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": rate, "noise_floor": noise_floor(config, state.steps)}
@@ -97,6 +100,12 @@ def make_game_update(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainStat
 def is_taught(config: TrainConfig, steps: jax.Array) -> jax.Array:
     """[] bool: the learner is taught by the script now."""
     return (steps < config.self_play.teach_share * config.total_steps) & bool(config.self_play.teacher)
+
+
+def teaching_rate(config: TrainConfig, steps: jax.Array) -> jax.Array:
+    """[] the learning rate while it is taught: it falls to `TAUGHT_LAST` of the first one, for an exact fit."""
+    done = jnp.clip(steps / max(config.self_play.teach_share * config.total_steps, 1.0), 0.0, 1.0)
+    return jnp.asarray(config.learning_rate * TAUGHT_LAST**done, jnp.float32)
 
 
 def collect_games(
