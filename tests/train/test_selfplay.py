@@ -15,7 +15,7 @@ from robomarl.train import league as leagues
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.league import League, Memory, Opponents, Team, expected, next_round, num_parts, score
 from robomarl.train.networks import make_networks, squash
-from robomarl.train.selfplay import check_parts, init_games, make_game_update
+from robomarl.train.selfplay import TAUGHT_LAST, check_parts, init_games, make_game_update, teaching_rate
 from tests.sim.soccer.games import plain
 
 PLAY = SelfPlayConfig(script_parts=1, itself=1, snapshots=1, pool=3, snapshot_every=2, teacher="keeper", teach_share=1)
@@ -136,6 +136,12 @@ def test_a_batch_that_can_not_be_split_is_refused():
 
 
 @pytest.mark.slow
+def test_lessons_begin_at_the_first_learning_rate_and_end_at_a_tenth_of_it():
+    rates = [float(teaching_rate(CONFIG, jnp.asarray(share * CONFIG.total_steps))) for share in (0.0, 0.5, 1.0, 2.0)]
+    first = CONFIG.learning_rate
+    assert rates == pytest.approx([first, first * TAUGHT_LAST**0.5, first * TAUGHT_LAST, first * TAUGHT_LAST])
+
+
 def test_the_learner_imitates_its_teacher_and_snapshots_are_taken():
     config = TrainConfig(**{**CONFIG.__dict__, "num_envs": 32, "unroll": 16, "epochs": 4})
     update = jax.jit(make_game_update(config, ENV))
