@@ -135,13 +135,13 @@ def test_a_batch_that_can_not_be_split_is_refused():
         check_parts(TrainConfig(num_envs=10, minibatches=2, self_play=PLAY))
 
 
-@pytest.mark.slow
 def test_lessons_begin_at_the_first_learning_rate_and_end_at_a_tenth_of_it():
     rates = [float(teaching_rate(CONFIG, jnp.asarray(share * CONFIG.total_steps))) for share in (0.0, 0.5, 1.0, 2.0)]
     first = CONFIG.learning_rate
     assert rates == pytest.approx([first, first * TAUGHT_LAST**0.5, first * TAUGHT_LAST, first * TAUGHT_LAST])
 
 
+@pytest.mark.slow
 def test_the_learner_imitates_its_teacher_and_snapshots_are_taken():
     config = TrainConfig(**{**CONFIG.__dict__, "num_envs": 32, "unroll": 16, "epochs": 4})
     update = jax.jit(make_game_update(config, ENV))
