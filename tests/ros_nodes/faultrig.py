@@ -63,7 +63,7 @@ class Files:
 
 def write_files(folder: Path, bundle: Path, **field: Any) -> Files:
     """Fleet and parameters of a pair that is patient: faults can be taken back in time, and busy machines do."""
-    robots = [{"name": name, "index": index, "folder": name} for index, name in enumerate(ROBOTS)]
+    robots = [{"name": name, "index": index, "folder": str(folder / name)} for index, name in enumerate(ROBOTS)]
     fleet = {"version": 1, "name": "pair", "vehicle": "crazyflie_21", "scenario": "swap_2", "robots": robots}
     (folder / "pair.yaml").write_text(yaml.safe_dump({**fleet, "field": field}))
     parameters = {"silent_after_s": 10.0, "arm_lasts_s": 600.0, "heartbeat_after_s": 3.0, "robot_lost_after_s": 3.0}

@@ -90,14 +90,16 @@ class Rig:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    path = tmp_path_factory.mktemp("fleet") / "pair.yaml"
     content = {
         "version": 1,
         "name": "pair",
         "vehicle": "crazyflie_21",
         "scenario": "swap_2",
-        "robots": [{"name": name, "index": index, "folder": name} for index, name in enumerate(ROBOTS)],
+        "robots": [
+            {"name": name, "index": index, "folder": str(path.parent / name)} for index, name in enumerate(ROBOTS)
+        ],
     }
-    path = tmp_path_factory.mktemp("fleet") / "pair.yaml"
     path.write_text(yaml.safe_dump(content))
     return load_fleet(str(path))
 

@@ -35,7 +35,8 @@ def test_without_ros_it_says_what_to_install(capsys: pytest.CaptureFixture, monk
 
 @pytest.fixture
 def pair(tmp_path: Path) -> str:
-    robots = [{"name": name, "index": index, "folder": name} for index, name in enumerate(("one", "two"))]
+    names = enumerate(("one", "two"))
+    robots = [{"name": name, "index": index, "folder": str(tmp_path / name)} for index, name in names]
     content = {"version": 1, "name": "pair", "vehicle": "crazyflie_21", "scenario": "swap_2", "robots": robots}
     (tmp_path / "pair.yaml").write_text(yaml.safe_dump(content))
     return str(tmp_path / "pair.yaml")
