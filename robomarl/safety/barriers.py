@@ -52,13 +52,12 @@ class Row(NamedTuple):
     """Distance to the limit without any margin [m]."""
 
 
-def braking_speed(c: Constants, clearance_m: Array, brake_m_s2: Array, xp: Library) -> Array:
+def braking_speed(slope: float, clearance_m: Array, brake_m_s2: Array, xp: Library) -> Array:
     """Speed s [m/s] at which a clearance x suffices to brake: sqrt(2 a x - (a/k)^2), and k x below x = a/k^2.
 
     The line floors the root, whose slope at 0 would turn noise into commands without bound; it meets the root
     with the same slope, so that following s never takes more than the deceleration a. 0 without clearance.
     """
-    slope = c.slope_per_s
     knee = brake_m_s2 / slope
     root = xp.sqrt(xp.maximum(2 * brake_m_s2 * clearance_m - knee * knee, 1e-9))
     return xp.where(clearance_m * slope < knee, slope * xp.maximum(clearance_m, 0.0), root)
@@ -105,7 +104,7 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         xp: library of the components.
         tail: the line from the robot's centre that is meant, if not the centre alone.
     """
-    squash, step, wait, keep = kind.squash, c.step_s, body.wait_s, c.keep if own.keep is None else own.keep
+    squash, step, wait, keep = kind.squash, c.step_s, body.wait_s, _keep(kind.keep, own, xp)
     (px, py, pz), (vx, vy, vz), (qx, qy, qz), (wx, wy, wz) = *own.motion, *body.motion
     # With z divided by the downwash ratio (S) the ellipsoid is a sphere. n is a unit vector there, S n pairs
     # with world vectors, and `lean` = |S n| is how much of a world acceleration counts along n.
@@ -129,7 +128,7 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     if kind.yields:
         taken = taken + fast * fast / (2 * brake)
     error = own.error_m_s * lean
-    value = _allowed(c, kind, distance - taken, fast, brake, xp) + nx * vx + ny * vy + nz * vz - error
+    value = _allowed(kind, distance - taken, fast, brake, xp) + nx * vx + ny * vy + nz * vz - error
     # One step ahead without acceleration. A mate's approach shortens its own braking distance as it brakes; who
     # does not yield may be faster by then.
     if kind.yields:
@@ -140,9 +139,14 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     ahead, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
     nz = nz * squash
     lean = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-    later = _allowed(c, kind, ahead - taken, fast, c.brake_m_s2 * lean, xp) + nx * vx + ny * vy + nz * vz - error
+    later = _allowed(kind, ahead - taken, fast, c.brake_m_s2 * lean, xp) + nx * vx + ny * vy + nz * vz - error
     bound = (later - keep * value) / (step * lean) - c.accel_error_m_s2
     return Row((-nx / lean, -ny / lean, -nz / lean), bound, value, distance - kind.separation_m)
+
+
+def _keep(least: float, own: Predicted, xp: Library) -> Array:
+    """Share of h that must be left after one step, where the policy may ask for more of it than the owner does."""
+    return least if own.keep is None else xp.maximum(own.keep, least)
 
 
 def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Library) -> Vec3:
@@ -154,17 +158,17 @@ def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Librar
     return apart(offset, tail, scaled(body.shape, kind.squash), xp)
 
 
-def _allowed(c: Constants, kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array, xp: Library) -> Array:
+def _allowed(kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array, xp: Library) -> Array:
     """Largest speed towards the body [m/s]; `fast_m_s` is its own speed towards us.
 
     Who does not yield: sqrt(2 e x + q^2) - q to be at rest in time, sqrt(2 e x) - q to be faster away, with the
     brake e and the speed q that `kinds.stranger_of` derives, and the root continued as `braking_speed` does.
     """
     if kind.yields:
-        return braking_speed(c, clearance_m, brake_m_s2, xp)
+        return braking_speed(kind.slope_per_s, clearance_m, brake_m_s2, xp)
     brake, lost = brake_m_s2 * kind.brake_share, fast_m_s * kind.lost_share
     start = 0.0 if kind.evade else lost * lost / (2 * brake)
-    return braking_speed(c, clearance_m + start, brake, xp) - lost
+    return braking_speed(kind.slope_per_s, clearance_m + start, brake, xp) - lost
 
 
 def pair_textbook(c: Constants, kind: Kind, own: Motion, body: Body, xp: Library, tail: Vec3 | None = None) -> Row:
@@ -203,10 +207,10 @@ def wall(c: Constants, own: Predicted, gap_m: Array, speed_m_s: Array, xp: Libra
     Returns:
         Largest acceleration towards the plane [m/s^2], and the barrier h [m/s].
     """
-    keep = c.keep if own.keep is None else own.keep
+    keep = _keep(c.keep, own, xp)
     clearance, closing = gap_m - own.error_m, speed_m_s + own.error_m_s
-    value = braking_speed(c, clearance, c.brake_m_s2, xp) - closing
-    later = braking_speed(c, clearance - speed_m_s * c.step_s, c.brake_m_s2, xp) - closing
+    value = braking_speed(c.slope_per_s, clearance, c.brake_m_s2, xp) - closing
+    later = braking_speed(c.slope_per_s, clearance - speed_m_s * c.step_s, c.brake_m_s2, xp) - closing
     return (later - keep * value) / c.step_s - c.accel_error_m_s2, value
 
 

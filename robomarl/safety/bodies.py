@@ -49,6 +49,8 @@ class Strangers:
     answer: Literal["stop", "evade"] = "stop"
     """`stop`: at rest before they can be there, so never moving when hit. `evade`: faster away than they come,
     which needs `accel_m_s2` below our brake, and room to go to."""
+    gain_per_s: Positive | None = None
+    """Class-K gain of their rows: how late to brake before them; by default the vehicle's."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def _along(c: Constants, kind: Kind, own: Predicted, body: Body, axis: Vec3, xp:
         taken = taken + fast * fast / (2 * brake)
         change = change + (fast * change_fast - fast * fast * change_brake / (2 * brake)) / brake
     clearance = (normal.d - taken, normal.change_d - change)
-    allowed = _allowed(c, kind, clearance, (fast, change_fast), (brake, change_brake), xp)
+    allowed = _allowed(kind, clearance, (fast, change_fast), (brake, change_brake), xp)
     return allowed + _dot(change_n, (vx, vy, vz)) - own.error_m_s * normal.change_lean
 
 
@@ -83,22 +83,22 @@ Pair = tuple[Array, Array]
 """A quantity and its change."""
 
 
-def _allowed(c: Constants, kind: Kind, clearance: Pair, fast: Pair, brake: Pair, xp: Library) -> Array:
+def _allowed(kind: Kind, clearance: Pair, fast: Pair, brake: Pair, xp: Library) -> Array:
     """Change of `barriers._allowed`."""
     if kind.yields:
-        return _braking_speed(c, clearance, brake, xp)
+        return _braking_speed(kind.slope_per_s, clearance, brake, xp)
     b, change_b = brake[0] * kind.brake_share, brake[1] * kind.brake_share
     lost, change_lost = fast[0] * kind.lost_share, fast[1] * kind.lost_share
     x, change = clearance
     if not kind.evade:
         x = x + lost * lost / (2 * b)
         change = change + (lost * change_lost - lost * lost * change_b / (2 * b)) / b
-    return _braking_speed(c, (x, change), (b, change_b), xp) - change_lost
+    return _braking_speed(kind.slope_per_s, (x, change), (b, change_b), xp) - change_lost
 
 
-def _braking_speed(c: Constants, clearance: Pair, brake: Pair, xp: Library) -> Array:
+def _braking_speed(k: float, clearance: Pair, brake: Pair, xp: Library) -> Array:
     """Change of `barriers.braking_speed`: (a dx + x da - a da / k^2) / s on the root, k dx on the line."""
-    (x, change), (a, change_a), k = clearance, brake, c.slope_per_s
+    (x, change), (a, change_a) = clearance, brake
     knee = a / k
     root = xp.sqrt(xp.maximum(2 * a * x - knee * knee, 1e-9))
     line = xp.where(x > 0, k * change, 0.0)
@@ -124,7 +124,7 @@ def pair_textbook(c: Constants, kind: Kind, own: Motion, body: Body, xp: Library
 def wall(c: Constants, own: Predicted, gap_m: Array, xp: Library) -> Pair:
     """Of `barriers.wall`: by the distance to the plane [1/s], and by the speed towards it."""
     one = gap_m * 0.0 + 1.0
-    return _braking_speed(c, (gap_m - own.error_m, one), (c.brake_m_s2 * one, one * 0.0), xp), -one
+    return _braking_speed(c.slope_per_s, (gap_m - own.error_m, one), (c.brake_m_s2 * one, one * 0.0), xp), -one
 
 
 def speed_limit(own: Predicted, xp: Library) -> Slope:

@@ -49,6 +49,10 @@ class Kind(NamedTuple):
     """Share of its approach that the own speed has to make up for."""
     max_age_s: float = math.inf
     """Older news of it stop the vehicle."""
+    keep: float = 0.0
+    """Share of h that must be left after one step, 1 - gain * step."""
+    slope_per_s: float = 0.0
+    """Largest slope of the allowed closing speed over distance."""
 
 
 class Solid(NamedTuple):
@@ -91,6 +95,7 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         speed_m_s=params.limits.speed_m_s,
         yields=True,
         max_age_s=s.max_age_s,
+        **pace_of(s.gain_per_s, params.period_s),
     )
     flat = 0.0 if params.planar else 1.0
     away = stranger_of(params, strangers, strangers.separation_m + ahead) if strangers else None
@@ -108,6 +113,11 @@ def reach_of(params: SafetyParams) -> Vector3:
     """Largest acceleration [m/s^2] along each axis that the input box has."""
     low, high = params.limits.accel_min_m_s2, params.limits.accel_max_m_s2
     return (max(-low[0], high[0]), max(-low[1], high[1]), max(-low[2], high[2]))
+
+
+def pace_of(gain_per_s: float, period_s: float) -> dict[str, float]:
+    """`keep` and `slope_per_s` of a class-K gain."""
+    return {"keep": 1 - gain_per_s * period_s, "slope_per_s": 2 * gain_per_s}
 
 
 def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float) -> Kind:
@@ -132,6 +142,7 @@ def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float)
         brake_share=share,
         lost_share=1.0 if evade else share,
         max_age_s=strangers.max_age_s,
+        **pace_of(strangers.gain_per_s or params.safety.gain_per_s, params.period_s),
     )
 
 
@@ -149,6 +160,7 @@ def _solid(params: SafetyParams, obstacle: Obstacle) -> Solid:
         reach_m_s2=(0.0, 0.0, 0.0),
         speed_m_s=0.0,
         yields=False,
+        **pace_of(params.safety.gain_per_s, params.period_s),
     )
     tail = kind._replace(separation_m=params.tail.clearance_m + obstacle.radius_m) if params.tail else None
     return Solid((x, y, z), shape, kind, tail)

@@ -80,16 +80,25 @@ class SafetyParams:
                 f"limits: the acceleration box reaches {room:g} m/s^2 on its worst axis; "
                 f"braking needs safety.brake_m_s2 + safety.accel_error_m_s2 = {need:g}."
             )
-        if 2 * self.safety.gain_per_s * self.period_s > 1:
-            raise ValueError(
-                f"safety.gain_per_s = {self.safety.gain_per_s:g} is too large for a period of {self.period_s:g} s; "
-                f"it must be at most {0.5 / self.period_s:g}."
-            )
+        for key, part in (("safety", self.safety), ("strangers", self.strangers)):
+            gain = (part and part.gain_per_s) or 0.0
+            if 2 * gain * self.period_s > 1:
+                raise ValueError(
+                    f"{key}.gain_per_s = {gain:g} is too large for a period of {self.period_s:g} s; "
+                    f"it must be at most {0.5 / self.period_s:g}."
+                )
 
     @property
     def queue_length(self) -> int:
         """Q, how many commands are still on their way when a decision is made."""
         return math.ceil(self.safety.delay_s / self.period_s - 1e-6)
+
+    def _wary(self, other: "SafetyParams") -> Strangers | None:
+        """`strangers`; with the gain that their rows have, where it is to be compared with one of the other's."""
+        ours, theirs = self.strangers, other.strangers
+        if ours is None or theirs is None or theirs.gain_per_s is None:
+            return ours
+        return dataclasses.replace(ours, gain_per_s=ours.gain_per_s or self.safety.gain_per_s)
 
     def tighten(self, other: "SafetyParams") -> "SafetyParams":
         """The stricter of both in every number: what a robot does with the parameters of a bundle.
@@ -115,7 +124,7 @@ class SafetyParams:
             arena=_intersect(self.arena, other.arena),
             min_mates=max(self.min_mates, other.min_mates),
             obstacles=self.obstacles + tuple(o for o in other.obstacles if o not in self.obstacles),
-            strangers=_both(self.strangers, other.strangers),
+            strangers=_both(self._wary(other), other._wary(self)),
             tail=_both(self.tail, other.tail),
         )
 

@@ -35,8 +35,8 @@ less than a tenth of the distance: a robot that comes nearer sees in time what i
 REMEMBER_S = 0.3
 """An opponent that was seen so long ago may have got so far that its row says little."""
 GAIN_PER_S = 8.0
-"""How late a player may brake: with the vehicle's own gain, made for travel, it hardly gets at a ball that others
-are near, and runs into no fewer of them (docs/benchmarks.md)."""
+"""How late a player brakes before an opponent: with the vehicle's own gain, made for travel, it hardly gets at a ball
+that others are near, and runs into no fewer of them (docs/benchmarks.md)."""
 
 
 def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
@@ -54,7 +54,6 @@ def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
         position_error_m=NEAR_M * (eyes.range_noise + turn),
         velocity_error_m_s=eyes.velocity_noise_m_s,
         max_age_s=REMEMBER_S,
+        gain_per_s=GAIN_PER_S,
     )
-    params = from_vehicle(robot, scenario.period_s, None, mates)
-    late = dataclasses.replace(params.safety, gain_per_s=GAIN_PER_S)
-    return dataclasses.replace(params, safety=late, strangers=strangers)
+    return dataclasses.replace(from_vehicle(robot, scenario.period_s, None, mates), strangers=strangers)

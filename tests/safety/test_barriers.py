@@ -148,7 +148,7 @@ def test_older_messages_only_take_room_away(pos, vel, mate_pos, mate_vel):
 def test_following_the_allowed_speed_never_takes_more_than_the_brake(params: SafetyParams, brake: float):
     c = constants_of(params)
     x = np.linspace(-0.1, 3, 20001)
-    s = barriers.braking_speed(c, x, brake, np)
+    s = barriers.braking_speed(c.slope_per_s, x, brake, np)
     demand = s * np.gradient(s, x)
     assert demand.max() <= brake * (1 + 1e-3)
     assert np.gradient(s, x).max() <= c.slope_per_s * (1 + 1e-6)

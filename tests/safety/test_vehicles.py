@@ -11,6 +11,7 @@ import pytest
 from robomarl.config import UserError, build, to_dict
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.bodies import Obstacle, Strangers, Tail
+from robomarl.safety.constants import constants_of
 from robomarl.safety.filter import Arena, Reason, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.jax_filter import make_jax_filter
 from robomarl.view import LocalView
@@ -142,10 +143,26 @@ def test_the_stricter_of_two_keeps_clear_of_the_obstacles_and_strangers_of_both(
         assert set(both.obstacles) == set(OBSTACLES)
         assert both.strangers == dataclasses.replace(STRANGERS, separation_m=0.5, max_age_s=0.2)
     assert PARAMS.tighten(ours).strangers == STRANGERS
+    late = dataclasses.replace(ours, strangers=dataclasses.replace(STRANGERS, gain_per_s=8.0))
+    assert PARAMS.tighten(late).strangers == late.strangers, "the vehicle's own gain is of its mates"
+    for both in (ours.tighten(late), late.tighten(ours)):
+        assert both.strangers == dataclasses.replace(STRANGERS, gain_per_s=CLEAR.safety.gain_per_s)
     with pytest.raises(ValueError, match="strangers.answer differs"):
         ours.tighten(VEHICLES["quadrotor that evades"])
     with pytest.raises(ValueError, match="planar differs"):
         PARAMS.tighten(VEHICLES["omnidirectional"])
+
+
+def test_strangers_may_have_a_gain_of_their_own():
+    plain = VEHICLES["quadrotor among strangers"]
+    assert plain.strangers is not None
+    late = constants_of(dataclasses.replace(plain, strangers=dataclasses.replace(plain.strangers, gain_per_s=8.0)))
+    before = constants_of(plain)
+    assert late.strangers is not None
+    assert (late.strangers.slope_per_s, late.strangers.keep) == (16.0, pytest.approx(1 - 8.0 * plain.period_s))
+    assert (late.mates, late.slope_per_s, late.keep) == (before.mates, before.slope_per_s, before.keep)
+    with pytest.raises(ValueError, match="strangers.gain_per_s = 30 is too large"):
+        dataclasses.replace(plain, strangers=dataclasses.replace(plain.strangers, gain_per_s=30.0))
 
 
 def test_strangers_and_what_to_assume_of_them_belong_together(random: np.random.Generator):

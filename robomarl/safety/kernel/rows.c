@@ -14,7 +14,7 @@ void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, con
     const double t = c->horizon_s, half = t * t / 2;
     out->error_m = c->own_error_m;
     out->error_m_s = c->own_error_m_s;
-    out->keep = c->keep;
+    out->keep = -INFINITY;
     for (int i = 0; i < 3; i++) {
         out->motion.pos[i] = own->pos[i] + own->vel[i] * t + drift[i] * half;
         out->motion.vel[i] = own->vel[i] + drift[i] * t;
@@ -63,17 +63,17 @@ Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, d
     return mate;
 }
 
-static double braking_speed(const RmConstants *c, double clearance, double brake) {
-    const double knee = brake / c->slope_per_s;
-    if (clearance * c->slope_per_s < knee) return c->slope_per_s * larger(clearance, 0.0);
+static double braking_speed(double slope, double clearance, double brake) {
+    const double knee = brake / slope;
+    if (clearance * slope < knee) return slope * larger(clearance, 0.0);
     return sqrt(larger(2 * brake * clearance - knee * knee, NO_ROOT));
 }
 
-static double allowed(const RmConstants *c, const RmKind *kind, double clearance, double fast, double brake_m_s2) {
-    if (kind->yields) return braking_speed(c, clearance, brake_m_s2);
+static double allowed(const RmKind *kind, double clearance, double fast, double brake_m_s2) {
+    if (kind->yields) return braking_speed(kind->slope_per_s, clearance, brake_m_s2);
     const double brake = brake_m_s2 * kind->brake_share, lost = fast * kind->lost_share;
     const double start = kind->evade ? 0.0 : lost * lost / (2 * brake);
-    return braking_speed(c, clearance + start, brake) - lost;
+    return braking_speed(kind->slope_per_s, clearance + start, brake) - lost;
 }
 
 /* Direction of the nearest points at an offset: length, S n, and its length. */
@@ -109,26 +109,26 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double brake = c->brake_m_s2 * lean, doubt = own->error_m_s * lean;
     double taken = kind->separation_m + error * lean + smaller(gain * 0.5, room) * wait;
     if (kind->yields) taken += fast * fast / (2 * brake);
-    const double value = allowed(c, kind, distance - taken, fast, brake) + dot(n, v) - doubt;
+    const double value = allowed(kind, distance - taken, fast, brake) + dot(n, v) - doubt;
     if (kind->yields)
         taken -= larger(toward, 0.0) * step;
     else
         fast += smaller(reach * step, larger(kind->speed_m_s * lean - fast, 0.0));
     for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
     const double ahead = facing(kind, body, tail, offset, n, &lean);
-    const double later = allowed(c, kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
+    const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
     for (int i = 0; i < 3; i++) row[i] = -n[i] / lean;
-    row[3] = (later - own->keep * value) / (step * lean) - c->accel_error_m_s2;
+    row[3] = (later - larger(own->keep, kind->keep) * value) / (step * lean) - c->accel_error_m_s2;
     return distance - kind->separation_m;
 }
 
 double rm_wall(const RmConstants *c, const Predicted *own, double gap, double speed) {
     const double clearance = gap - own->error_m, closing = speed + own->error_m_s, knee = c->brake_m_s2 / c->slope_per_s;
     const double reach = c->clear_m_s + own->error_m_s + larger(speed, 0.0);
-    if (own->keep == c->keep && 2 * c->brake_m_s2 * clearance >= reach * reach + knee * knee) return INFINITY;
-    const double value = braking_speed(c, clearance, c->brake_m_s2) - closing;
-    const double later = braking_speed(c, clearance - speed * c->step_s, c->brake_m_s2) - closing;
-    return (later - own->keep * value) / c->step_s - c->accel_error_m_s2;
+    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * clearance >= reach * reach + knee * knee) return INFINITY;
+    const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
+    const double later = braking_speed(c->slope_per_s, clearance - speed * c->step_s, c->brake_m_s2) - closing;
+    return (later - larger(own->keep, c->keep) * value) / c->step_s - c->accel_error_m_s2;
 }
 
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *row) {

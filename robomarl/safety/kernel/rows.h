@@ -15,7 +15,7 @@ typedef struct {
     double pos[3], vel[3];
 } Motion;
 
-/* barriers.Predicted, its keep always set. */
+/* barriers.Predicted, its keep -INFINITY where the policy asks for none. */
 typedef struct {
     Motion motion;
     double error_m, error_m_s, keep;
