@@ -8,7 +8,7 @@ import math
 from typing import Literal, NamedTuple
 
 from robomarl.hardware_configs.vehicle import Vector3
-from robomarl.safety.kinds import Kind, Solid, kinds_of, pace_of, reach_of
+from robomarl.safety.kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
 from robomarl.safety.params import SafetyParams
 
 Mode = Literal["qp", "textbook", "off"]
@@ -133,7 +133,8 @@ def _robust(params: SafetyParams) -> Constants:
         brake_m_s2=s.brake_m_s2,
         gain_per_s=s.gain_per_s,
         step_s=period,
-        **pace_of(s.gain_per_s, period),
+        keep=keep_of(s.gain_per_s, period),
+        slope_per_s=slope_of(s.gain_per_s),
         horizon_s=horizon,
         own_error_m=s.position_error_m + s.velocity_error_m_s * delay + lag * delay**2 / 2 + arc,
         own_error_m_s=s.velocity_error_m_s + lag * delay,

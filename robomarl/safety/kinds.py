@@ -95,7 +95,8 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         speed_m_s=params.limits.speed_m_s,
         yields=True,
         max_age_s=s.max_age_s,
-        **pace_of(s.gain_per_s, params.period_s),
+        keep=keep_of(s.gain_per_s, params.period_s),
+        slope_per_s=slope_of(s.gain_per_s),
     )
     flat = 0.0 if params.planar else 1.0
     away = stranger_of(params, strangers, strangers.separation_m + ahead) if strangers else None
@@ -115,9 +116,14 @@ def reach_of(params: SafetyParams) -> Vector3:
     return (max(-low[0], high[0]), max(-low[1], high[1]), max(-low[2], high[2]))
 
 
-def pace_of(gain_per_s: float, period_s: float) -> dict[str, float]:
-    """`keep` and `slope_per_s` of a class-K gain."""
-    return {"keep": 1 - gain_per_s * period_s, "slope_per_s": 2 * gain_per_s}
+def keep_of(gain_per_s: float, period_s: float) -> float:
+    """`keep` of a class-K gain."""
+    return 1 - gain_per_s * period_s
+
+
+def slope_of(gain_per_s: float) -> float:
+    """`slope_per_s` of a class-K gain."""
+    return 2 * gain_per_s
 
 
 def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float) -> Kind:
@@ -128,6 +134,7 @@ def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float)
     faster away than they come, (v + v')^2 / (2 (b - a)).
     """
     brake, theirs, evade = params.safety.brake_m_s2, strangers.accel_m_s2, strangers.answer == "evade"
+    gain = strangers.gain_per_s or params.safety.gain_per_s
     share = (brake - theirs) / brake if evade else brake / (brake + theirs)
     return Kind(
         separation_m=separation_m,
@@ -142,7 +149,8 @@ def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float)
         brake_share=share,
         lost_share=1.0 if evade else share,
         max_age_s=strangers.max_age_s,
-        **pace_of(strangers.gain_per_s or params.safety.gain_per_s, params.period_s),
+        keep=keep_of(gain, params.period_s),
+        slope_per_s=slope_of(gain),
     )
 
 
@@ -160,7 +168,8 @@ def _solid(params: SafetyParams, obstacle: Obstacle) -> Solid:
         reach_m_s2=(0.0, 0.0, 0.0),
         speed_m_s=0.0,
         yields=False,
-        **pace_of(params.safety.gain_per_s, params.period_s),
+        keep=keep_of(params.safety.gain_per_s, params.period_s),
+        slope_per_s=slope_of(params.safety.gain_per_s),
     )
     tail = kind._replace(separation_m=params.tail.clearance_m + obstacle.radius_m) if params.tail else None
     return Solid((x, y, z), shape, kind, tail)
