@@ -16,6 +16,7 @@ from functools import partial
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
@@ -25,6 +26,7 @@ from robomarl.ros_nodes.fleet_table import FleetTable
 from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
+from robomarl.ros_nodes.waits import until
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
@@ -138,22 +140,23 @@ class MonitorNode(Node):
         }
 
     async def _ask_all(self, order: Order) -> dict[str, str]:
+        """Ask each robot as soon as its service is there; one that is heard may be discovered later."""
         clients = {name: self._asked[name, order] for name in self._settings.team}
-        absent = {name: "does not answer" for name, client in clients.items() if not client.service_is_ready()}
-        answers = {name: c.call_async(Trigger.Request()) for name, c in clients.items() if name not in absent}
+        states = self._table.states(time.monotonic())
+        expected = [name for name, c in clients.items() if states[name] is not None or c.service_is_ready()]
+        answers: dict[str, Future] = {}
 
-        def give_up() -> None:
-            for answer in answers.values():
-                answer.cancel()
+        def answered() -> bool:
+            for name in [n for n in expected if n not in answers and clients[n].service_is_ready()]:
+                answers[name] = clients[name].call_async(Trigger.Request())
+            return all(name in answers and answers[name].done() for name in expected)
 
-        limit = self.create_timer(ANSWER_S, give_up, callback_group=self._orders)
-        refused = dict(absent)
-        for name, answer in answers.items():
-            result = await answer
-            if result is None or not result.success:
-                refused[name] = "does not answer" if result is None else result.message
-        self.destroy_timer(limit)
-        return refused
+        await until(self, answered, ANSWER_S, self._orders)
+        results = {name: answer.result() if answer.done() else None for name, answer in answers.items()}
+        for answer in answers.values():
+            answer.cancel()
+        refused = {name: "does not answer" for name in clients if results.get(name) is None}
+        return refused | {name: r.message for name, r in results.items() if r is not None and not r.success}
 
 
 def main(args: list[str] | None = None) -> int:

@@ -18,7 +18,6 @@ import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
-from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from robomarl.ros_nodes import convert, statusmsg, topics
@@ -28,11 +27,14 @@ from robomarl.ros_nodes.refereemsg import match_from
 from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
 from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
 from robomarl.ros_nodes.settings import RefereeSettings
+from robomarl.ros_nodes.waits import until
 
 PERIOD_S = 0.02
 READY_S = 10.0
 """Robots that were stopped have so long to become READY again."""
 REPEAT_S = 1.0
+DISCOVERED_S = 10.0
+"""A service that is asked for may be discovered so much later: each node discovers for itself."""
 
 
 class RefereeNode(Node):
@@ -49,7 +51,6 @@ class RefereeNode(Node):
             Rules(half_m, settings.ball_radius_m, settings.stuck_m, settings.stuck_s, lasts_s, settings.sim)
         )
         self._states: dict[str, State] = {}
-        self._waiting: list[tuple[Callable[[], bool], float, Future]] = []
         self._ball_m, self._sim_s, self._told, self._told_s = np.zeros(2), 0.0, None, 0.0
         self._wants_start = settings.autostart
         self._listen_to(settings.base, settings.team)
@@ -65,7 +66,8 @@ class RefereeNode(Node):
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if self._settings.sim else None
 
     def _ask_at(self, base: str, team: tuple[str, ...]) -> None:
-        group = ReentrantCallbackGroup()  # a service waits for answers, which come through the same group
+        # A service waits for answers, which come through the same group.
+        self._group = group = ReentrantCallbackGroup()
 
         def client(name: str, kind: type = Trigger) -> Client:
             return self.create_client(kind, f"{base}/{name}", callback_group=group)
@@ -95,7 +97,6 @@ class RefereeNode(Node):
         self._ball_m = self._ball_m if seen is None else seen[0]
         if verdict := self._referee.see(None if seen is None else seen[0], self._now_s()):
             self._carry_out(verdict)
-        self._wake()
         if self._changed() or time.monotonic() - self._told_s > REPEAT_S:
             self._tell()
 
@@ -108,14 +109,6 @@ class RefereeNode(Node):
         if self._wants_start and self._are(State.READY):
             self._wants_start = False
             self.executor.create_task(self._start)  # type: ignore[union-attr]
-
-    def _wake(self) -> None:
-        """Go on with what has waited long enough."""
-        for waiting in list(self._waiting):
-            condition, end_s, future = waiting
-            if (is_so := condition()) or time.monotonic() > end_s:
-                self._waiting.remove(waiting)
-                future.set_result(is_so)
 
     def _changed(self) -> bool:
         """Something but the time is other than was told."""
@@ -148,7 +141,7 @@ class RefereeNode(Node):
         for name in [n for n, state in self._states.items() if state is State.STOP]:
             if refused := await self._asked(self._reset_of[name]):
                 return f"{name}: {refused}"
-        if not await self._until(lambda: self._are(State.READY), READY_S):
+        if not await until(self, lambda: self._are(State.READY), READY_S, self._group):
             missing = [n for n in self._settings.team if self._states.get(n) is not State.READY]
             return "; ".join(f"{n}: is in {self._named(n)}, not in READY" for n in missing)
         if refused := await self._asked(self._all[Order.ARM]):
@@ -175,17 +168,12 @@ class RefereeNode(Node):
 
     async def _asked(self, client: Client) -> str:
         """Call a service; returns why it refused."""
-        if not client.service_is_ready():
+        if not await until(self, client.service_is_ready, DISCOVERED_S, self._group):
             return f"{client.srv_name} is not there"
         answer = await client.call_async(Trigger.Request())
         if answer is None:
             return f"{client.srv_name} did not answer"
         return "" if answer.success else answer.message or "refused"
-
-    async def _until(self, condition: Callable[[], bool], limit_s: float) -> bool:
-        future: Future = Future()
-        self._waiting.append((condition, time.monotonic() + limit_s, future))
-        return bool(await future)
 
     def _are(self, state: State) -> bool:
         return all(self._states.get(name) is state for name in self._settings.team)
