@@ -39,6 +39,11 @@ class NoiseConfig:
     """Least standard deviation at the start of training ..."""
     final_floor_std: NonNegative = 0.1
     """... and at its end; in between it falls linearly with the steps."""
+    scale: tuple[Positive, ...] = ()
+    """Factor on all three for each component of the command, in its order; none: 1 for all. Where one component
+    stands little noise (a yaw rate that the aim depends on), the others need not go without."""
+    correlation: Annotated[float, Range(0.0, 0.999)] = 0.0
+    """Of the noise from one decision to the next: what lasts gets a robot somewhere (Hollenstein et al., AAAI 2024)."""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.sim.env import TeamEnv
-from robomarl.train.config import TrainConfig
+from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
-from robomarl.train.networks import Networks, distribution, log_prob, make_networks
+from robomarl.train.networks import Networks, make_networks
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
+from robomarl.train.squashed import check_noise, distribution, log_prob
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState
 
 
@@ -58,6 +59,7 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Callable[[TrainState], tup
 
 def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
     """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves."""
+    check_noise(config.noise, env.action)
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
     level = jnp.zeros(len(config.curriculum))
     first = jax.vmap(reset_at(config, env, level))(jax.random.split(k_env, config.num_envs))
@@ -185,7 +187,7 @@ def mappo_loss(
     policy = -jnp.minimum(ratio * batch.advantage, clipped * batch.advantage).mean()
     if not isinstance(batch.wanted, tuple):
         taught = batch.taught.mean()
-        policy = (1 - taught) * policy + taught * imitation_loss(dist, batch.wanted, config.noise.start_std)
+        policy = (1 - taught) * policy + taught * imitation_loss(dist, batch.wanted, config.noise)
     error = networks.value(params["critic"], batch.seen) - batch.target
     value = optax.losses.huber_loss(error, delta=5.0).mean()
     entropy = dist.entropy().sum(-1).mean()
@@ -194,9 +196,10 @@ def mappo_loss(
     return total, {f"loss/{name}": term for name, term in terms.items()}
 
 
-def imitation_loss(dist: Any, wanted: jax.Array, start_std: float) -> jax.Array:
+def imitation_loss(dist: Any, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:
     """Squared error of the squashed mean; the deviation stays where training starts it."""
-    return 4 * ((jnp.tanh(dist.loc) - wanted) ** 2).mean() + 1e-2 * (jnp.log(dist.scale / start_std) ** 2).mean()
+    start = noise.start_std * jnp.asarray(noise.scale or 1.0)
+    return 4 * ((jnp.tanh(dist.loc) - wanted) ** 2).mean() + 1e-2 * (jnp.log(dist.scale / start) ** 2).mean()
 
 
 def update_epoch(

@@ -1,4 +1,4 @@
-"""Actor, critic and the squashed Gaussian between the actor and the robot.
+"""Actor and critic.
 
 Every actor is (carry, obs [..., O]) -> (carry, output [..., 2 A]): the carry is the recurrent state, a tuple that
 is empty for feed-forward networks, and passes explicitly from the rollout to the ONNX graph.
@@ -12,12 +12,12 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from brax.training.acme import running_statistics
-from brax.training.distribution import NormalDistribution, TanhBijector
 
 from robomarl.config import UserError
 from robomarl.features import FEATURES
 from robomarl.spec import ActionSpec, ObservationSpec
-from robomarl.train.config import NetworkConfig, NoiseConfig
+from robomarl.train.config import NetworkConfig
+from robomarl.train.squashed import squash
 
 ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
 Carry = tuple[jax.Array, ...]
@@ -262,24 +262,6 @@ def make_networks(config: NetworkConfig, observation: ObservationSpec, action_si
         found = "no role" if role is None else f"{role[1]} roles"
         raise UserError(f"network.roles = {config.roles}, but the task's observation knows {found}; make it 1.")
     return Networks(RoleActor(config, action_size, entities, role[0]), critic)
-
-
-def distribution(output: jax.Array, noise: NoiseConfig, floor: jax.Array) -> Any:
-    """Gaussian before the squash, a Brax distribution. Its deviation is at least `floor`."""
-    mean, raw = jnp.split(output, 2, axis=-1)
-    deviation = jnp.maximum(noise.start_std * jnp.exp(raw), floor)
-    return NormalDistribution(mean.shape[-1]).create_dist((mean, deviation))
-
-
-def log_prob(dist: Any, raw_action: jax.Array) -> jax.Array:
-    """[..., A] unsquashed -> [...] log probability of the squashed action."""
-    return (dist.log_prob(raw_action) - TanhBijector().forward_log_det_jacobian(raw_action)).sum(-1)
-
-
-def squash(raw_action: jax.Array, spec: ActionSpec) -> jax.Array:
-    """[..., A] unbounded -> the action in physical units; 0 is the middle of each range."""
-    middle, half = (spec.high + spec.low) / 2, (spec.high - spec.low) / 2
-    return jnp.asarray(middle) + half * jnp.tanh(raw_action)
 
 
 def deterministic_policy(

@@ -27,8 +27,9 @@ from robomarl.train.mappo import (
     update_epoch,
     update_statistics,
 )
-from robomarl.train.networks import distribution, log_prob, make_networks, squash
+from robomarl.train.networks import make_networks
 from robomarl.train.rollout import forget, noise_floor, restart
+from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.state import Metrics, Rollout, TrainState
 
 TAUGHT_LAST = 0.1
@@ -45,6 +46,7 @@ def check_parts(config: TrainConfig) -> None:
 def init_games(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.mappo.init_state`."""
     check_parts(config)
+    check_noise(config.noise, env.action)
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
     first = jax.vmap(env.reset)(jax.random.split(k_env, config.num_envs))
     age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.rally_steps)
@@ -125,12 +127,12 @@ def collect_games(
         views = jax.vmap(env.views)(game)
         return jax.lax.cond(taught, opponents.teach, lambda m, _: (m, blank), memory, views)
 
-    def decide(now: tuple, noise_key: jax.Array) -> tuple[tuple, tuple]:
+    def decide(now: tuple, noise: jax.Array) -> tuple[tuple, tuple]:
         here, carry, memory = now
         game, ours = here.pipeline_state.world, here.obs[:, :count]
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(ours, state.obs_stats))
         dist = distribution(output, config.noise, floor)
-        raw = dist.sample(noise_key)
+        raw = dist.loc + dist.scale * noise
         memory, wanted = label(memory, game)
         memory, theirs = opponents.act(memory, teams, jax.vmap(env.views)(game), here.obs)
         after = jax.vmap(env.step)(here, jnp.concatenate([squash(raw, env.action), theirs], 1))
@@ -139,7 +141,9 @@ def collect_games(
         return (restart(after, fresh), carry, memory), (*kept, after.done, after.metrics, wanted)
 
     (last, carry, memory), (obs, seen, *others, wanted) = jax.lax.scan(
-        decide, (state.env, state.carry, state.league.memory), jax.random.split(k_noise, config.unroll)
+        decide,
+        (state.env, state.carry, state.league.memory),
+        noise_along(config, k_noise, (config.num_envs, count, env.action_size)),
     )
     rollout = Rollout(state.carry, obs, jnp.concatenate([seen, critic_input(env, last)[None]]), *others)
     steps = state.steps + config.unroll * config.num_envs * count

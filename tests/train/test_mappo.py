@@ -21,9 +21,10 @@ from robomarl.train.mappo import (
     make_update,
     mappo_loss,
 )
-from robomarl.train.networks import Networks, distribution, log_prob, make_networks, squash
+from robomarl.train.networks import Networks, make_networks
 from robomarl.train.profile import profile, simulate, table
 from robomarl.train.rollout import noise_floor
+from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 
@@ -94,6 +95,28 @@ def test_log_prob_integrates_to_one_over_the_squashed_action() -> None:
     action = jnp.linspace(-0.9999, 0.9999, 20001)
     density = jnp.exp(jax.vmap(lambda a: log_prob(dist, jnp.arctanh(a)[None]))(action))
     assert float(jnp.trapezoid(density, action)) == pytest.approx(1.0, abs=2e-3)
+
+
+def test_each_component_may_have_noise_of_its_own() -> None:
+    """The factor is on the first deviation and on the least one; a factor for each component, or none."""
+    noise, action = NoiseConfig(start_std=0.2, scale=(5.0, 1.0)), make_env(load_scenario("swap_4")).action
+    dist = distribution(jnp.array([0.0, 0.0, 0.0, -9.0]), noise, jnp.asarray(0.1))
+    np.testing.assert_allclose(dist.scale, [1.0, 0.1], rtol=1e-6)
+    check_noise(NoiseConfig(), action)
+    with pytest.raises(UserError, match=r"noise.scale has 2 factors, but the command has 4: acceleration.x, "):
+        check_noise(noise, action)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_noise_lasts_as_long_as_the_recipe_says_and_stays_of_unit_variance(correlation: float) -> None:
+    """Every decision's noise is standard normal by itself; that of two in a row has the correlation."""
+    config = TrainConfig(unroll=8, noise=NoiseConfig(correlation=correlation))
+    noise = np.asarray(noise_along(config, jax.random.key(0), (4000, 5)))
+    assert noise.shape == (8, 4000, 5)
+    np.testing.assert_allclose(noise.std((1, 2)), 1.0, atol=0.03)
+    for lag in (1, 3):
+        found = (noise[:-lag] * noise[lag:]).mean()
+        assert found == pytest.approx(correlation**lag, abs=0.02)
 
 
 def test_squash_stays_within_the_limits_and_maps_zero_to_the_middle() -> None:
