@@ -20,7 +20,7 @@ from robomarl.view import LocalView
 
 ANYWHERE = 0.5
 """Share of the episodes of training that start with robots and ball anywhere."""
-SET_PIECES = 0.1
+SET_PIECES = 0.15
 """Share of those that start with a set piece."""
 
 
