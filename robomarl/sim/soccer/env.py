@@ -18,7 +18,7 @@ from robomarl.sim.tasks import soccer
 from robomarl.spec import Memory
 from robomarl.view import LocalView
 
-ANYWHERE = 0.5
+ANYWHERE = 0.25
 """Share of the episodes of training that start with robots and ball anywhere."""
 SET_PIECES = 0.15
 """Share of those that start with a set piece."""
