@@ -8,7 +8,7 @@ from robomarl.sim.env import TeamEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import reset_at
 from robomarl.train.networks import Carry, Networks, role_slice
-from robomarl.train.squashed import distribution, log_prob, squash
+from robomarl.train.squashed import distribution, log_prob, noise_along, squash
 from robomarl.train.state import Rollout, TrainState
 
 
@@ -38,20 +38,20 @@ def collect_rollout(
     """T decisions in every environment with the current policy; ended episodes start anew."""
     key, k_fresh, k_noise = jax.random.split(state.key, 3)
     fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
-    floor = noise_floor(config, state.steps)
+    floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
+    shape = (config.num_envs, env.num_agents, env.action_size)
+    noise = noise_along(config, k_noise, shape) if lasts else jax.random.split(k_noise, config.unroll)
 
-    def decide(now: tuple[State, Carry], noise_key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
+    def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
         here, carry = now
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(here.obs, state.obs_stats))
         dist = distribution(output, config.noise, floor)
-        raw = dist.sample(noise_key)
+        raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
         after = jax.vmap(env.step)(here, squash(raw, env.action))
         kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
         return (restart(after, fresh), forget(carry, after.done)), (*kept, after.reward, after.done, after.metrics)
 
-    (last, carry), (obs, seen, raw, logp, reward, done, metrics) = jax.lax.scan(
-        decide, (state.env, state.carry), jax.random.split(k_noise, config.unroll)
-    )
+    (last, carry), (obs, seen, raw, logp, reward, done, metrics) = jax.lax.scan(decide, (state.env, state.carry), noise)
     seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
     rollout = Rollout(state.carry, obs, seen, raw, logp, reward, done, metrics)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents

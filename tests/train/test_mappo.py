@@ -23,7 +23,7 @@ from robomarl.train.mappo import (
 )
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.profile import profile, simulate, table
-from robomarl.train.rollout import noise_floor
+from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
@@ -117,6 +117,16 @@ def test_noise_lasts_as_long_as_the_recipe_says_and_stays_of_unit_variance(corre
     for lag in (1, 3):
         found = (noise[:-lag] * noise[lag:]).mean()
         assert found == pytest.approx(correlation**lag, abs=0.02)
+
+
+def test_a_team_explores_with_noise_that_lasts() -> None:
+    """An untrained actor's mean is nearly constant: what varies along a rollout is the noise."""
+    config = TrainConfig(num_envs=64, unroll=8, noise=NoiseConfig(correlation=0.9))
+    env = make_env(load_scenario("swap_4"))
+    networks = make_networks(config.network, env.observation, env.action_size)
+    _, rollout = collect_rollout(config, env, networks, init_state(config, env, jax.random.key(0)))
+    raw = np.asarray(rollout.raw_action)
+    assert (raw[1:] * raw[:-1]).mean() / (raw**2).mean() == pytest.approx(0.9, abs=0.05)
 
 
 def test_squash_stays_within_the_limits_and_maps_zero_to_the_middle() -> None:
