@@ -140,10 +140,10 @@ class MonitorNode(Node):
         }
 
     async def _ask_all(self, order: Order) -> dict[str, str]:
-        """Ask each robot as soon as its service is there; one that is heard may be discovered later."""
-        clients = {name: self._asked[name, order] for name in self._settings.team}
-        states = self._table.states(time.monotonic())
-        expected = [name for name, c in clients.items() if states[name] is not None or c.service_is_ready()]
+        """Ask each robot as soon as its service is there: one that is heard, or any by a young monitor, may be late."""
+        clients, now = {name: self._asked[name, order] for name in self._settings.team}, time.monotonic()
+        states, young = self._table.states(now), now - self._began_s < YOUNG_S
+        expected = [name for name, c in clients.items() if young or states[name] is not None or c.service_is_ready()]
         answers: dict[str, Future] = {}
 
         def answered() -> bool:

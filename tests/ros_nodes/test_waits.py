@@ -52,7 +52,7 @@ def test_a_referee_waits_for_a_simulator_that_it_has_not_discovered():
         offered_late(console, "sim/reset", reset.call_async(Trigger.Request()))
 
 
-def test_a_monitor_waits_for_a_robot_that_it_hears_and_for_no_other():
+def test_a_monitor_waits_for_a_robot_that_it_hears_and_has_not_discovered():
     with one("monitor_node", "monitor", {"team": ["robot0"], "silent_after_s": 60.0}) as console:
         console.wait(console._orders["all", Order.HOLD].service_is_ready, 20, "the monitor")
         assert console.order(Order.HOLD, ["all"]) == {"all": "robot0: does not answer"}
