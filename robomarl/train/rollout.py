@@ -40,6 +40,7 @@ def collect_rollout(
     fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
     floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
     shape = (config.num_envs, env.num_agents, env.action_size)
+    # Without correlation the draws stay those with which the shipped teams were trained.
     noise = noise_along(config, k_noise, shape) if lasts else jax.random.split(k_noise, config.unroll)
 
     def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
