@@ -18,7 +18,10 @@ ROLES = ("attacker", "keeper", "supporter")
 
 
 class SoccerSensed(NamedTuple):
-    """What a player's camera shows, what its mates say of the ball, and its kicker. Zeros where a mask is False."""
+    """What a player's camera shows, what its mates say that theirs do, and its kicker. Zeros where a mask is False.
+
+    Of an opponent that the player does not see itself the row is what the mate with the freshest picture of it says.
+    """
 
     ball_mask: Array
     """[...] bool: the ball is in the latest picture."""
@@ -29,13 +32,15 @@ class SoccerSensed(NamedTuple):
     ball_age_s: Array
     """[...] age of the picture."""
     strangers_mask: Array
-    """[..., S] bool: this opponent is in the latest picture."""
+    """[..., S] bool: this opponent is in the latest picture, or in a mate's as it says."""
     strangers_pos_m: Array
     """[..., S, 3] its place, team's field frame."""
     strangers_vel_m_s: Array
     """[..., S, 3] its velocity, team's field frame."""
     strangers_age_s: Array
-    """[..., S] age of the picture."""
+    """[..., S] age of that picture."""
+    strangers_seen: Array
+    """[..., S] bool: it is in the robot's own."""
     told_mask: Array
     """[..., K] bool: this team-mate's message is fresh, and says that it saw the ball."""
     told_pos_m: Array
@@ -46,6 +51,37 @@ class SoccerSensed(NamedTuple):
     """[..., K] since the picture that it is from."""
     charge_s: Array
     """[...] time until the kicker is charged."""
+
+
+class Told(NamedTuple):
+    """Opponents in the pictures of K team-mates, as they say."""
+
+    mask: Array
+    """[..., K, S] bool: the message is fresh, and says that the mate saw this opponent."""
+    pos_m: Array
+    """[..., K, S, 3] where, team's field frame."""
+    vel_m_s: Array
+    """[..., K, S, 3] and how fast."""
+    age_s: Array
+    """[..., K] since the picture that it is from."""
+
+
+def with_told(sensed: SoccerSensed, told: Told) -> SoccerSensed:
+    """Opponents that this robot sees, and the others from the mate with the freshest picture of them.
+
+    Args:
+        sensed: what the robot itself sees.
+        told: what its mates say.
+    """
+    xp, mask, age = namespace(told.age_s), sensed.strangers_mask, sensed.strangers_age_s
+    pos, vel = sensed.strangers_pos_m, sensed.strangers_vel_m_s
+    for k in range(told.mask.shape[-2]):
+        theirs = told.age_s[..., k, None] + xp.zeros_like(age)
+        fresher = told.mask[..., k, :] & (~mask | (theirs < age))
+        mask, age = mask | fresher, xp.where(fresher, theirs, age)
+        pos = xp.where(fresher[..., None], told.pos_m[..., k, :, :], pos)
+        vel = xp.where(fresher[..., None], told.vel_m_s[..., k, :, :], vel)
+    return sensed._replace(strangers_mask=mask, strangers_pos_m=pos, strangers_vel_m_s=vel, strangers_age_s=age)
 
 
 _BALL = tuple(f"sensed.ball_{name}" for name in ("mask", "pos_m", "vel_m_s", "age_s"))
@@ -97,7 +133,7 @@ def ball_told(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(SEEN, "m, m/s, m, m, -", "field, body", ("own.pos_m", "own.quat_wxyz", *_STRANGERS), per_neighbour=True)
 def opponents(view: LocalView, rule: NeighbourRule) -> Array:
-    """The k nearest opponents in sight. Rows without one are 0."""
+    """The k nearest opponents that the robot or a mate sees. Rows without one are 0."""
     sensed: SoccerSensed = view.sensed  # type: ignore[assignment]
     place = sensed.strangers_pos_m - view.own.pos_m[..., None, :]
     near = (place * place).sum(-1) <= rule.range_m**2

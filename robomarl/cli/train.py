@@ -100,11 +100,11 @@ def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
 
 def print_profile(config: Any) -> dict[str, Any]:
     """Where the time of one update goes."""
-    from robomarl.sim.env import make_env
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.profile import profile, table
+    from robomarl.train.programs import training_env
 
-    env = make_env(load_scenario(config.scenario), weights=config.weights, safety=config.filter)
+    env = training_env(config, load_scenario(config.scenario))
     parts = profile(config, env)
     print(table(parts, config, env))
     return {f"{name}_s": value for name, value in parts.items()}

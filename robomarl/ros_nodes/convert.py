@@ -5,7 +5,7 @@ quaternions xyzw; `Odometry` carries its twist in the body frame, as its definit
 plans are in the world frame, `header.frame_id` "map". A message that is not laid out so is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.heard import Broadcast, Estimate, SeenBall
+from robomarl.ros_nodes.heard import Broadcast, Estimate, Seen
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 
@@ -88,16 +88,19 @@ def broadcast_from(
         robot: who says it.
         ahead_s: from the stamp to the plan's state, when the queued commands have been carried out; to the stop.
     """
-    message = MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot])
-    plan, (after_s, rest_s) = said.plan, ahead_s
-    rows = [(said.pos_m, said.vel_m_s, 0.0), (plan.pos_m, plan.vel_m_s, after_s), (plan.stop_m, np.zeros(3), rest_s)]
-    rows += [] if said.ball is None else [(said.ball.pos_m, said.ball.vel_m_s, -said.ball.age_s)]
-    for pos, vel, time_s in rows:
-        place, motion = placed(pos, vel)
-        point = MultiDOFJointTrajectoryPoint(transforms=[place], velocities=[motion])
-        set_stamp(point.time_from_start, time_s)
-        message.points.append(point)  # type: ignore[union-attr]
-    return message
+    plan, seen, times_s = said.plan, said.seen, (0.0, *ahead_s)
+    moves = zip((said.pos_m, plan.pos_m, plan.stop_m), (said.vel_m_s, plan.vel_m_s, np.zeros(3)), times_s, strict=True)
+    points = [_point([pos], [vel], time_s) for pos, vel, time_s in moves]
+    points += [_point(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
+    things = seen.kinds if seen else ()
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot, *things], points=points)
+
+
+def _point(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float) -> MultiDOFJointTrajectoryPoint:
+    places, motions = map(list, zip(*map(placed, pos, vel), strict=True))
+    point = MultiDOFJointTrajectoryPoint(transforms=places, velocities=motions)
+    set_stamp(point.time_from_start, time_s)
+    return point
 
 
 def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
@@ -107,13 +110,14 @@ def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
         MessageError: another frame or layout.
     """
     _check_frame(message.header)
-    points = points_of(message)
-    if len(points) not in (3, 4) or not all(len(p.transforms) == len(p.velocities) == 1 for p in points):
-        raise MessageError("a state and plan has three points, or four, with one transform and one velocity each")
-    pos = [xyz_of(p.transforms[0].translation) for p in points]
-    vel = [xyz_of(p.velocities[0].linear) for p in points]
-    ball = SeenBall(pos[3], vel[3], -time_of(points[3].time_from_start)) if len(points) == 4 else None
-    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), ball), stamp_of(message.header)
+    points, kinds = points_of(message), tuple(message.joint_names[1:])
+    counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
+    if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
+        raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
+    pos = [xyz_of(place.translation) for p in points for place in p.transforms]
+    vel = [xyz_of(motion.linear) for p in points for motion in p.velocities]
+    seen = Seen(kinds, np.array(pos[3:]), np.array(vel[3:]), -time_of(points[-1].time_from_start)) if kinds else None
+    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen), stamp_of(message.header)
 
 
 def goal_from(goal: Goal, stamp_s: float) -> PoseStamped:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.paths import scenarios_dir
-from robomarl.ros_nodes.heard import Scene, SeenBall
+from robomarl.ros_nodes.heard import Scene, Seen
 from robomarl.ros_nodes.loadtask import Carrying
 from robomarl.ros_nodes.machine import Rule
 from robomarl.ros_nodes.soccertask import Playing
@@ -82,7 +82,7 @@ class FieldTask:
     """What the robot is moved by."""
     away: bool = False
     """The robot thinks in the map turned by half a turn about its origin."""
-    told_ball: Callable[[tuple, float], SeenBall | None] = lambda sensed, age_s: None
+    told: Callable[[tuple, float], Seen | None] = lambda sensed, age_s: None
     """What is told to team-mates of `LocalView.sensed`, with the age of the estimate that goes with it [s]."""
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
@@ -125,7 +125,7 @@ def soccer_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
         fixed_goal=playing.goal,
         commands=(CMD_VEL, KICK),
         away=seat.away,
-        told_ball=playing.told_ball,
+        told=playing.told,
         role=playing.role,
     )
 

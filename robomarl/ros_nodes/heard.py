@@ -27,13 +27,15 @@ class Estimate(NamedTuple):
     """[3] body."""
 
 
-class SeenBall(NamedTuple):
-    """Where a player sees the ball."""
+class Seen(NamedTuple):
+    """What a player's latest picture shows."""
 
+    kinds: tuple[str, ...]
+    """[n] names of the things, as in a picture."""
     pos_m: np.ndarray
-    """[3] world."""
+    """[n, 3] world."""
     vel_m_s: np.ndarray
-    """[3] world."""
+    """[n, 3] world."""
     age_s: float
     """From the picture to the stamp of the message that says so."""
 
@@ -47,8 +49,8 @@ class Broadcast(NamedTuple):
     """[3] estimate at the stamp, world."""
     plan: Plan
     """[3] each."""
-    ball: SeenBall | None = None
-    """Of a player whose latest picture has it."""
+    seen: Seen | None = None
+    """Of a player whose latest picture shows something."""
 
 
 class Trail:

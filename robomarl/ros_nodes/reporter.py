@@ -58,8 +58,8 @@ class Reporter:
         after_s = self._fallback.plan_after_s
         ahead_s = (after_s, after_s + self._fallback.rest_s(decision.plan.vel_m_s))
         seen = decision.reading.view
-        ball = self._task.told_ball(seen.sensed, float(seen.own.age_s))
-        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan, ball)
+        told = self._task.told(seen.sensed, float(seen.own.age_s))
+        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan, told)
         said = turned_broadcast(said) if self._task.away else said
         self._radio.send(topics.STATE_AND_PLAN, self._broadcast(said, inbox.own_stamp_s, ahead_s))
         return sensor_s

@@ -11,8 +11,8 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import rotate
-from robomarl.ros_nodes.heard import Scene, SeenBall
-from robomarl.soccer import ROLES, SoccerSensed
+from robomarl.ros_nodes.heard import Scene, Seen
+from robomarl.soccer import ROLES, SoccerSensed, Told, with_told
 from robomarl.view import Goal
 
 BALL, OPPONENT = "ball", "opponent_"
@@ -65,7 +65,7 @@ class Playing:
         self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s
         self._told_for_s = content["radio"]["max_age_s"]
         self._strangers = size
-        self._rows = {BALL: 0, **{f"{OPPONENT}{i}": 1 + i for i in range(size)}}
+        self._rows = {kind_of(row): row for row in range(1 + size)}
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, scene: Scene) -> SoccerSensed:
         """What the view says of ball, opponents and kicker, in the team's field frame.
@@ -76,9 +76,8 @@ class Playing:
             scene: the moment, where the robot was, and what its team-mates say.
         """
         pos, vel, mask, age_s = self._placed(sighting, scene)
-        told = [_told(said, since_s) if since_s <= self._told_for_s else None for said, since_s in scene.mates]
-        rows = [ball or _UNSEEN for ball in told]
-        return SoccerSensed(
+        told_pos, told_vel, told, told_age_s = self._told(scene)
+        alone = SoccerSensed(
             ball_mask=mask[0],
             ball_pos_m=pos[0],
             ball_vel_m_s=vel[0],
@@ -87,21 +86,27 @@ class Playing:
             strangers_pos_m=pos[1:],
             strangers_vel_m_s=vel[1:],
             strangers_age_s=age_s * mask[1:],
-            told_mask=np.array([ball is not None for ball in told], bool),
-            told_pos_m=np.array([row.pos_m for row in rows]).reshape(-1, 3),
-            told_vel_m_s=np.array([row.vel_m_s for row in rows]).reshape(-1, 3),
-            told_age_s=np.array([row.age_s for row in rows]),
+            strangers_seen=mask[1:],
+            told_mask=told[:, 0],
+            told_pos_m=told_pos[:, 0],
+            told_vel_m_s=told_vel[:, 0],
+            told_age_s=told_age_s * told[:, 0],
             charge_s=np.float64(max((charged_s or 0.0) - scene.now_s, 0.0)),
         )
+        return with_told(alone, Told(told[:, 1:], told_pos[:, 1:], told_vel[:, 1:], told_age_s))
 
     @staticmethod
-    def told_ball(sensed: tuple, age_s: float) -> SeenBall | None:
-        """The ball as this robot tells it its team: as in its latest picture, with the age at the stamp of an
-        estimate that is `age_s` old now."""
+    def told(sensed: tuple, age_s: float) -> Seen | None:
+        """What this robot tells its team: its latest picture, with the age at the stamp of an estimate that is
+        `age_s` old now. What it was told itself it does not pass on."""
         assert isinstance(sensed, SoccerSensed), "the view is a player's"
-        if not sensed.ball_mask:
+        rows = np.flatnonzero([sensed.ball_mask, *sensed.strangers_seen])
+        if not len(rows):
             return None
-        return SeenBall(sensed.ball_pos_m, sensed.ball_vel_m_s, float(sensed.ball_age_s) - age_s)
+        pos = np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows]
+        vel = np.stack([sensed.ball_vel_m_s, *sensed.strangers_vel_m_s])[rows]
+        picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
+        return Seen(tuple(map(kind_of, rows)), pos, vel, float(picture_s) - age_s)
 
     def _placed(self, sighting: Sighting | None, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """[1 + S] places and velocities [m, m/s] and masks, the ball first, and the age of the picture [s]."""
@@ -116,14 +121,24 @@ class Playing:
             vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True
         return pos, vel, mask, max(scene.now_s - sighting.stamp_s, 0.0)
 
+    def _told(self, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """[K, 1 + S] places and velocities [m, m/s] and masks of what the mates see, and [K] ages of that [s]."""
+        shape = (len(scene.mates), 1 + self._strangers)
+        pos, vel = np.zeros((2, *shape, 3))
+        mask, age_s = np.zeros(shape, bool), np.zeros(shape[0])
+        for k, (said, since_s) in enumerate(scene.mates):
+            if said is None or said.seen is None or since_s > self._told_for_s:
+                continue
+            age_s[k] = said.seen.age_s + since_s
+            for kind, place, motion in zip(*said.seen[:3], strict=True):
+                if (row := self._rows.get(kind)) is not None:
+                    pos[k, row], vel[k, row], mask[k, row] = place, motion, True
+        return pos, vel, mask, age_s
 
-def _told(said: Any, since_s: float) -> SeenBall | None:
-    """The ball as a team-mate says, with its age now."""
-    ball = None if said is None else said.ball
-    return None if ball is None else ball._replace(age_s=ball.age_s + since_s)
 
-
-_UNSEEN = SeenBall(np.zeros(3), np.zeros(3), 0.0)
+def kind_of(row: int) -> str:
+    """What the thing in a row is called: the ball first, then opponents by their number."""
+    return f"{OPPONENT}{row - 1}" if row else BALL
 
 
 def check_roles(content: Mapping[str, Any]) -> None:

@@ -162,7 +162,7 @@ class BroadcastWriter:
 
     def __call__(self, said: Broadcast, stamp_s: float, ahead_s: tuple[float, float]) -> bytes:
         """As `convert.broadcast_from`."""
-        if said.ball is not None:
+        if said.seen is not None:
             return serialize_message(convert.broadcast_from(said, stamp_s, self._robot, ahead_s))
         cdr.set_stamp(self._data, stamp_s)
         for place, value in zip(self._views, (said.pos_m, said.vel_m_s, *said.plan), strict=True):

@@ -12,6 +12,7 @@ from robomarl.sim.draws import seed_words, uniform
 from robomarl.sim.engines.fast import make_fast
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
+from robomarl.sim.soccer.config import Starts
 from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.sim.tasks import task_of
 from robomarl.sim.world import Integrate, World, advance, num_step_draws
@@ -179,10 +180,16 @@ def make_engine(scenario: Scenario, sim: str) -> Integrate:
     raise UserError(f"Engine {sim!r} is not a JAX engine; allowed: fast, mjx.")
 
 
-def make_env(scenario: Any, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off") -> Any:
-    """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine."""
+def make_env(
+    scenario: Any,
+    sim: str = "fast",
+    weights: dict[str, float] | None = None,
+    safety: str = "off",
+    starts: Starts | None = None,
+) -> Any:
+    """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine and its own `starts`."""
     if scenario.task == "soccer":
         from robomarl.sim.soccer.env import SoccerEnv
 
-        return SoccerEnv(scenario, weights, safety)
+        return SoccerEnv(scenario, weights, safety, starts)
     return TeamEnv(scenario, sim, weights, safety)

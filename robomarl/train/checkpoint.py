@@ -25,10 +25,11 @@ import numpy as np
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.sim.anyscenario import build_any_scenario
-from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.env import TeamEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.programs import training_env
 from robomarl.train.state import TrainState
 from robomarl.train.storage import load_state
 
@@ -68,7 +69,7 @@ class Run:
     @cached_property
     def env(self) -> TeamEnv:
         """The training environment."""
-        return make_env(self.scenario, weights=self.config.weights, safety=self.config.filter)
+        return training_env(self.config, self.scenario)
 
     @property
     def init_carry(self) -> tuple[np.ndarray, ...]:
@@ -156,7 +157,7 @@ def load_run(folder: str | Path, file: str = "") -> Run:
     chosen = folder / (file or ("best.npz" if (folder / "best.npz").is_file() else "checkpoint.npz"))
     if not chosen.is_file():
         raise UserError(f"{folder} has no {chosen.name} yet: train longer, or name another run.")
-    state = load_state(chosen, config, make_env(scenario, weights=config.weights, safety=config.filter))
+    state = load_state(chosen, config, training_env(config, scenario))
     return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
 
 

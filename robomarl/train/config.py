@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build
 from robomarl.paths import recipes_dir
+from robomarl.sim.soccer.config import Starts
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class SelfPlayConfig:
     """Script that the policy imitates at first."""
     teach_share: Fraction = 0.0
     """For this share of `total_steps`."""
+    starts: Starts = Starts()
+    """How episodes start."""
 
 
 @dataclass(frozen=True)

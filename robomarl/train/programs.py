@@ -5,12 +5,19 @@ from typing import Any
 
 import jax
 
+from robomarl.sim.env import make_env
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.train import mappo, selfplay
 from robomarl.train.config import TrainConfig
 from robomarl.train.state import Metrics, TrainState
 
 Update = Callable[[TrainState], tuple[TrainState, Metrics]]
+
+
+def training_env(config: TrainConfig, scenario: Any) -> Any:
+    """The environment that a run trains in."""
+    starts = config.self_play.starts
+    return make_env(scenario, weights=config.weights, safety=config.filter, starts=starts)
 
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:

@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.env import make_env
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
 from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text, with_weights
@@ -29,7 +28,7 @@ from robomarl.train.curriculum import check_curriculum
 from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
-from robomarl.train.programs import init_state, make_update, per_update
+from robomarl.train.programs import init_state, make_update, per_update, training_env
 from robomarl.train.state import TrainState
 from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
 
@@ -97,7 +96,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     """
     keep_compiled()
     config, scenario = reopen(options) if options.resume else open_new(config, scenario, options)
-    env = make_env(scenario, weights=config.weights, safety=config.filter)
+    env = training_env(config, scenario)
     check_curriculum(config, env)
     first = first_state(config, env, options)
     check_roles(config, env)

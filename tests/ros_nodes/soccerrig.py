@@ -11,7 +11,7 @@ from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.fieldtask import Seat, field_task
 from robomarl.ros_nodes.heard import Broadcast, Estimate
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits, Now
-from robomarl.ros_nodes.soccertask import BALL, OPPONENT, Sighting, Thing
+from robomarl.ros_nodes.soccertask import Sighting, Thing, kind_of
 from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.observe import flat, turned, upright
 from robomarl.sim.soccer.scenario import SoccerScenario
@@ -68,8 +68,8 @@ class Senses:
 
     def _said(self, index: int, view: LocalView, stamp_s: float) -> Any:
         task = self.tasks[index]
-        ball = task.told_ball(view.sensed, 0.0)
-        said = Broadcast(np.asarray(view.own.pos_m), np.asarray(view.own.vel_m_s), NOWHERE, ball)
+        told = task.told(view.sensed, 0.0)
+        said = Broadcast(np.asarray(view.own.pos_m), np.asarray(view.own.vel_m_s), NOWHERE, told)
         said = omni.turned_broadcast(said) if task.away else said
         return convert.broadcast_from(said, stamp_s, self.names[index], (0.1, 0.2))
 
@@ -100,5 +100,5 @@ def things_of(game: Game, there: Any, index: int) -> tuple[Thing, ...]:
         dx, dy = x[row] - px, y[row] - py
         place = np.array([c * dx + s * dy, c * dy - s * dx, 0.0])
         motion = np.array([c * vx[row] + s * vy[row], c * vy[row] - s * vx[row], 0.0])
-        found.append(Thing(f"{OPPONENT}{row - 1}" if row else BALL, place, motion))
+        found.append(Thing(kind_of(row), place, motion))
     return tuple(found)

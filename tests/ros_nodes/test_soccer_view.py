@@ -15,7 +15,7 @@ from robomarl.config import UserError, to_dict
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes import convert, wire
 from robomarl.ros_nodes.adapters import omni
-from robomarl.ros_nodes.heard import Broadcast, Estimate, Scene, SeenBall, Trail
+from robomarl.ros_nodes.heard import Broadcast, Estimate, Scene, Seen, Trail
 from robomarl.ros_nodes.soccertask import Playing, Sighting, Thing, check_roles
 from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.sim.soccer.sim import make_soccer
@@ -45,7 +45,7 @@ def test_every_players_observation_is_the_simulators(name: str):
     sim, senses, spec = make_soccer(scenario, "mujoco", 1, 3), Senses(scenario), observation(scenario)
     random, command = np.random.default_rng(0), np.zeros((1, scenario.players, 4), np.float32)
     sim.reset()
-    worst, balls, told = 0.0, 0, 0
+    worst, balls, told, unseen = 0.0, 0, 0, 0
     for step in range(120):
         views = sim.views()
         for index, ours in enumerate(senses.hear(sim.world)):
@@ -57,14 +57,16 @@ def test_every_players_observation_is_the_simulators(name: str):
             there: Any = theirs.sensed
             assert here.ball_mask == there.ball_mask
             np.testing.assert_array_equal(here.strangers_mask, there.strangers_mask)
+            np.testing.assert_array_equal(here.strangers_seen, there.strangers_seen)
             assert ours.role == theirs.role or index >= scenario.count  # scripts have roles of their own
             balls, told = balls + bool(here.ball_mask), told + int(here.told_mask.sum())
+            unseen += int((here.strangers_mask & ~here.strangers_seen).sum())
         if step % 8 == 0:
             command = random.uniform(*scenario.command_limits, command.shape).astype(np.float32)
         sim.step(command)
     assert worst < TOLERANCE
     assert balls > 60
-    assert told > 30
+    assert told > 30 and unseen > 30
     assert sim.world.referee.restarts[0] > 0
 
 
@@ -97,20 +99,25 @@ def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
         np.testing.assert_allclose(once, twice)
 
 
-def test_what_is_told_of_the_ball_gets_older_on_its_way():
-    ball = SeenBall(np.array([1.0, 0.5, 0.0]), np.array([-2.0, 0.0, 0.0]), 0.04)
+def test_what_is_told_of_ball_and_opponents_gets_older_on_its_way():
+    pos, vel = np.array([[1.0, 0.5, 0.0], [2.0, -1.0, 0.0]]), np.array([[-2.0, 0.0, 0.0], [0.0, 0.7, 0.0]])
+    seen = Seen(("ball", "opponent_1"), pos, vel, 0.04)
     plan = Plan(np.zeros(3), np.zeros(3), np.zeros(3))
-    message = convert.broadcast_from(Broadcast(np.zeros(3), np.zeros(3), plan, ball), 5.0, "blue_1", (0.1, 0.2))
+    message = convert.broadcast_from(Broadcast(np.zeros(3), np.zeros(3), plan, seen), 5.0, "blue_1", (0.1, 0.2))
     said, stamp_s = wire.broadcast_reader()(serialize_message(message))
-    assert said.ball is not None
-    assert (stamp_s, said.ball.age_s) == (5.0, pytest.approx(0.04))
+    assert said.seen is not None
+    assert (stamp_s, said.seen.age_s, said.seen.kinds) == (5.0, pytest.approx(0.04), seen.kinds)
     sensed = Playing(CONTENT, 0, 2).sensed(None, None, Scene(5.1, Trail(), ((said, 0.1),)))
     assert sensed.told_mask.tolist() == [True]
     assert sensed.told_age_s[0] == pytest.approx(0.14)
-    np.testing.assert_allclose(sensed.told_pos_m[0], ball.pos_m)
+    np.testing.assert_allclose(sensed.told_pos_m[0], pos[0])
+    assert (sensed.strangers_mask.tolist(), sensed.strangers_seen.any()) == ([False, True], False)
+    assert sensed.strangers_age_s[1] == pytest.approx(0.14)
+    np.testing.assert_allclose((sensed.strangers_pos_m[1], sensed.strangers_vel_m_s[1]), (pos[1], vel[1]))
+    assert Playing.told(sensed, 0.0) is None, "what it was told it does not pass on"
     late = Playing(CONTENT, 0, 2).sensed(None, None, Scene(5.1, Trail(), ((said, 0.6),)))
     assert late.told_mask.tolist() == [False]  # radio.max_age_s is 0.5 s
-    assert not np.any(late.told_pos_m)
+    assert not np.any(late.told_pos_m) and not late.strangers_mask.any()
 
 
 def test_a_picture_is_put_where_the_robot_was_when_it_was_taken():

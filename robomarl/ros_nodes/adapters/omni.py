@@ -25,7 +25,7 @@ from robomarl.ros_nodes.convert import (
     time_of,
     xyz_of,
 )
-from robomarl.ros_nodes.heard import Broadcast, Estimate, SeenBall
+from robomarl.ros_nodes.heard import Broadcast, Estimate
 from robomarl.ros_nodes.soccertask import Sighting, Thing
 from robomarl.view import Plan
 
@@ -155,9 +155,9 @@ def turned(estimate: Estimate) -> Estimate:
 
 def turned_broadcast(said: Broadcast) -> Broadcast:
     """What a team-mate says, likewise."""
-    ball = said.ball and SeenBall(said.ball.pos_m * HALF_TURN, said.ball.vel_m_s * HALF_TURN, said.ball.age_s)
+    seen = said.seen and said.seen._replace(pos_m=said.seen.pos_m * HALF_TURN, vel_m_s=said.seen.vel_m_s * HALF_TURN)
     plan = Plan(*(np.asarray(part) * HALF_TURN for part in said.plan))
-    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, ball)
+    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen)
 
 
 class PlayerCommands:

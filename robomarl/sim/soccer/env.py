@@ -9,6 +9,7 @@ from robomarl.safety.jax_players import JaxPlayerFilter
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.draws import seed_words, uniform
 from robomarl.sim.guard import safety_params
+from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.fast import make_fast
 from robomarl.sim.soccer.game import Game, advance, num_step_draws
 from robomarl.sim.soccer.observe import player_views
@@ -17,11 +18,6 @@ from robomarl.sim.soccer.start import num_start_draws, start_game
 from robomarl.sim.tasks import soccer
 from robomarl.spec import Memory
 from robomarl.view import LocalView
-
-ANYWHERE = 0.25
-"""Share of the episodes of training that start with robots and ball anywhere."""
-SET_PIECES = 0.15
-"""Share of those that start with a set piece."""
 
 
 class Rally(NamedTuple):
@@ -45,18 +41,25 @@ class SoccerEnv(AgentsEnv):
     term of our team, `reward/NAME`, and `success` (we scored) and `contact` (we conceded).
     """
 
-    def __init__(self, scenario: SoccerScenario, weights: dict[str, float] | None = None, safety: str = "off") -> None:
+    def __init__(
+        self,
+        scenario: SoccerScenario,
+        weights: dict[str, float] | None = None,
+        safety: str = "off",
+        starts: Starts | None = None,
+    ) -> None:
         """Decide everything that does not change within an episode.
 
         Args:
             scenario: what is simulated.
             weights: reward weights that replace the task's own, by name.
             safety: "qp": our robots play behind the safety filter, as on the robot; "off": nobody does.
+            starts: how episodes start.
 
         Raises:
             UserError: a reward term of that name does not exist.
         """
-        self.scenario = scenario
+        self.scenario, self.starts = scenario, starts or Starts()
         self.weights = merge_weights(soccer.WEIGHTS, weights)
         self.observation = soccer.observation(scenario)
         self.action = soccer.action(scenario)
@@ -77,7 +80,7 @@ class SoccerEnv(AgentsEnv):
         """A new episode with a new draw of everything that is randomized."""
         key, draw = jax.random.split(rng)
         draws = jax.random.uniform(draw, (self.num_agents, num_start_draws(self.scenario)))
-        game = start_game(self.scenario, draws, ANYWHERE, SET_PIECES)
+        game = start_game(self.scenario, draws, self.starts)
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.scenario.count,)) if self._filter else ()

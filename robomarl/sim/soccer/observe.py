@@ -6,7 +6,7 @@ from robomarl.geometry import namespace
 from robomarl.sim.observe import braking_plan
 from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.scenario import ROLES, SoccerScenario
-from robomarl.soccer import SoccerSensed
+from robomarl.soccer import SoccerSensed, Told, with_told
 from robomarl.types import Array
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
@@ -51,9 +51,11 @@ def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
     xp, sight, message = namespace(game.ball.x), game.sights[-1], game.air.message
     pos, vel, latency_s = flat(sight.x, sight.y), flat(sight.vx, sight.vy), picture_age_s(scenario)
     age = xp.where(sight.seen, latency_s, 0.0).astype(game.ball.x.dtype)
-    told = message.saw & (game.air.age_s <= scenario.radio.max_age_s)
+    told = message.seen & (game.air.age_s <= scenario.radio.max_age_s)[..., None]
     told_age = (game.air.age_s + latency_s).astype(game.ball.x.dtype)
-    return SoccerSensed(
+    told_pos = _shown(told, flat(message.seen_x, message.seen_y))
+    told_vel = _shown(told, flat(message.seen_vx, message.seen_vy))
+    alone = SoccerSensed(
         ball_mask=sight.seen[..., 0],
         ball_pos_m=pos[..., 0, :],
         ball_vel_m_s=vel[..., 0, :],
@@ -62,12 +64,14 @@ def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
         strangers_pos_m=pos[..., 1:, :],
         strangers_vel_m_s=vel[..., 1:, :],
         strangers_age_s=age[..., 1:],
-        told_mask=told,
-        told_pos_m=_shown(told, flat(message.ball_x, message.ball_y)),
-        told_vel_m_s=_shown(told, flat(message.ball_vx, message.ball_vy)),
-        told_age_s=xp.where(told, told_age, 0.0),
+        strangers_seen=sight.seen[..., 1:],
+        told_mask=told[..., 0],
+        told_pos_m=told_pos[..., 0, :],
+        told_vel_m_s=told_vel[..., 0, :],
+        told_age_s=xp.where(told[..., 0], told_age, 0.0),
         charge_s=game.robots.charge_s,
     )
+    return with_told(alone, Told(told[..., 1:], told_pos[..., 1:, :], told_vel[..., 1:, :], told_age))
 
 
 def picture_age_s(scenario: SoccerScenario) -> Array | float:

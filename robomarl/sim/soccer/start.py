@@ -4,7 +4,7 @@ import numpy as np
 
 from robomarl.geometry import namespace
 from robomarl.sim.soccer.ball import Ball
-from robomarl.sim.soccer.config import Interval
+from robomarl.sim.soccer.config import KICK_OFF, Interval, Starts
 from robomarl.sim.soccer.contact import Contacts
 from robomarl.sim.soccer.eyes import true_pose
 from robomarl.sim.soccer.game import (
@@ -30,21 +30,20 @@ def num_start_draws(scenario: SoccerScenario) -> int:
     return 2 * PLACE_DRAWS + CHANCE_DRAWS + 6 + num_step_draws(scenario) - PLACE_DRAWS
 
 
-def start_game(scenario: SoccerScenario, draws: Array, anywhere: float = 0.0, set_pieces: float = 0.0) -> Game:
+def start_game(scenario: SoccerScenario, draws: Array, starts: Starts = KICK_OFF) -> Game:
     """The state at the start of an episode.
 
     Args:
         scenario: fixed numbers and ranges.
         draws: [..., M, `num_start_draws`] uniform draws in [0, 1).
-        anywhere: share of the episodes that start with robots and ball anywhere, the ball rolling.
-        set_pieces: share of the episodes that start with a set piece of ours.
+        starts: how many episodes start in another way than with a kick-off.
     """
     xp = namespace(draws)
     team, rest = draws[..., 0, -6:], draws[..., 2 * PLACE_DRAWS :]
     first = xp.where(team[..., 0] < 0.5, 1, -1)
     lined_up = kick_off(scenario, draws[..., :PLACE_DRAWS], first)
     spread = scatter(scenario, draws[..., PLACE_DRAWS : 2 * PLACE_DRAWS], team[..., 1:5])
-    loose, ours = team[..., 5] < anywhere, team[..., 5] >= 1 - set_pieces
+    loose, ours = team[..., 5] < starts.anywhere, team[..., 5] >= 1 - starts.set_pieces
     robots, ball = lined_up
     for use, (a, b) in ((loose, spread), (ours, set_piece(scenario, team[..., 1 : 1 + PLACE_DRAWS]))):
         robots = Robots(*(xp.where(use[..., None], *pair) for pair in zip(a, robots, strict=True)))

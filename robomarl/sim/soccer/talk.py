@@ -1,4 +1,4 @@
-"""What team-mates tell each other over the radio: where they are, and where they see the ball. Array-generic."""
+"""What team-mates tell each other over the radio: where they are, and what they see. Array-generic."""
 
 from typing import NamedTuple
 
@@ -9,33 +9,37 @@ from robomarl.types import Array
 
 
 class Message(NamedTuple):
-    """What each robot sends, in its team's field frame, [..., M] each."""
+    """What each robot sends, in its team's field frame: its motion, [..., M] each, and its latest picture."""
 
     x: Array
     y: Array
     vx: Array
     vy: Array
-    saw: Array
-    """bool: the sender saw the ball in its latest picture."""
-    ball_x: Array
-    ball_y: Array
-    ball_vx: Array
-    ball_vy: Array
+    seen: Array
+    """[..., M, T] bool, T as in `eyes`: in the picture."""
+    seen_x: Array
+    """[..., M, T], and the others."""
+    seen_y: Array
+    seen_vx: Array
+    seen_vy: Array
+
+
+MOTION = 4
+"""Fields of a message that are of the sender; those after them are of the things in its picture."""
 
 
 class Air(NamedTuple):
     """What every robot last heard: row [i, k] is robot i's k-th team-mate, (i + 1 + k) mod N within the team."""
 
     message: Message
-    """[..., M, K] each."""
+    """[..., M, K] and [..., M, K, T]."""
     age_s: Array
     """[..., M, K] time since the message's stamp."""
 
 
 def report(pose: Pose, sight: Sight) -> Message:
     """The message of every robot."""
-    ball = (part[..., 0] for part in sight)
-    return Message(pose.x, pose.y, pose.vx, pose.vy, *ball)
+    return Message(pose.x, pose.y, pose.vx, pose.vy, *sight)
 
 
 def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> Air:
@@ -48,10 +52,12 @@ def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> A
         lost: [..., M, K] bool.
     """
     xp, radio = namespace(message.x), scenario.radio
-    sent = Message(*(to_mates(scenario.count, part) for part in message))
+    motion = (to_mates(scenario.count, part) for part in message[:MOTION])
+    sent = Message(*motion, *(_each(scenario.count, part) for part in message[MOTION:]))
     dx, dy = sent.x - message.x[..., None], sent.y - message.y[..., None]
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
-    kept = Message(*(xp.where(heard, new, old) for new, old in zip(sent, air.message, strict=True)))
+    which = (heard,) * MOTION + (heard[..., None],) * (len(message) - MOTION)
+    kept = Message(*(xp.where(*row) for row in zip(which, sent, air.message, strict=True)))
     return Air(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
 
 
@@ -63,13 +69,18 @@ def to_mates(count: int, part: Array) -> Array:
     return xp.stack(rows, -1) if rows else part[..., None][..., :0]
 
 
+def _each(count: int, part: Array) -> Array:
+    """[..., M, T] -> [..., M, K, T]: `to_mates` of every thing."""
+    xp = namespace(part)
+    return xp.moveaxis(to_mates(count, xp.moveaxis(part, -1, 0)), 0, -1)
+
+
 def silence(scenario: SoccerScenario, zero: Array) -> tuple[Sight, Message, Air]:
     """Pictures, messages and radio before anybody has seen or said anything; `zero` is [..., M]."""
-    xp = namespace(zero)
-    things, mates = zero[..., None] + xp.zeros(1 + scenario.count), zero[..., None] + xp.zeros(scenario.count - 1)
-    things, mates = things.astype(zero.dtype), mates.astype(zero.dtype)
-    names = Message._fields
-    blank = {name: zero > 0 if name == "saw" else zero for name in names}
-    unheard = {name: mates > 0 if name == "saw" else mates for name in names}
+    xp, count = namespace(zero), scenario.count
+    things, mates = (zero[..., None] + xp.zeros(n, zero.dtype) for n in (1 + count, count - 1))
+    both = mates[..., None] + xp.zeros(1 + count, zero.dtype)
+    sight = Sight(things > 0, things, things, things, things)
+    unheard = Message(mates, mates, mates, mates, both > 0, both, both, both, both)
     long_ago = (mates + 1e3).astype(zero.dtype)
-    return Sight(things > 0, things, things, things, things), Message(**blank), Air(Message(**unheard), long_ago)
+    return sight, Message(zero, zero, zero, zero, *sight), Air(unheard, long_ago)

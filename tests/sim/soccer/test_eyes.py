@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.eyes import in_sight, look
 from robomarl.sim.soccer.game import Game, num_step_draws, perceive
 from robomarl.sim.soccer.observe import player_views
@@ -13,6 +14,7 @@ from robomarl.sim.soccer.places import PLACE_DRAWS
 from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.sim.soccer.start import num_start_draws, start_game
 from robomarl.sim.tasks.soccer import observation
+from robomarl.soccer import Told, with_told
 from tests.sim.soccer.games import Place, ball_at, plain, robots_at
 
 SCENARIO = plain()
@@ -100,13 +102,46 @@ def test_latency_delays_pictures_and_messages():
     assert three.told_pos_m[0, 0, 0, :2] == pytest.approx([0.4, 0.3], abs=1e-5)
 
 
+def test_an_opponent_that_only_the_mate_sees_is_where_the_mate_says():
+    """The second robot looks back at the first, and at an opponent behind it; nobody sees the other one."""
+    places: list[Place] = [(0, 0, 0), (1, 0, np.pi), (-0.5, 0.4, 0), (1.5, 0.2, np.pi)]
+    start = start_game(SCENARIO, np.full((1, 4, num_start_draws(SCENARIO)), 0.5, np.float32))
+    draws = [np.full((1, 4, num_step_draws(SCENARIO) - PLACE_DRAWS), 0.5, np.float32)] * 8
+    first, second = (
+        type(sensed)(*(part[0, index] for part in sensed))
+        for sensed in [sensed_after(start._replace(robots=robots_at(places)), draws)]
+        for index in (0, 1)
+    )
+    assert (first.strangers_mask.tolist(), first.strangers_seen.tolist()) == ([True, True], [False, True])
+    assert first.strangers_pos_m[0, :2] == pytest.approx([-0.5, 0.4], abs=1e-5)
+    latency_s = SCENARIO.eyes.latency_s
+    assert first.strangers_age_s == pytest.approx([latency_s + SCENARIO.radio.latency_s, latency_s])
+    assert (second.strangers_mask.tolist(), second.strangers_seen.tolist()) == ([True, True], [True, False])
+
+
+def test_the_robots_own_picture_counts_before_what_it_is_told_and_then_the_freshest():
+    view = player_views(SCENARIO, start_game(SCENARIO, np.full((1, 4, num_start_draws(SCENARIO)), 0.5, np.float32)))
+    mask, age = np.array([True, False, False]), np.array([0.04, 0.0, 0.0])
+    pos = np.array([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    sensed = view.sensed._replace(  # type: ignore[attr-defined]
+        strangers_mask=mask, strangers_pos_m=pos, strangers_vel_m_s=pos, strangers_age_s=age, strangers_seen=mask
+    )
+    said = np.arange(18.0).reshape(2, 3, 3) + 5
+    told = Told(np.array([[True, True, False], [True, True, False]]), said, -said, np.array([0.3, 0.1]))
+    found = with_told(sensed, told)
+    assert (found.strangers_mask.tolist(), found.strangers_seen.tolist()) == ([True, True, False], mask.tolist())
+    np.testing.assert_array_equal(found.strangers_pos_m, [[1.0, 0, 0], said[1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(found.strangers_vel_m_s, [[1.0, 0, 0], -said[1, 1], [0, 0, 0]])
+    assert found.strangers_age_s.tolist() == [0.04, 0.1, 0.0]
+
+
 def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
     """Everything out of the first team's sight and off its radio is changed, in two hundred games."""
     scenario = dataclasses.replace(
         load_soccer("soccer_2v2"), eyes=dataclasses.replace(load_soccer("soccer_2v2").eyes, range_m=1.2)
     )
     random = np.random.default_rng(3)
-    game = start_game(scenario, random.random((200, 4, num_start_draws(scenario)), np.float32), anywhere=1.0)
+    game = start_game(scenario, random.random((200, 4, num_start_draws(scenario)), np.float32), Starts(1.0, 0.0))
     far = np.full(200, 50.0, np.float32)  # where nobody looks
     robots, ball = game.robots, game.ball
     spec, changed = observation(scenario), 0

@@ -11,6 +11,7 @@ from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.jax_players import JaxPlayerFilter
 from robomarl.safety.players import PlayerFilter, filter_for
 from robomarl.sim.guard import safety_params
+from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.match import IMPACT_M_S, STANDING_M_S, team_view
 from robomarl.sim.soccer.places import facing
 from robomarl.sim.soccer.scenario import load_soccer
@@ -96,7 +97,7 @@ def test_the_filter_of_training_is_that_of_the_robot():
     scenario, num = load_soccer("soccer_2v2"), 50
     sim, random = make_soccer(scenario, "fast", num, 3), np.random.default_rng(0)
     draws = random.random((num, scenario.players, num_start_draws(scenario)), np.float32)
-    sim.set_world(start_game(scenario, draws, anywhere=1.0))
+    sim.set_world(start_game(scenario, draws, Starts(1.0, 0.0)))
     params, shape = safety_params(scenario), (num, scenario.count)
     ours, theirs = filter_for(action(scenario), params), JaxPlayerFilter(params, scenario.count)
     carries, active = [ours.init(shape), theirs.init(shape)], 0
