@@ -55,7 +55,8 @@ def recall(
 ) -> tuple[LocalView, Strangers | tuple[()]]:
     """What the filter is to read, with opponents that were seen lately, and what is known of them now. Array-generic.
 
-    A sighting is kept for `strangers.max_age_s`; the rows let whom they hold get as far as it can in that time.
+    A sighting counts for `strangers.max_age_s`, the freshest one of each opponent: what a team-mate says may be older
+    than what is remembered. The rows let whom they hold get as far as it can in that time.
 
     Args:
         params: of the filter.
@@ -68,12 +69,14 @@ def recall(
     sensed: Any = view.sensed
     now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
     xp = namespace(now.pos_m)
+    known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains
     if isinstance(before, Strangers):
         age = before.age_s + params.period_s
         old = before._replace(mask=before.mask & (age <= limits.max_age_s), age_s=age)
-        known = Strangers(*(xp.where(_fit(now.mask, a), a, b) for a, b in zip(now, old, strict=True)))
+        newer = known.mask & ~(old.mask & (known.age_s > old.age_s))
+        known = Strangers(*(xp.where(_fit(newer, a), a, b) for a, b in zip(known, old, strict=True)))
     else:
-        known = Strangers(*(xp.asarray(part) for part in now))
+        known = Strangers(*(xp.asarray(part) for part in known))
     view = view._replace(sensed=sensed._replace(**{f"strangers_{n}": part for n, part in known._asdict().items()}))
     # What is no number stops the robot now, but not for as long as it would be remembered.
     parts = xp.concatenate([known.pos_m, known.vel_m_s, known.age_s[..., None]], -1)

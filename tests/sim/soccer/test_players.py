@@ -9,7 +9,7 @@ import pytest
 
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.jax_players import JaxPlayerFilter
-from robomarl.safety.players import PlayerFilter, filter_for
+from robomarl.safety.players import PlayerFilter, filter_for, recall
 from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.match import IMPACT_M_S, STANDING_M_S, team_view
@@ -90,6 +90,21 @@ def test_a_sighting_that_is_no_number_stops_the_robot_but_is_not_remembered():
     accel = look_on(0.2, {"strangers_pos_m": np.full((1, SCENARIO.count, SCENARIO.count, 3), np.nan)})
     assert accel[0] == 0.0
     assert accel[1] == pytest.approx(2.0)
+
+
+def test_the_freshest_sighting_counts_whether_seen_or_told():
+    sim = make_soccer(SCENARIO, "fast", 1, 0)
+    sim.reset()
+    view: Any = team_view(SCENARIO, sim.views(), 0)
+    like, before = np.zeros((1, SCENARIO.count, SCENARIO.count)), ()
+    places = []
+    for x, age_s in [(1.0, 0.04), (2.0, 0.2), (3.0, 0.06), (4.0, 0.4)]:
+        told = {"strangers_mask": like == 0, "strangers_pos_m": like[..., None] + x, "strangers_age_s": like + age_s}
+        known, before = recall(FILTER.params, before, view._replace(sensed=view.sensed._replace(**told)))
+        sensed: Any = known.sensed
+        assert sensed.strangers_mask.all()
+        places.append((float(sensed.strangers_pos_m[0, 0, 0, 0]), float(sensed.strangers_age_s[0, 0, 0])))
+    np.testing.assert_allclose(places, [(1.0, 0.04), (1.0, 0.08), (3.0, 0.06), (3.0, 0.1)])
 
 
 def test_the_filter_of_training_is_that_of_the_robot():
