@@ -74,7 +74,7 @@ class SelfPlayConfig:
     """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
 
     scripts: tuple[str, ...] = ("chaser", "keeper")
-    """Scripted teams."""
+    """Scripted teams. One that is named twice plays twice as much; metrics of its name are of the second time."""
     script_parts: Count = 3
     """Parts that each of them plays."""
     itself: Count = 2

@@ -28,6 +28,8 @@ class Rally(NamedTuple):
     """Of the observation, [M, ...] each."""
     seed: jax.Array
     """[2] uint32: randomness of the steps to come."""
+    idle: jax.Array
+    """[M] bool: robots that stand still all the time."""
     safety: Any = ()
     """Memory of our robots' filters, [N, ...] each; empty without one."""
 
@@ -84,7 +86,9 @@ class SoccerEnv(AgentsEnv):
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.scenario.count,)) if self._filter else ()
-        rally = Rally(game, memory, seed_words(key), safety)
+        alone = draws[0, -1] >= 1 - self.starts.alone  # the largest draws start set pieces, see `start_game`
+        idle = alone & (jnp.arange(self.num_agents) > 0)
+        rally = Rally(game, memory, seed_words(key), idle, safety)
         return self.first(rally, obs)
 
     def step(self, state: State, action: jax.Array) -> State:
@@ -92,6 +96,7 @@ class SoccerEnv(AgentsEnv):
         rally: Rally = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(rally.seed, rally.world.step, self.num_agents, num_step_draws(self.scenario))
         safety, action = self._guard(rally, action)
+        action = jnp.where(rally.idle[:, None], 0.0, action)
         game = advance(self.scenario, rally.world, action, draws, self.play)
         memory, obs = self.observation.observe(rally.memory, self.views(game))
         terms = soccer.reward_terms(self.scenario, rally.world, game, action)
@@ -102,7 +107,7 @@ class SoccerEnv(AgentsEnv):
         metrics["success"] = (game.referee.scored > 0).astype(jnp.float32)
         metrics["contact"] = (game.referee.scored < 0).astype(jnp.float32)
         return state.replace(  # type: ignore[attr-defined]
-            pipeline_state=Rally(game, memory, rally.seed, safety),
+            pipeline_state=Rally(game, memory, rally.seed, rally.idle, safety),
             obs=obs,
             reward=sum(weighted.values()),
             done=(ended | timeout).astype(jnp.float32),

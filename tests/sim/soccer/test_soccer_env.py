@@ -7,6 +7,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.sim.draws import uniform
+from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.game import advance, num_step_draws
 from robomarl.sim.soccer.observe import player_views
@@ -116,6 +117,24 @@ def test_some_episodes_of_training_start_with_a_set_piece():
     assert 20 < still.sum() < 70  # a tenth
     assert away[still, 0] == pytest.approx(1.0, abs=1e-5)
     assert (away[still, 1:] > 2.0).all()
+
+
+def test_who_takes_a_set_piece_alone_is_the_only_one_that_moves():
+    env = SoccerEnv(SCENARIO, starts=Starts(0.0, 1.0, 0.5))
+    state, step = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(2), 64)), jax.jit(jax.vmap(env.step))
+    for _ in range(5):
+        state = step(state, jnp.broadcast_to(jnp.asarray([1.0, 0.0, 0.0, 0.0]), (64, 4, 4)))
+    robots, idle = state.pipeline_state.world.robots, np.asarray(state.pipeline_state.idle)
+    moving = np.hypot(robots.vx, robots.vy) > 0.05
+    assert 16 < idle[:, 1].sum() < 48 and (idle[:, 1:].all(1) == idle[:, 1]).all() and not idle[:, 0].any()
+    np.testing.assert_array_equal(moving, ~idle)
+
+
+def test_shares_of_starts_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match=r"anywhere = 0.7 and set_pieces = 0.4 are more than all"):
+        Starts(0.7, 0.4)
+    with pytest.raises(ValueError, match=r"alone = 0.2 is a part of set_pieces = 0.1"):
+        Starts(0.5, 0.1, 0.2)
 
 
 def test_an_unknown_weight_is_refused():
