@@ -19,14 +19,17 @@ class Args:
     """Name of the bundle; by default the name of its folder."""
     team_size: tuple[int, int] | None = None
     """Least and largest team that the bundle may fly in; by default exactly the scenario's."""
+    average: tuple[str, ...] = ()
+    """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Export and say where the bundle is."""
     from robomarl.policies.export import export_bundle
+    from robomarl.train.average import averaged
     from robomarl.train.checkpoint import load_run
 
-    source = load_run(args.run)
+    source = averaged(load_run(args.run), args.average)
     target = args.dir or Path("policies") / source.name
     bundle = export_bundle(source, target, args.name or target.name, args.team_size)
     print(f"{target}: id {bundle.id}")

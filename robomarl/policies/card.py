@@ -56,6 +56,7 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         ("top speed", f"{contract.safety.limits.speed_m_s:g} m/s"),
         ("trained by", f"{training.recipe.get('algorithm', 'unknown')}, seed {training.seed}"),
         ("commit", f"`{training.commit[:19]}`"),
+        *([("mean of the weights with", ", ".join(training.averaged))] if training.averaged else []),
     ]
 
 

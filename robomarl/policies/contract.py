@@ -144,6 +144,8 @@ class Training:
     seed: int
     commit: str
     versions: dict[str, str]
+    averaged: tuple[str, ...] = ()
+    """Other runs with which its weights are the mean."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Run:
     versions: dict[str, str]
     state: TrainState
     """As saved; arrays are numpy's."""
+    averaged: tuple[str, ...] = ()
+    """Names of other runs whose weights are in it; see `robomarl.train.average`."""
 
     @property
     def name(self) -> str:
@@ -168,9 +170,9 @@ def weights_of(state: TrainState) -> dict[str, np.ndarray]:
 
 
 def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
-    """A fresh state with the parameters and statistics of another run; its optimizer starts anew.
+    """A fresh state with the parameters and statistics of another run, which errors call `source`.
 
-    The actor must fit. A critic of another team size does not, and is learned anew.
+    Its optimizer starts anew. The actor must fit. A critic of another team size does not, and is learned anew.
 
     Raises:
         UserError: the actor's weights are those of another network or observation; names the first that is off.
@@ -183,7 +185,7 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
         if not fits and ("actor" in name or "obs_" in name):
             found = f"shape {weights[name].shape}" if name in weights else "nothing"
             raise UserError(
-                f"--init {source}: {name} should have shape {leaf.shape}, it has {found}; train with the same network "
+                f"{source}: {name} should have shape {leaf.shape}, it has {found}; train with the same network "
                 "and observation."
             )
         chosen[name] = jnp.asarray(weights[name]) if fits else None

@@ -43,6 +43,7 @@ class TinyRun:
     name: str = "tiny"
     seed: int = 7
     commit: str = "0" * 40
+    averaged: tuple[str, ...] = ()
     scenario: Scenario = field(default_factory=lambda: load_scenario("swap_4"))
     config: Any = Recipe()
 

@@ -137,7 +137,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         scenario=source,
         vehicle=_vehicle(scenario),
         safety=safety,
-        training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run)),
+        training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run), run.averaged),
         files={},
         roles=tuple(f"place_{i}" for i in range(team[1])) if getattr(scenario, "load", None) else (),
         **conditions(source.content),
