@@ -110,7 +110,7 @@ def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
         MessageError: another frame or layout.
     """
     _check_frame(message.header)
-    points, kinds = points_of(message), tuple(message.joint_names[1:])
+    points, kinds = points_of(message), tuple(list(message.joint_names)[1:])
     counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
     if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
         raise MessageError("a state and plan has three points, and one more for the things that are named if any are")

@@ -106,7 +106,7 @@ class Playing:
         pos = np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows]
         vel = np.stack([sensed.ball_vel_m_s, *sensed.strangers_vel_m_s])[rows]
         picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
-        return Seen(tuple(map(kind_of, rows)), pos, vel, float(picture_s) - age_s)
+        return Seen(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
 
     def _placed(self, sighting: Sighting | None, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """[1 + S] places and velocities [m, m/s] and masks, the ball first, and the age of the picture [s]."""

@@ -100,5 +100,5 @@ def things_of(game: Game, there: Any, index: int) -> tuple[Thing, ...]:
         dx, dy = x[row] - px, y[row] - py
         place = np.array([c * dx + s * dy, c * dy - s * dx, 0.0])
         motion = np.array([c * vx[row] + s * vy[row], c * vy[row] - s * vx[row], 0.0])
-        found.append(Thing(kind_of(row), place, motion))
+        found.append(Thing(kind_of(int(row)), place, motion))
     return tuple(found)

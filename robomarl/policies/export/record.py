@@ -63,6 +63,8 @@ class Trained(Protocol):
     @property
     def commit(self) -> str: ...  # noqa: D102
     @property
+    def averaged(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
     def observation_stats(self) -> Stats: ...  # noqa: D102
     @property
     def weights(self) -> Mapping[str, np.ndarray]:
