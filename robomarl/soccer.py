@@ -53,35 +53,50 @@ class SoccerSensed(NamedTuple):
     """[...] time until the kicker is charged."""
 
 
-class Told(NamedTuple):
-    """Opponents in the pictures of K team-mates, as they say."""
+class Picture(NamedTuple):
+    """What a camera shows of T things, the ball first and then the opponents."""
 
     mask: Array
-    """[..., K, S] bool: the message is fresh, and says that the mate saw this opponent."""
+    """[..., T] bool: it is in the picture."""
     pos_m: Array
-    """[..., K, S, 3] where, team's field frame."""
+    """[..., T, 3] its place, team's field frame."""
     vel_m_s: Array
-    """[..., K, S, 3] and how fast."""
+    """[..., T, 3] its velocity, team's field frame."""
     age_s: Array
-    """[..., K] since the picture that it is from."""
+    """[..., T] age of the picture; 0 where the mask is False."""
 
 
-def with_told(sensed: SoccerSensed, told: Told) -> SoccerSensed:
-    """Opponents that this robot sees, and the others from the mate with the freshest picture of them.
+def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
+    """What a player senses.
 
     Args:
-        sensed: what the robot itself sees.
-        told: what its mates say.
+        own: its own latest picture.
+        told: [..., K, T] its team-mates' pictures, as they say; nothing of a message that is too old.
+        charge_s: [...] time until the kicker is charged.
     """
-    xp, mask, age = namespace(told.age_s), sensed.strangers_mask, sensed.strangers_age_s
-    pos, vel = sensed.strangers_pos_m, sensed.strangers_vel_m_s
+    opponents = with_told(_opponents(own), _opponents(told))
+    return SoccerSensed(*_ball(own), *opponents, own.mask[..., 1:], *_ball(told), charge_s)
+
+
+def with_told(own: Picture, told: Picture) -> Picture:
+    """Of each thing the freshest that is known; of equals the robot's own, then the first mate's [..., K, T]."""
+    known, where = own, namespace(own.age_s).where
     for k in range(told.mask.shape[-2]):
-        theirs = told.age_s[..., k, None] + xp.zeros_like(age)
-        fresher = told.mask[..., k, :] & (~mask | (theirs < age))
-        mask, age = mask | fresher, xp.where(fresher, theirs, age)
-        pos = xp.where(fresher[..., None], told.pos_m[..., k, :, :], pos)
-        vel = xp.where(fresher[..., None], told.vel_m_s[..., k, :, :], vel)
-    return sensed._replace(strangers_mask=mask, strangers_pos_m=pos, strangers_vel_m_s=vel, strangers_age_s=age)
+        mask, age = told.mask[..., k, :], told.age_s[..., k, :]
+        pos, vel = told.pos_m[..., k, :, :], told.vel_m_s[..., k, :, :]
+        fresher = mask & (~known.mask | (age < known.age_s))
+        pos, vel = (where(fresher[..., None], *pair) for pair in ((pos, known.pos_m), (vel, known.vel_m_s)))
+        known = Picture(known.mask | fresher, pos, vel, where(fresher, age, known.age_s))
+    return known
+
+
+def _ball(picture: Picture) -> Picture:
+    return Picture(picture.mask[..., 0], picture.pos_m[..., 0, :], picture.vel_m_s[..., 0, :], picture.age_s[..., 0])
+
+
+def _opponents(picture: Picture) -> Picture:
+    mask, pos, vel, age = picture
+    return Picture(mask[..., 1:], pos[..., 1:, :], vel[..., 1:, :], age[..., 1:])
 
 
 _BALL = tuple(f"sensed.ball_{name}" for name in ("mask", "pos_m", "vel_m_s", "age_s"))

@@ -12,7 +12,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.geometry import rotate
 from robomarl.ros_nodes.heard import Scene, Seen
-from robomarl.soccer import ROLES, SoccerSensed, Told, with_told
+from robomarl.soccer import ROLES, Picture, SoccerSensed, sensed_of
 from robomarl.view import Goal
 
 BALL, OPPONENT = "ball", "opponent_"
@@ -64,7 +64,6 @@ class Playing:
         period_s = 1 / content["rates"]["policy_hz"]
         self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s
         self._told_for_s = content["radio"]["max_age_s"]
-        self._strangers = size
         self._rows = {kind_of(row): row for row in range(1 + size)}
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, scene: Scene) -> SoccerSensed:
@@ -75,25 +74,8 @@ class Playing:
             charged_s: when the kicker will be charged, by the clock of stamps; None before it was said.
             scene: the moment, where the robot was, and what its team-mates say.
         """
-        pos, vel, mask, age_s = self._placed(sighting, scene)
-        told_pos, told_vel, told, told_age_s = self._told(scene)
-        alone = SoccerSensed(
-            ball_mask=mask[0],
-            ball_pos_m=pos[0],
-            ball_vel_m_s=vel[0],
-            ball_age_s=age_s * mask[0],
-            strangers_mask=mask[1:],
-            strangers_pos_m=pos[1:],
-            strangers_vel_m_s=vel[1:],
-            strangers_age_s=age_s * mask[1:],
-            strangers_seen=mask[1:],
-            told_mask=told[:, 0],
-            told_pos_m=told_pos[:, 0],
-            told_vel_m_s=told_vel[:, 0],
-            told_age_s=told_age_s * told[:, 0],
-            charge_s=np.float64(max((charged_s or 0.0) - scene.now_s, 0.0)),
-        )
-        return with_told(alone, Told(told[:, 1:], told_pos[:, 1:], told_vel[:, 1:], told_age_s))
+        charge_s = np.float64(max((charged_s or 0.0) - scene.now_s, 0.0))
+        return sensed_of(self._placed(sighting, scene), self._told(scene), charge_s)
 
     @staticmethod
     def told(sensed: tuple, age_s: float) -> Seen | None:
@@ -108,32 +90,34 @@ class Playing:
         picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
         return Seen(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
 
-    def _placed(self, sighting: Sighting | None, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """[1 + S] places and velocities [m, m/s] and masks, the ball first, and the age of the picture [s]."""
-        pos, vel = np.zeros((2, 1 + self._strangers, 3))
-        mask = np.zeros(1 + self._strangers, bool)
+    def _placed(self, sighting: Sighting | None, scene: Scene) -> Picture:
+        """[1 + S] the picture in the field."""
+        mask, pos, vel, age_s = picture = self._blank()
         if sighting is None or (there := scene.trail.at(sighting.stamp_s)) is None:
-            return pos, vel, mask, 0.0
+            return picture
         for thing in sighting.things:
             if (row := self._rows.get(thing.kind)) is None:
                 continue
             pos[row] = there.pos_m + rotate(there.quat_wxyz, thing.pos_m)
             vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True
-        return pos, vel, mask, max(scene.now_s - sighting.stamp_s, 0.0)
+            age_s[row] = max(scene.now_s - sighting.stamp_s, 0.0)
+        return picture
 
-    def _told(self, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """[K, 1 + S] places and velocities [m, m/s] and masks of what the mates see, and [K] ages of that [s]."""
-        shape = (len(scene.mates), 1 + self._strangers)
-        pos, vel = np.zeros((2, *shape, 3))
-        mask, age_s = np.zeros(shape, bool), np.zeros(shape[0])
+    def _told(self, scene: Scene) -> Picture:
+        """[K, 1 + S] what the mates see, as they say."""
+        mask, pos, vel, age_s = picture = self._blank(len(scene.mates))
         for k, (said, since_s) in enumerate(scene.mates):
             if said is None or said.seen is None or since_s > self._told_for_s:
                 continue
-            age_s[k] = said.seen.age_s + since_s
             for kind, place, motion in zip(*said.seen[:3], strict=True):
                 if (row := self._rows.get(kind)) is not None:
                     pos[k, row], vel[k, row], mask[k, row] = place, motion, True
-        return pos, vel, mask, age_s
+                    age_s[k, row] = said.seen.age_s + since_s
+        return picture
+
+    def _blank(self, *lead: int) -> Picture:
+        shape = (*lead, len(self._rows))
+        return Picture(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
 
 
 def kind_of(row: int) -> str:

@@ -4,9 +4,10 @@ import numpy as np
 
 from robomarl.geometry import namespace
 from robomarl.sim.observe import braking_plan
+from robomarl.sim.soccer.eyes import Sight
 from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.scenario import ROLES, SoccerScenario
-from robomarl.soccer import SoccerSensed, Told, with_told
+from robomarl.soccer import Picture, SoccerSensed, sensed_of
 from robomarl.types import Array
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
@@ -48,30 +49,19 @@ def _heard(scenario: SoccerScenario, game: Game, plan: Plan | None) -> Heard:
 
 
 def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
-    xp, sight, message = namespace(game.ball.x), game.sights[-1], game.air.message
-    pos, vel, latency_s = flat(sight.x, sight.y), flat(sight.vx, sight.vy), picture_age_s(scenario)
-    age = xp.where(sight.seen, latency_s, 0.0).astype(game.ball.x.dtype)
-    told = message.seen & (game.air.age_s <= scenario.radio.max_age_s)[..., None]
-    told_age = (game.air.age_s + latency_s).astype(game.ball.x.dtype)
-    told_pos = _shown(told, flat(message.seen_x, message.seen_y))
-    told_vel = _shown(told, flat(message.seen_vx, message.seen_vy))
-    alone = SoccerSensed(
-        ball_mask=sight.seen[..., 0],
-        ball_pos_m=pos[..., 0, :],
-        ball_vel_m_s=vel[..., 0, :],
-        ball_age_s=age[..., 0],
-        strangers_mask=sight.seen[..., 1:],
-        strangers_pos_m=pos[..., 1:, :],
-        strangers_vel_m_s=vel[..., 1:, :],
-        strangers_age_s=age[..., 1:],
-        strangers_seen=sight.seen[..., 1:],
-        told_mask=told[..., 0],
-        told_pos_m=told_pos[..., 0, :],
-        told_vel_m_s=told_vel[..., 0, :],
-        told_age_s=xp.where(told[..., 0], told_age, 0.0),
-        charge_s=game.robots.charge_s,
+    heard, latency_s = game.air, picture_age_s(scenario)
+    fresh = (heard.age_s <= scenario.radio.max_age_s)[..., None]
+    own, told = game.sights[-1], heard.message.sight
+    told_age = heard.age_s[..., None] + np.asarray(latency_s)[..., None]
+    return sensed_of(
+        _picture(own, own.seen, latency_s), _picture(told, told.seen & fresh, told_age), game.robots.charge_s
     )
-    return with_told(alone, Told(told[..., 1:], told_pos[..., 1:, :], told_vel[..., 1:, :], told_age))
+
+
+def _picture(sight: Sight, mask: Array, age_s: Array | float) -> Picture:
+    xp = namespace(sight.x)
+    pos, vel = (_shown(mask, flat(*pair)) for pair in ((sight.x, sight.y), (sight.vx, sight.vy)))
+    return Picture(mask, pos, vel, xp.where(mask, age_s, 0.0).astype(sight.x.dtype))
 
 
 def picture_age_s(scenario: SoccerScenario) -> Array | float:

@@ -15,17 +15,8 @@ class Message(NamedTuple):
     y: Array
     vx: Array
     vy: Array
-    seen: Array
-    """[..., M, T] bool, T as in `eyes`: in the picture."""
-    seen_x: Array
-    """[..., M, T], and the others."""
-    seen_y: Array
-    seen_vx: Array
-    seen_vy: Array
-
-
-MOTION = 4
-"""Fields of a message that are of the sender; those after them are of the things in its picture."""
+    sight: Sight
+    """[..., M, T] each, T as in `eyes`."""
 
 
 class Air(NamedTuple):
@@ -39,7 +30,7 @@ class Air(NamedTuple):
 
 def report(pose: Pose, sight: Sight) -> Message:
     """The message of every robot."""
-    return Message(pose.x, pose.y, pose.vx, pose.vy, *sight)
+    return Message(pose.x, pose.y, pose.vx, pose.vy, sight)
 
 
 def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> Air:
@@ -52,12 +43,14 @@ def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> A
         lost: [..., M, K] bool.
     """
     xp, radio = namespace(message.x), scenario.radio
-    motion = (to_mates(scenario.count, part) for part in message[:MOTION])
-    sent = Message(*motion, *(_each(scenario.count, part) for part in message[MOTION:]))
-    dx, dy = sent.x - message.x[..., None], sent.y - message.y[..., None]
+    *motion, sight = message
+    *motion_before, sight_before = air.message
+    x, y, *rest = (to_mates(scenario.count, part) for part in motion)
+    dx, dy = x - message.x[..., None], y - message.y[..., None]
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
-    which = (heard,) * MOTION + (heard[..., None],) * (len(message) - MOTION)
-    kept = Message(*(xp.where(*row) for row in zip(which, sent, air.message, strict=True)))
+    moved = (xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True))
+    pictures = zip((_each(scenario.count, part) for part in sight), sight_before, strict=True)
+    kept = Message(*moved, Sight(*(xp.where(heard[..., None], *pair) for pair in pictures)))
     return Air(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
 
 
@@ -81,6 +74,6 @@ def silence(scenario: SoccerScenario, zero: Array) -> tuple[Sight, Message, Air]
     things, mates = (zero[..., None] + xp.zeros(n, zero.dtype) for n in (1 + count, count - 1))
     both = mates[..., None] + xp.zeros(1 + count, zero.dtype)
     sight = Sight(things > 0, things, things, things, things)
-    unheard = Message(mates, mates, mates, mates, both > 0, both, both, both, both)
+    unheard = Message(mates, mates, mates, mates, Sight(both > 0, both, both, both, both))
     long_ago = (mates + 1e3).astype(zero.dtype)
-    return sight, Message(zero, zero, zero, zero, *sight), Air(unheard, long_ago)
+    return sight, Message(zero, zero, zero, zero, sight), Air(unheard, long_ago)

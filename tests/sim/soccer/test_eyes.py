@@ -14,7 +14,7 @@ from robomarl.sim.soccer.places import PLACE_DRAWS
 from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.sim.soccer.start import num_start_draws, start_game
 from robomarl.sim.tasks.soccer import observation
-from robomarl.soccer import Told, with_told
+from robomarl.soccer import Picture, with_told
 from tests.sim.soccer.games import Place, ball_at, plain, robots_at
 
 SCENARIO = plain()
@@ -120,19 +120,15 @@ def test_an_opponent_that_only_the_mate_sees_is_where_the_mate_says():
 
 
 def test_the_robots_own_picture_counts_before_what_it_is_told_and_then_the_freshest():
-    view = player_views(SCENARIO, start_game(SCENARIO, np.full((1, 4, num_start_draws(SCENARIO)), 0.5, np.float32)))
     mask, age = np.array([True, False, False]), np.array([0.04, 0.0, 0.0])
     pos = np.array([[1.0, 0, 0], [0, 0, 0], [0, 0, 0]])
-    sensed = view.sensed._replace(  # type: ignore[attr-defined]
-        strangers_mask=mask, strangers_pos_m=pos, strangers_vel_m_s=pos, strangers_age_s=age, strangers_seen=mask
-    )
-    said = np.arange(18.0).reshape(2, 3, 3) + 5
-    told = Told(np.array([[True, True, False], [True, True, False]]), said, -said, np.array([0.3, 0.1]))
-    found = with_told(sensed, told)
-    assert (found.strangers_mask.tolist(), found.strangers_seen.tolist()) == ([True, True, False], mask.tolist())
-    np.testing.assert_array_equal(found.strangers_pos_m, [[1.0, 0, 0], said[1, 1], [0, 0, 0]])
-    np.testing.assert_array_equal(found.strangers_vel_m_s, [[1.0, 0, 0], -said[1, 1], [0, 0, 0]])
-    assert found.strangers_age_s.tolist() == [0.04, 0.1, 0.0]
+    said, since = np.arange(18.0).reshape(2, 3, 3) + 5, np.array([[0.3] * 3, [0.1] * 3])
+    told = Picture(np.array([[True, True, False], [True, True, False]]), said, -said, since)
+    found = with_told(Picture(mask, pos, pos, age), told)
+    assert found.mask.tolist() == [True, True, False]
+    np.testing.assert_array_equal(found.pos_m, [[1.0, 0, 0], said[1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(found.vel_m_s, [[1.0, 0, 0], -said[1, 1], [0, 0, 0]])
+    assert found.age_s.tolist() == [0.04, 0.1, 0.0]
 
 
 def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
