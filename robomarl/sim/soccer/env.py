@@ -14,7 +14,7 @@ from robomarl.sim.soccer.fast import make_fast
 from robomarl.sim.soccer.game import Game, advance, num_step_draws
 from robomarl.sim.soccer.observe import player_views
 from robomarl.sim.soccer.scenario import SoccerScenario
-from robomarl.sim.soccer.start import num_start_draws, start_game
+from robomarl.sim.soccer.start import num_start_draws, start_game, starts_alone
 from robomarl.sim.tasks import soccer
 from robomarl.spec import Memory
 from robomarl.view import LocalView
@@ -86,8 +86,7 @@ class SoccerEnv(AgentsEnv):
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.scenario.count,)) if self._filter else ()
-        alone = draws[0, -1] >= 1 - self.starts.alone  # the largest draws start set pieces, see `start_game`
-        idle = alone & (jnp.arange(self.num_agents) > 0)
+        idle = starts_alone(draws, self.starts) & (jnp.arange(self.num_agents) > 0)
         rally = Rally(game, memory, seed_words(key), idle, safety)
         return self.first(rally, obs)
 

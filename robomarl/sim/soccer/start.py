@@ -52,6 +52,11 @@ def start_game(scenario: SoccerScenario, draws: Array, starts: Starts = KICK_OFF
     return perceive(scenario, game, rest[..., CHANCE_DRAWS:-6])
 
 
+def starts_alone(draws: Array, starts: Starts) -> Array:
+    """[...] bool: whether a game that starts from these draws is a set piece that one robot takes alone."""
+    return draws[..., 0, -1] >= 1 - starts.alone  # the largest start set pieces
+
+
 def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Chance) -> Game:
     """A game in which nobody has seen, heard or been told anything yet."""
     xp, zero = namespace(ball.x), ball.x * 0
