@@ -57,12 +57,12 @@ def _success_rows(case: str, learner: Any, policy: Any, seeds: tuple[int, ...]) 
 def throughput() -> list[Row]:
     """Agent-steps/s, learning included, beside Brax's PPO: same environment, networks and batch, in turn."""
     from robomarl.bench.learners import run_brax
-    from robomarl.sim.env import make_env
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.config import load_recipe
+    from robomarl.train.programs import training_env
 
     config = load_recipe("swap_4")[0]
-    env = make_env(load_scenario("swap_4"), weights=config.weights, safety=config.filter)
+    env = training_env(config, load_scenario("swap_4"))
     ours, theirs, last = our_updates(config, env), [], [time.perf_counter()]
 
     def take_turns(*_: Any) -> None:
@@ -117,13 +117,13 @@ def our_updates(config: Any, env: Any) -> OurUpdates:
 
 def share() -> list[Row]:
     """Where the time of an update goes, as `train --profile` prints it."""
-    from robomarl.sim.env import make_env
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.config import load_recipe
     from robomarl.train.profile import profile
+    from robomarl.train.programs import training_env
 
     config = load_recipe("swap_4")[0]
-    parts = profile(config, make_env(load_scenario("swap_4"), weights=config.weights, safety=config.filter))
+    parts = profile(config, training_env(config, load_scenario("swap_4")))
     whole = parts["whole"] + parts["host"]
     names = ("simulation", "observation", "policy", "update", "host")
     return [Row("swap_4, one update", f"{name}, share of the time", 100 * parts[name] / whole, "%") for name in names]

@@ -28,7 +28,7 @@ def averaged(run: Run, sources: Sequence[str]) -> Run:
     others = [read_weights(source) for source in sources]
     for source, weights in zip(sources, others, strict=True):
         with_weights(run.state, weights, f"--average {source}")
-    mean = {name: _mean([mine, *(w.get(name, mine) for w in others)]) for name, mine in run.weights.items()}
+    mean = {name: _mean([mine, *(w[name] for w in others if name in w)]) for name, mine in run.weights.items()}
     names = tuple(Path(source).name for source in sources)
     return replace(run, state=with_weights(run.state, mean, run.name), averaged=names)
 
