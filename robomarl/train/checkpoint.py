@@ -172,7 +172,8 @@ def weights_of(state: TrainState) -> dict[str, np.ndarray]:
 def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
     """A fresh state with the parameters and statistics of another run, which errors call `source`.
 
-    Its optimizer starts anew. The actor must fit. A critic of another team size does not, and is learned anew.
+    Its optimizer starts anew. The actor must fit. A critic of another team size does not, and is learned anew. Games
+    that take turns have the same.
 
     Raises:
         UserError: the actor's weights are those of another network or observation; names the first that is off.
@@ -194,7 +195,8 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
         leaf if chosen[n] is None or ("critic" in n and not same_critic) else chosen[n]
         for n, leaf in ((jax.tree_util.keystr(path), leaf) for path, leaf in leaves)
     ]
-    return state._replace(**jax.tree.unflatten(tree, kept))
+    others = tuple(with_weights(other, weights, source) for other in state.others)
+    return state._replace(**jax.tree.unflatten(tree, kept), others=others)
 
 
 def _learned(state: TrainState) -> dict[str, Any]:

@@ -91,6 +91,8 @@ class SelfPlayConfig:
     """For this share of `total_steps`."""
     starts: Starts = Starts()
     """How episodes start."""
+    also: tuple[str, ...] = ()
+    """Scenarios that take turns with the run's own, an update of each: one actor learns all. Agent-steps are of all."""
 
 
 @dataclass(frozen=True)

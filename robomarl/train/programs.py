@@ -7,7 +7,7 @@ import jax
 
 from robomarl.sim.env import make_env
 from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.train import mappo, selfplay
+from robomarl.train import mappo, turns
 from robomarl.train.config import TrainConfig
 from robomarl.train.state import Metrics, TrainState
 
@@ -16,24 +16,24 @@ Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:
     """The environment that a run trains in."""
-    starts = config.self_play.starts
-    return make_env(scenario, weights=config.weights, safety=config.filter, starts=starts)
+    return make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
 
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if isinstance(env, SoccerEnv):
-        return selfplay.init_games(config, env, key)
+        return turns.init_turns(config, env, key)
     return mappo.init_state(config, env, key)
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     if isinstance(env, SoccerEnv):
-        return selfplay.make_game_update(config, env)
+        return turns.make_turns(config, env)
     return mappo.make_update(config, env)
 
 
 def per_update(config: TrainConfig, env: Any) -> int:
-    """Agent-steps of one update; of games those of our team."""
-    return config.num_envs * config.unroll * env.scenario.count
+    """Agent-steps of one update; of games those of our team, in all that take turns."""
+    others = turns.other_games(config, env) if isinstance(env, SoccerEnv) else ()
+    return config.num_envs * config.unroll * sum(game.scenario.count for game in (env, *others))

@@ -101,7 +101,8 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     first = first_state(config, env, options)
     check_roles(config, env)
     steps = int(np.max(first.steps))
-    if steps + per_update(config, env) > config.total_steps and steps:
+    more = per_update(config, env)
+    if steps + more > config.total_steps and steps:
         raise UserError(
             f"{options.out}: the run has all of its {config.total_steps} agent-steps; name more with --steps to go on."
         )
@@ -113,7 +114,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
-        rows = _loop(Loop(config, env, options, members, bar), first, interrupted)
+        rows = _loop(Loop(config, env, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
@@ -158,6 +159,8 @@ class Loop:
     options: RunOptions
     members: list[Member]
     bar: ProgressBar
+    per_update: int
+    """Agent-steps."""
 
 
 def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
@@ -191,10 +194,10 @@ def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     update = jax.jit(step if num == 1 else jax.vmap(step))  # nothing is donated: the guard needs the state before
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
-    while steps + per_update(config, loop.env) <= config.total_steps or count == 0:
+    while steps + loop.per_update <= config.total_steps or count == 0:
         last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}
-        count, steps = count + 1, steps + per_update(config, loop.env)
+        count, steps = count + 1, steps + loop.per_update
         place = {"update": count, "steps": steps, "seconds": before + time.monotonic() - started}
         rows = [{**place, **{name: float(value[i]) for name, value in values.items()}} for i in range(num)]
         guard(loop, last, rows)

@@ -74,8 +74,14 @@ def init_games(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainStat
     )
 
 
-def make_game_update(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
-    """One rollout of all games and the gradient steps on it, state -> (state, metrics)."""
+def make_game_update(
+    config: TrainConfig, env: SoccerEnv, robots: int = 0
+) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
+    """One rollout of all games and the gradient steps on it, state -> (state, metrics).
+
+    `robots` is how many there are of ours in all games that take turns with these (default: none do).
+    """
+    per_update = config.unroll * config.num_envs * (robots or env.scenario.count)
     networks = make_networks(config.network, env.observation, env.action_size)
     opponents = Opponents(config, env, networks)
 
@@ -90,7 +96,7 @@ def make_game_update(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainStat
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
         rate = jnp.where(is_taught(config, before.steps), teaching_rate(config, state.steps), state.learning_rate)
-        state = state._replace(learning_rate=rate, league=play_on(config, state, rollout))
+        state = state._replace(learning_rate=rate, league=play_on(config, state, rollout, per_update))
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": rate, "noise_floor": noise_floor(config, state.steps)}
         metrics |= {"parameter_norm": optax.global_norm(state.params)}
@@ -156,7 +162,7 @@ def critic_input(env: SoccerEnv, state: State) -> jax.Array:
     return jax.vmap(env.privileged)(state)[:, : env.scenario.count]
 
 
-def play_on(config: TrainConfig, state: TrainState, rollout: Rollout) -> League:
+def play_on(config: TrainConfig, state: TrainState, rollout: Rollout, per_update: int) -> League:
     """Results are counted; every `snapshot_every` updates the learner joins the pool, and opponents are drawn."""
     parts = leagues.num_parts(config.self_play)
     won, lost, ended = (
@@ -164,8 +170,8 @@ def play_on(config: TrainConfig, state: TrainState, rollout: Rollout) -> League:
         for x in (rollout.metrics["success"], rollout.metrics["contact"], rollout.done)
     )
     league = leagues.score(config.self_play, state.league, won, lost, ended)
-    per_update = config.unroll * config.num_envs * rollout.obs.shape[2]
-    due = jnp.round(state.steps / per_update) % config.self_play.snapshot_every == 0
+    updates = jnp.ceil(state.steps / per_update - 0.01)  # some steps of this one may be still to come
+    due = updates % config.self_play.snapshot_every == 0
     learner = as_team(state.params["actor"], state.obs_stats)
     key = jax.random.fold_in(state.key, 1)
     return jax.lax.cond(due, leagues.next_round, lambda same, *_: same, league, learner, key)

@@ -39,6 +39,8 @@ class TrainState(NamedTuple):
     """[lessons] how far each lesson of the curriculum is, 0 to 1."""
     league: Any = ()
     """Games: the opponents; see `robomarl.train.league`."""
+    others: tuple[Any, ...] = ()
+    """States of the games that take turns with this one; see `robomarl.train.turns`."""
 
 
 class Rollout(NamedTuple):
