@@ -7,8 +7,11 @@ literals, optionals and the `Range` annotation, and names the file, the key and 
 import dataclasses
 import difflib
 import math
+import tomllib
 import types
 import typing
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 
@@ -32,6 +35,29 @@ Positive = Annotated[float, Range(1e-12)]
 NonNegative = Annotated[float, Range(0.0)]
 Fraction = Annotated[float, Range(0.0, 1.0)]
 Count = Annotated[int, Range(1)]
+
+
+def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """The keys of a TOML file, over those of the one that it names in `extends`.
+
+    Args:
+        path: the file.
+        base: the keys of the other, by what `extends` says.
+
+    Raises:
+        UserError: bad TOML.
+    """
+    try:
+        data = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
+    return _merged(base(str(data.pop("extends"))), data) if "extends" in data else data
+
+
+def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    both = base.keys() & over.keys()
+    nested = {k: _merged(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
+    return {**base, **over, **nested}
 
 
 def build(cls: type, data: Any, file: str, key: str = "") -> Any:

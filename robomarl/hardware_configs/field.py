@@ -5,12 +5,11 @@ climb's speed is the vehicle's, if neither says one; the landing's is in the veh
 """
 
 import re
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from robomarl.config import Range, UserError, build
+from robomarl.config import Range, build, read_toml
 from robomarl.paths import scenarios_dir
 
 CLIMB_M_S = 0.3
@@ -55,7 +54,7 @@ def scenario_field(scenario: str) -> FieldConfig:
     path = _file_of(scenario)
     if path is None:
         return FieldConfig()
-    return build(FieldConfig, _section(path, "field"), f"{path.name}, field")
+    return build(FieldConfig, _content(scenario).get("field", {}), f"{path.name}, field")
 
 
 def scenario_obstacles(scenario: str) -> list[dict]:
@@ -64,17 +63,12 @@ def scenario_obstacles(scenario: str) -> list[dict]:
     Raises:
         UserError: bad TOML.
     """
+    return _content(scenario).get("arena", {}).get("obstacles", [])
+
+
+def _content(scenario: str) -> dict[str, Any]:
     path = _file_of(scenario)
-    return [] if path is None else _section(path, "arena").get("obstacles", [])
-
-
-def _section(path: Path, name: str) -> dict:
-    try:
-        content = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    base = _file_of(str(content.get("extends", "")))
-    return {**({} if base is None else _section(base, name)), **content.get(name, {})}
+    return {} if path is None else read_toml(path, _content)
 
 
 def _file_of(scenario: str) -> Path | None:

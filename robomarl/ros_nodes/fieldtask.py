@@ -6,7 +6,6 @@ publishes the same topics from a function in `robomarl.ros_nodes.sim_node.sensor
 not imported.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.config import read_toml
 from robomarl.paths import scenarios_dir
 from robomarl.ros_nodes.heard import Scene, Seen
 from robomarl.ros_nodes.loadtask import Carrying
@@ -149,10 +149,4 @@ def scenario_content(scenario: str) -> dict[str, Any]:
     """What a scenario file says, with what it extends; empty where there is no such file. A robot has no simulator
     to read it."""
     path = Path(scenario) if scenario.endswith(".toml") else scenarios_dir() / f"{scenario}.toml"
-    if not path.is_file():
-        return {}
-    content = tomllib.loads(path.read_text())
-    found = scenario_content(str(content.get("extends", "")))
-    for key, value in content.items():
-        found[key] = {**found.get(key, {}), **value} if isinstance(value, dict) else value
-    return found
+    return read_toml(path, scenario_content) if path.is_file() else {}

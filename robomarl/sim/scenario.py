@@ -6,7 +6,6 @@ every physical number.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from robomarl.config import Count, NonNegative, Positive, UserError, build
+from robomarl.config import Count, NonNegative, Positive, UserError, build, read_toml
 from robomarl.control.command import CommandConfig
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
@@ -272,14 +271,7 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
     path = Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
     if not path.is_file():
         return _family(name), f"{name}.toml"
-    try:
-        data = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    if "extends" in data:
-        base, _ = read_scenario(str(data.pop("extends")))
-        data = _merge(base, data)
-    return data, path.name
+    return read_toml(path, lambda base: read_scenario(base)[0]), path.name
 
 
 def _family(name: str) -> dict[str, Any]:
@@ -290,9 +282,3 @@ def _family(name: str) -> dict[str, Any]:
         raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
     data, _ = read_scenario(members[0].stem)
     return {**data, "count": int(match[2])}
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    both = base.keys() & over.keys()
-    nested = {k: _merge(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
-    return {**base, **over, **nested}

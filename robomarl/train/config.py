@@ -1,11 +1,10 @@
 """`TrainConfig`: everything that decides a training run but the scenario. A recipe file is one of these."""
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build, read_toml
 from robomarl.paths import recipes_dir
 from robomarl.sim.soccer.config import Starts
 
@@ -74,7 +73,7 @@ class SelfPlayConfig:
     """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
 
     scripts: tuple[str, ...] = ("chaser", "keeper")
-    """Scripted teams. One that is named twice plays twice as much; metrics of its name are of the second time."""
+    """Scripted teams. One that is named twice plays twice as much."""
     script_parts: Count = 3
     """Parts that each of them plays."""
     itself: Count = 2
@@ -158,14 +157,15 @@ def load_recipe(name: str) -> tuple[TrainConfig, int]:
     Raises:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
+    data, file = _read_recipe(name)
+    seed = data.pop("seed", 0)
+    if not isinstance(seed, int):
+        raise UserError(f"{file}: seed must be a whole number, not {seed!r}.")
+    return build(TrainConfig, data, file), seed
+
+
+def _read_recipe(name: str) -> tuple[dict[str, Any], str]:
     path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
     if not path.is_file():
         raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
-    try:
-        data = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    seed = data.pop("seed", 0)
-    if not isinstance(seed, int):
-        raise UserError(f"{path.name}: seed must be a whole number, not {seed!r}.")
-    return build(TrainConfig, data, path.name), seed
+    return read_toml(path, lambda base: _read_recipe(base)[0]), path.name

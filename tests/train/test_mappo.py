@@ -188,6 +188,22 @@ def test_bad_recipe_is_one_sentence_with_file_key_and_mend(tmp_path) -> None:
         assert all(word in str(error.value) for word in words)
 
 
+def test_recipe_says_what_is_other_than_in_the_one_that_it_extends(tmp_path) -> None:
+    """One key of a section leaves the others of it; the seed is the other recipe's too."""
+    first, second, third = (tmp_path / f"{name}.toml" for name in "abc")
+    first.write_text("seed = 3\nepochs = 7\n[noise]\nfloor_std = 0.5\nfinal_floor_std = 0.4\n[weights]\nscore = 1.0\n")
+    second.write_text(f"extends = {str(first)!r}\n[noise]\nfloor_std = 0.45\n[weights]\nconcede = -2.0\n")
+    third.write_text(f"extends = {str(second)!r}\nepochs = 1\nscore = 1\n")
+    config, seed = load_recipe(str(second))
+    assert (seed, config.epochs, config.noise.floor_std, config.noise.final_floor_std) == (3, 7, 0.45, 0.4)
+    assert config.weights == {"score": 1.0, "concede": -2.0}
+    with pytest.raises(UserError, match=r"c\.toml: unknown key 'score'"):
+        load_recipe(str(third))
+    third.write_text("epochs 1")
+    with pytest.raises(UserError, match=r"c\.toml: not valid TOML"):
+        load_recipe(str(third))
+
+
 @pytest.mark.slow
 def test_profile_names_every_part_and_simulation_is_the_engine_alone() -> None:
     """Parts are of positive time and the table shows them all; the simulated world is the environment's own."""
