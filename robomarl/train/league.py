@@ -194,9 +194,10 @@ def league_metrics(config: SelfPlayConfig, league: League) -> dict[str, jax.Arra
     """Ratings, and the share of the goals that was ours lately: against each script, and against snapshots."""
     goals_for, against = league.goals
     share, found = (goals_for + 0.5) / (goals_for + against + 1), {"elo/learner": league.elo}
-    for i, name in enumerate(config.scripts):
-        part = slice(i * config.script_parts, (i + 1) * config.script_parts)
-        found[f"elo/{name}"] = league.script_elo[i]
+    for name in dict.fromkeys(config.scripts):
+        its = np.array(config.scripts) == name
+        part = np.flatnonzero(np.repeat(its, config.script_parts))
+        found[f"elo/{name}"] = league.script_elo[np.flatnonzero(its)].mean()
         found[f"share/{name}"] = (goals_for[part].sum() + 0.5) / (league.goals[:, part].sum() + 1)
     known = np.arange(len(league.games)) < league.count
     found["elo/best_snapshot"] = jnp.where(known, league.pool_elo, -jnp.inf).max()

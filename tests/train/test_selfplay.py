@@ -1,5 +1,7 @@
 """Self-play: ratings, the pool of snapshots, who moves the other team, and what a learner makes of it."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -73,6 +75,14 @@ def test_results_are_counted_and_rated():
     assert found["share/chaser"] == pytest.approx(4.5 / 5)
     assert found["share/keeper"] == pytest.approx(0.5 / 5)
     assert found["elo/learner"] == after.elo
+
+
+def test_metrics_of_a_script_that_plays_twice_are_of_both():
+    twice = dataclasses.replace(PLAY, scripts=("chaser", "keeper", "keeper"))
+    goals = jnp.asarray([[1.0, 4.0, 2.0, 0.0, 0.0], [1.0, 0.0, 3.0, 0.0, 0.0]])
+    found = leagues.league_metrics(twice, some_league(script_elo=jnp.asarray([1000.0, 900.0, 960.0]), goals=goals))
+    assert found["share/keeper"] == pytest.approx(6.5 / 10)
+    assert found["elo/keeper"] == pytest.approx(930)
 
 
 def test_a_snapshot_takes_the_place_of_the_oldest():
