@@ -90,15 +90,16 @@ def broadcast_from(
     """
     plan, seen, times_s = said.plan, said.seen, (0.0, *ahead_s)
     moves = zip((said.pos_m, plan.pos_m, plan.stop_m), (said.vel_m_s, plan.vel_m_s, np.zeros(3)), times_s, strict=True)
-    points = [_point([pos], [vel], time_s) for pos, vel, time_s in moves]
-    points += [_point(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
+    points = [point_of([pos], [vel], time_s) for pos, vel, time_s in moves]
+    points += [point_of(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
     things = seen.kinds if seen else ()
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot, *things], points=points)
 
 
-def _point(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float) -> MultiDOFJointTrajectoryPoint:
-    places, motions = map(list, zip(*map(placed, pos, vel), strict=True))
-    point = MultiDOFJointTrajectoryPoint(transforms=places, velocities=motions)
+def point_of(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float) -> MultiDOFJointTrajectoryPoint:
+    """Places and velocities [3] of things, that long after the stamp."""
+    moves = list(map(_placed, pos, vel))
+    point = MultiDOFJointTrajectoryPoint(transforms=[m[0] for m in moves], velocities=[m[1] for m in moves])
     set_stamp(point.time_from_start, time_s)
     return point
 
@@ -248,8 +249,7 @@ def stamp_of(of: Header) -> float:
     return time_of(of.stamp)
 
 
-def placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
-    """A place [3] without attitude, and a velocity [3] without rates."""
+def _placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
     place, motion = Transform(), Twist()
     set_xyz(place.translation, pos)
     set_xyz(motion.linear, vel)

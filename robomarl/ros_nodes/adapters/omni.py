@@ -11,13 +11,13 @@ import numpy as np
 from geometry_msgs.msg import PointStamped, TwistStamped, Vector3Stamped
 from sensor_msgs.msg import TimeReference
 from std_msgs.msg import Header
-from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from robomarl.geometry import quat_conjugate, rotate
 from robomarl.ros_nodes.convert import (
     MessageError,
     header,
-    placed,
+    point_of,
     points_of,
     set_stamp,
     set_xyz,
@@ -87,11 +87,7 @@ def kick_to(message: Vector3Stamped) -> tuple[float, float]:
 
 def sighting_from(sighting: Sighting, robot: str) -> MultiDOFJointTrajectory:
     """One picture: what is seen, by kind."""
-    point = MultiDOFJointTrajectoryPoint()
-    for thing in sighting.things:
-        place, motion = placed(thing.pos_m, thing.vel_m_s)
-        point.transforms.append(place)  # type: ignore[union-attr]
-        point.velocities.append(motion)  # type: ignore[union-attr]
+    point = point_of((t.pos_m for t in sighting.things), (t.vel_m_s for t in sighting.things), 0.0)
     names = [thing.kind for thing in sighting.things]
     return MultiDOFJointTrajectory(header=_body_header(sighting.stamp_s, robot), joint_names=names, points=[point])
 
