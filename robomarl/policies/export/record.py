@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import numpy as np
-from brax.envs.base import State
 
 from robomarl import __version__
 from robomarl.policies.contract import (
@@ -23,6 +22,7 @@ from robomarl.policies.contract import (
     source_of,
 )
 from robomarl.safety.filter import SafetyParams
+from robomarl.sim.agents import State
 from robomarl.sim.env import make_env
 from robomarl.sim.guard import safety_params
 from robomarl.sim.scenario import Scenario
