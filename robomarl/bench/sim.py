@@ -33,7 +33,7 @@ def soccer() -> list[Row]:
     from robomarl.sim.soccer.scenario import load_soccer
 
     env = SoccerEnv(load_soccer("soccer_2v2"))
-    return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", throughput(env, n), "1/s") for n in (1024, 4096)]
+    return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", throughput(env, n), "1/s") for n in (1024, 4096, 8192)]
 
 
 def fast(scenario, batch: int) -> float:
