@@ -9,11 +9,12 @@ import pytest
 from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.train import programs
+from robomarl.train import programs, turns
 from robomarl.train.checkpoint import weights_of, with_weights
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
-from robomarl.train.selfplay import init_games, make_game_update
-from robomarl.train.turns import hand_over, init_turns, make_turns, other_games
+from robomarl.train.selfplay import init_games
+from robomarl.train.state import TrainState
+from robomarl.train.turns import init_turns, make_turns, other_games
 
 CONFIG = TrainConfig(
     scenario="soccer_1v1",
@@ -29,24 +30,40 @@ CONFIG = TrainConfig(
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
 
 
-def test_the_second_game_goes_on_from_the_actor_that_the_first_one_left():
-    """Three rounds, the last one against both turns taken by hand; a snapshot is taken every second round."""
+def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch):
+    """Each turn writes its team's size behind what the actor says, and counts in its own critic."""
+
+    def make_step(config: TrainConfig, game: SoccerEnv, robots: int):
+        def step(state: TrainState):
+            size, params = game.scenario.count, state.params
+            params = {"actor": 10 * params["actor"] + size, "critic": params["critic"] + 1}
+            return state._replace(params=params, steps=state.steps + size), {"reward": size, "loss/kl": 0.0}
+
+        return step
+
+    monkeypatch.setattr(turns, "make_game_update", make_step)
+    other = TrainState(*[None] * 12)._replace(params={"actor": -1, "critic": 50}, obs_stats="old", steps=-1)
+    state = other._replace(params={"actor": 0, "critic": 20}, obs_stats="new", steps=6, others=(other,))
+    after, metrics = make_turns(CONFIG, ENV)(state)
+    assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
+    assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")
+    assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
+
+
+def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
     update, state = jax.jit(make_turns(CONFIG, ENV)), jax.jit(lambda k: init_turns(CONFIG, ENV, k))(jax.random.key(0))
-    second = other_games(CONFIG, ENV)[0]
-    for _ in range(2):
-        state, _ = update(state)
-    assert [int(game.league.count) for game in (state, *state.others)] == [2, 2]
-    first, found = jax.jit(make_game_update(CONFIG, ENV, 3))(state)
-    then, _ = jax.jit(make_game_update(CONFIG, second, 3))(hand_over(first, state.others[0]))
-    after, metrics = update(state)
-    assert int(after.steps) == 3 * programs.per_update(CONFIG, ENV) == 3 * 6 * 2 * (1 + 2)
-    assert metrics["reward"] == pytest.approx(float(found["reward"]), abs=1e-6) != metrics["soccer_2v2/reward"]
-    for a, b in zip(jax.tree.leaves(after.params["actor"]), jax.tree.leaves(then.params["actor"]), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-6)
-    critics = [jax.tree.leaves(game.params["critic"]) for game in (after, first, *after.others, then)]
-    for ours, by_hand in (critics[:2], critics[2:]):
-        assert all(np.allclose(a, b, atol=1e-6) for a, b in zip(ours, by_hand, strict=True))
-    assert [int(game.league.count) for game in (after, *after.others)] == [2, 2]
+    taken = []
+    for _ in range(3):
+        before, (state, metrics) = state, update(state)
+        taken.append([int(game.league.count) for game in (state, *state.others)])
+        assert all(np.isfinite(float(value)) for value in metrics.values())
+    assert taken == [[1, 1], [2, 2], [2, 2]]
+    assert int(state.steps) == 3 * programs.per_update(CONFIG, ENV) == 3 * 6 * 2 * (1 + 2)
+    assert metrics["reward"] != metrics["soccer_2v2/reward"]
+    for part in ("actor", "critic"):
+        for old, new in zip((before, *before.others), (state, *state.others), strict=True):
+            pairs = zip(jax.tree.leaves(old.params[part]), jax.tree.leaves(new.params[part]), strict=True)
+            assert any((a != b).any() for a, b in pairs)
 
 
 def test_all_games_start_from_the_weights_of_another_run_and_each_critic_where_it_fits():
