@@ -1,6 +1,7 @@
 """Games that take turns: one actor goes round, and everything that depends on a team's size stays where it is."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import numpy as np
@@ -42,8 +43,11 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
         return step
 
     monkeypatch.setattr(turns, "make_game_update", make_step)
-    other = TrainState(*[None] * 12)._replace(params={"actor": -1, "critic": 50}, obs_stats="old", steps=-1)
-    state = other._replace(params={"actor": 0, "critic": 20}, obs_stats="new", steps=6, others=(other,))
+    nothing: list[Any] = [None] * 12
+    there: dict[str, Any] = {"params": {"actor": -1, "critic": 50}, "obs_stats": "old", "steps": -1}
+    here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
+    other = TrainState(*nothing)._replace(**there)
+    state = other._replace(**here, others=(other,))
     after, metrics = make_turns(CONFIG, ENV)(state)
     assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
     assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")

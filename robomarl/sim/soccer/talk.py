@@ -50,7 +50,7 @@ def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> A
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
     moved = (xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True))
     pictures = zip((_each(scenario.count, part) for part in sight), sight_before, strict=True)
-    kept = Message(*moved, Sight(*(xp.where(heard[..., None], *pair) for pair in pictures)))
+    kept = Message._make((*moved, Sight(*(xp.where(heard[..., None], *pair) for pair in pictures))))
     return Air(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
 
 
