@@ -54,7 +54,7 @@ def scenario_field(scenario: str) -> FieldConfig:
     path = _file_of(scenario)
     if path is None:
         return FieldConfig()
-    return build(FieldConfig, _content(scenario).get("field", {}), f"{path.name}, field")
+    return build(FieldConfig, read_toml(path, _content).get("field", {}), f"{path.name}, field")
 
 
 def scenario_obstacles(scenario: str) -> list[dict]:

@@ -100,7 +100,7 @@ class Playing:
                 continue
             pos[row] = there.pos_m + rotate(there.quat_wxyz, thing.pos_m)
             vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True
-            age_s[row] = max(scene.now_s - sighting.stamp_s, 0.0)
+        age_s[mask] = max(scene.now_s - sighting.stamp_s, 0.0)
         return picture
 
     def _told(self, scene: Scene) -> Picture:
@@ -112,7 +112,7 @@ class Playing:
             for kind, place, motion in zip(*said.seen[:3], strict=True):
                 if (row := self._rows.get(kind)) is not None:
                     pos[k, row], vel[k, row], mask[k, row] = place, motion, True
-                    age_s[k, row] = said.seen.age_s + since_s
+            age_s[k, mask[k]] = said.seen.age_s + since_s
         return picture
 
     def _blank(self, *lead: int) -> Picture:

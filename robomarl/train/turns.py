@@ -4,13 +4,12 @@ What depends on the size of a team is each scenario's own: games, critic, optimi
 statistics of what it sees, go round. So a policy keeps what it can in one game while it learns another.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 
 from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.scenario import load_soccer
 from robomarl.train.config import TrainConfig
 from robomarl.train.selfplay import init_games, make_game_update
 from robomarl.train.state import Metrics, TrainState
@@ -19,36 +18,28 @@ SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
 """Metrics of the other games that are logged, each with the scenario's name before it."""
 
 
-def other_games(config: TrainConfig, env: SoccerEnv) -> list[SoccerEnv]:
-    """The environments of `self_play.also`.
-
-    Raises:
-        UserError: unknown scenario, or one whose robots see or do something else.
-    """
-    play = config.self_play
-    envs = [SoccerEnv(load_soccer(name), config.weights, config.filter, play.starts) for name in play.also]
-    for name, other in zip(play.also, envs, strict=True):
-        if (other.observation, other.action) != (env.observation, env.action):
+def check_alike(games: Sequence[SoccerEnv]) -> None:
+    """Raises `UserError` where robots of a game see or do something else than those of the first."""
+    first = games[0]
+    for other in games[1:]:
+        if (other.observation, other.action) != (first.observation, first.action):
             raise UserError(
-                f"[self_play] also: robots of {name} see or do something else than those of {env.scenario.name}; "
-                "leave it out."
+                f"[self_play] also: robots of {other.scenario.name} see or do something else than those of "
+                f"{first.scenario.name}; leave it out."
             )
-    return envs
 
 
-def init_turns(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainState:
+def init_turns(config: TrainConfig, games: Sequence[SoccerEnv], key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.selfplay.init_games`."""
-    others = other_games(config, env)
-    keys = [key, *(jax.random.fold_in(key, i) for i in range(len(others)))]
-    first, *rest = (init_games(config, game, k) for game, k in zip((env, *others), keys, strict=True))
+    keys = [key, *(jax.random.fold_in(key, i) for i in range(len(games) - 1))]
+    first, *rest = (init_games(config, game, k) for game, k in zip(games, keys, strict=True))
     return first._replace(others=tuple(rest))
 
 
-def make_turns(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
+def make_turns(config: TrainConfig, games: Sequence[SoccerEnv]) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
     """One update of every game, state -> (state, metrics)."""
-    others = other_games(config, env)
-    robots = sum(game.scenario.count for game in (env, *others))
-    first, *rest = (make_game_update(config, game, robots) for game in (env, *others))
+    robots = robots_of(games)
+    first, *rest = (make_game_update(config, game, robots) for game in games)
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, metrics = first(state)
@@ -61,6 +52,11 @@ def make_turns(config: TrainConfig, env: SoccerEnv) -> Callable[[TrainState], tu
         return state._replace(others=tuple(after)), metrics
 
     return update
+
+
+def robots_of(games: Sequence[SoccerEnv]) -> int:
+    """How many robots learn."""
+    return sum(game.scenario.count for game in games)
 
 
 def hand_over(giver: TrainState, taker: TrainState) -> TrainState:

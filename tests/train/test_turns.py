@@ -15,7 +15,7 @@ from robomarl.train.checkpoint import weights_of, with_weights
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.selfplay import init_games
 from robomarl.train.state import TrainState
-from robomarl.train.turns import init_turns, make_turns, other_games
+from robomarl.train.turns import init_turns, make_turns
 
 CONFIG = TrainConfig(
     scenario="soccer_1v1",
@@ -29,6 +29,7 @@ CONFIG = TrainConfig(
     ),
 )
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
+GAMES = programs.games(CONFIG, ENV)
 
 
 def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch):
@@ -48,14 +49,17 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
     here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
     other = TrainState(*nothing)._replace(**there)
     state = other._replace(**here, others=(other,))
-    after, metrics = make_turns(CONFIG, ENV)(state)
+    after, metrics = make_turns(CONFIG, GAMES)(state)
     assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
     assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")
     assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
 
 
 def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
-    update, state = jax.jit(make_turns(CONFIG, ENV)), jax.jit(lambda k: init_turns(CONFIG, ENV, k))(jax.random.key(0))
+    update, state = (
+        jax.jit(make_turns(CONFIG, GAMES)),
+        jax.jit(lambda k: init_turns(CONFIG, GAMES, k))(jax.random.key(0)),
+    )
     taken = []
     for _ in range(3):
         before, (state, metrics) = state, update(state)
@@ -71,8 +75,8 @@ def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_seco
 
 
 def test_all_games_start_from_the_weights_of_another_run_and_each_critic_where_it_fits():
-    second = other_games(CONFIG, ENV)[0]
-    start = jax.jit(lambda key: (init_games(CONFIG, second, key), init_turns(CONFIG, ENV, key)))
+    second = GAMES[1]
+    start = jax.jit(lambda key: (init_games(CONFIG, second, key), init_turns(CONFIG, GAMES, key)))
     other, state = start(jax.random.key(0))[0], start(jax.random.key(1))[1]
     state = with_weights(state, weights_of(other), "--init")
     for name in ("actor", "critic"):
@@ -86,4 +90,4 @@ def test_a_scenario_whose_robots_see_something_else_can_not_take_turns():
     narrow = load_soccer("soccer_1v1")
     env = SoccerEnv(dataclasses.replace(narrow, radio=dataclasses.replace(narrow.radio, neighbours=1)))
     with pytest.raises(UserError, match=r"\[self_play\] also: robots of soccer_2v2 see or do something else"):
-        other_games(CONFIG, env)
+        programs.games(CONFIG, env)
