@@ -60,6 +60,7 @@ def robomarl(seed: int, started: float) -> list[Snapshot]:
 
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.config import load_recipe
+    from robomarl.train.polyak import deployed
     from robomarl.train.runner import RunOptions, train_run
 
     found: list[Snapshot] = []
@@ -67,7 +68,7 @@ def robomarl(seed: int, started: float) -> list[Snapshot]:
     def keep(state: Any, rows: list) -> None:
         steps = int(rows[0]["steps"])
         if not found or steps - found[-1].steps >= SNAPSHOT_STEPS:
-            learned = jax.device_get((state.params["actor"], state.obs_stats))
+            learned = jax.device_get((deployed(state), state.obs_stats))
             found.append(Snapshot(time.time() - started, steps, learned))
 
     with tempfile.TemporaryDirectory() as folder:

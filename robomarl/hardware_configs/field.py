@@ -1,4 +1,5 @@
-"""`FieldConfig`: how a field test begins, and what becomes of a team that loses a robot.
+"""What robots read of a scenario file; and `FieldConfig`: how a field test begins, and what becomes of a team that
+loses a robot.
 
 The scenario file says it in `[field]`, for all fleets that fly it; a fleet file may say otherwise in `field`. The
 climb's speed is the vehicle's, if neither says one; the landing's is in the vehicle file only.
@@ -46,7 +47,7 @@ def settled(fleet: FieldConfig, scenario: str, climb_m_s: float | None) -> Field
 
 
 def scenario_field(scenario: str) -> FieldConfig:
-    """The section `[field]` of a scenario file and of those that it extends; robots have no simulator to read it.
+    """The section `[field]` of a scenario file and of those that it extends.
 
     Raises:
         UserError: bad TOML, or a wrong key or value.
@@ -54,7 +55,7 @@ def scenario_field(scenario: str) -> FieldConfig:
     path = _file_of(scenario)
     if path is None:
         return FieldConfig()
-    return build(FieldConfig, read_toml(path, _content).get("field", {}), f"{path.name}, field")
+    return build(FieldConfig, read_toml(path, scenario_content).get("field", {}), f"{path.name}, field")
 
 
 def scenario_obstacles(scenario: str) -> list[dict]:
@@ -63,12 +64,17 @@ def scenario_obstacles(scenario: str) -> list[dict]:
     Raises:
         UserError: bad TOML.
     """
-    return _content(scenario).get("arena", {}).get("obstacles", [])
+    return scenario_content(scenario).get("arena", {}).get("obstacles", [])
 
 
-def _content(scenario: str) -> dict[str, Any]:
+def scenario_content(scenario: str) -> dict[str, Any]:
+    """What a scenario file says, with what it extends; empty where there is none. Robots have no simulator to read it.
+
+    Raises:
+        UserError: bad TOML.
+    """
     path = _file_of(scenario)
-    return {} if path is None else read_toml(path, _content)
+    return {} if path is None else read_toml(path, scenario_content)
 
 
 def _file_of(scenario: str) -> Path | None:

@@ -8,13 +8,11 @@ not imported.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.config import read_toml
-from robomarl.paths import scenarios_dir
+from robomarl.hardware_configs.field import scenario_content
 from robomarl.ros_nodes.heard import Scene, Seen
 from robomarl.ros_nodes.loadtask import Carrying
 from robomarl.ros_nodes.machine import Rule
@@ -143,10 +141,3 @@ def field_task(content: Mapping[str, Any], seat: Seat = Seat()) -> FieldTask:  #
 def task_name(scenario: str) -> str:
     """The task that a scenario file names; "" where there is no such file."""
     return str(scenario_content(scenario).get("task", ""))
-
-
-def scenario_content(scenario: str) -> dict[str, Any]:
-    """What a scenario file says, with what it extends; empty where there is no such file. A robot has no simulator
-    to read it."""
-    path = Path(scenario) if scenario.endswith(".toml") else scenarios_dir() / f"{scenario}.toml"
-    return read_toml(path, scenario_content) if path.is_file() else {}

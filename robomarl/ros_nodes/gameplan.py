@@ -3,8 +3,8 @@
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.hardware_configs.field import scenario_content
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.ros_nodes.fieldtask import scenario_content
 from robomarl.ros_nodes.soccertask import check_roles
 from robomarl.ros_nodes.topics import SOCCER
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.train.checkpoint import Run, read_weights, with_weights
+from robomarl.train.checkpoint import Run, read_weights
+from robomarl.train.weights import with_weights
 
 
 def averaged(run: Run, sources: Sequence[str]) -> Run:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError, build, to_dict
@@ -29,9 +28,11 @@ from robomarl.sim.env import TeamEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.polyak import deployed
 from robomarl.train.programs import training_env
 from robomarl.train.state import TrainState
 from robomarl.train.storage import load_state
+from robomarl.train.weights import weights_of
 
 WEIGHTS_FILE = "weights.npz"
 """Where a bundle keeps what `--init` starts from."""
@@ -81,7 +82,7 @@ class Run:
     @property
     def params(self) -> dict[str, Any]:
         """Flax parameters of the actor."""
-        return self.state.params["actor"]
+        return deployed(self.state)
 
     @cached_property
     def networks(self) -> Networks:
@@ -163,47 +164,6 @@ def load_run(folder: str | Path, file: str = "") -> Run:
     return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
 
 
-def weights_of(state: TrainState) -> dict[str, np.ndarray]:
-    """Parameters and statistics of a state as named arrays."""
-    leaves = jax.tree_util.tree_flatten_with_path(_learned(state))[0]
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
-
-
-def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
-    """A fresh state with the parameters and statistics of another run, which errors call `source`.
-
-    Its optimizer starts anew. The actor must fit. A critic of another team size does not, and is learned anew. Games
-    that take turns have the same.
-
-    Raises:
-        UserError: the actor's weights are those of another network or observation; names the first that is off.
-    """
-    leaves, tree = jax.tree_util.tree_flatten_with_path(_learned(state))
-    chosen = {}
-    for path, leaf in leaves:
-        name = jax.tree_util.keystr(path)
-        fits = name in weights and weights[name].shape == leaf.shape
-        if not fits and ("actor" in name or "obs_" in name):
-            found = f"shape {weights[name].shape}" if name in weights else "nothing"
-            raise UserError(
-                f"{source}: {name} should have shape {leaf.shape}, it has {found}; train with the same network "
-                "and observation."
-            )
-        chosen[name] = jnp.asarray(weights[name]) if fits else None
-    same_critic = all(value is not None for value in chosen.values())
-    kept = [
-        leaf if chosen[n] is None or ("critic" in n and not same_critic) else chosen[n]
-        for n, leaf in ((jax.tree_util.keystr(path), leaf) for path, leaf in leaves)
-    ]
-    others = tuple(with_weights(other, weights, source) for other in state.others)
-    return state._replace(**jax.tree.unflatten(tree, kept), others=others)
-
-
-def _learned(state: TrainState) -> dict[str, Any]:
-    names = ("params", "obs_stats", "obs_range", "critic_stats", "value_stats")
-    return {name: getattr(state, name) for name in names}
-
-
 def read_weights(source: str) -> Mapping[str, np.ndarray]:
     """The weights of a run folder or of a bundle, by name or path.
 
@@ -270,7 +230,7 @@ class RunPolicy:
     def with_state(self, state: TrainState) -> "RunPolicy":
         """The policy of another state of the same run."""
         other = copy.copy(self)
-        other._learned = state.params["actor"], state.obs_stats
+        other._learned = deployed(state), state.obs_stats
         return other
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:

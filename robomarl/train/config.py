@@ -85,11 +85,15 @@ class SelfPlayConfig:
     snapshot_every: Count = 40
     """Updates from one snapshot to the next; then opponents are drawn again."""
     teacher: str = ""
-    """Script that the policy imitates at first."""
+    """Script, or bundle or run folder with the same network, that the policy imitates at first."""
+    teachers: dict[str, str] = field(default_factory=dict)
+    """Who teaches instead in the scenario of this name, of those that take turns."""
     teach_share: Fraction = 0.0
     """For this share of `total_steps`."""
     starts: Starts = Starts()
     """How episodes start."""
+    rally_s: Positive | None = None
+    """They end at a goal or after this time; by default after the scenario's `rules.rally_s`."""
     also: tuple[str, ...] = ()
     """Scenarios that take turns with the run's own, an update of each: one actor learns all. Agent-steps are of all."""
 
@@ -128,6 +132,9 @@ class TrainConfig:
     critic_first: NonNegative = 0.0
     """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
     yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
+    average_over: NonNegative = 0.0
+    """If not 0, what is deployed is the mean of the actor's weights over about this many updates; see
+    `robomarl.train.polyak`."""
     max_grad_norm: Positive = 1.0
     network: NetworkConfig = NetworkConfig()
     noise: NoiseConfig = NoiseConfig()

@@ -27,6 +27,7 @@ from robomarl.train.checkpoint import create_run
 from robomarl.train.config import TrainConfig
 from robomarl.train.mappo import init_state
 from robomarl.train.networks import Networks, make_networks
+from robomarl.train.polyak import with_mean
 from robomarl.train.state import TrainState
 from robomarl.train.storage import save_state
 
@@ -74,7 +75,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     with bar:
         for round_index in range(ROUNDS):
             state, error = teacher.round(state, round_index / (ROUNDS - 1), bar)
-    save_state(out / "checkpoint.npz", jax.device_put(state))
+    save_state(out / "checkpoint.npz", jax.device_put(with_mean(config, state)))
     decisions = ROUNDS * teacher.num_teams * scenario.max_steps * scenario.count
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.sim.baselines import SCRIPTS
 from robomarl.sim.baselines.playbook import Belief, no_belief
 from robomarl.sim.baselines.soccer import ScriptedTeam
 from robomarl.sim.soccer.env import SoccerEnv
@@ -41,13 +42,18 @@ def as_team(params: Any, stats: Any) -> Team:
     return Team(params, jax.tree.map(jnp.asarray, stats))
 
 
+def copies(team: Team, count: int) -> Team:
+    """[count] times the same team."""
+    return jax.tree.map(lambda x: jnp.repeat(x[None], count, 0), team)
+
+
 class Memory(NamedTuple):
     """What the players remember beside the learner."""
 
     belief: Belief
     """[B, N] of scripts on the other side."""
-    taught: Belief
-    """[B, N] of the teacher."""
+    taught: Belief | Carry
+    """[B, N, ...] of the teacher, a script's or a network's."""
     carry: Carry
     """[B, N, ...] of networks on the other side."""
 
@@ -85,9 +91,10 @@ def first_league(config: TrainConfig, env: SoccerEnv, networks: Networks, team: 
     """The league before the first update: the pool holds the untrained team."""
     play, shape = config.self_play, (config.num_envs, env.scenario.count)
     belief, kept = no_belief(jnp.zeros(shape)), play.pool
+    carry = networks.init_carry(shape)
     return League(
-        memory=Memory(belief, belief, networks.init_carry(shape)),
-        pool=jax.tree.map(lambda x: jnp.repeat(x[None], kept, 0), team),
+        memory=Memory(belief, carry if team_teaches(play) else belief, carry),
+        pool=copies(team, kept),
         count=jnp.ones((), jnp.int32),
         points=jnp.zeros(kept),
         games=jnp.zeros(kept),
@@ -99,19 +106,26 @@ def first_league(config: TrainConfig, env: SoccerEnv, networks: Networks, team: 
     )
 
 
+def team_teaches(config: SelfPlayConfig) -> bool:
+    """Whether the teacher is a trained team."""
+    return config.teacher not in ("", *SCRIPTS)
+
+
 class Opponents:
     """What moves the other team in each part of the batch: scripts first, then the learner, then snapshots."""
 
-    def __init__(self, config: TrainConfig, env: SoccerEnv, networks: Networks) -> None:
-        """Work out who plays where."""
+    def __init__(self, config: TrainConfig, env: SoccerEnv, networks: Networks, teacher: Team | None = None) -> None:
+        """Work out who plays where; `teacher` is the team that teaches, if it is no script."""
         self._play, self._env, self._networks = config.self_play, env, networks
         self._size = config.num_envs // num_parts(self._play)
         self._scripts = [ScriptedTeam(env.scenario, name) for name in self._play.scripts]
-        self._teacher = ScriptedTeam(env.scenario, self._play.teacher) if self._play.teacher else None
+        self._teacher = teacher
+        if self._play.teacher in SCRIPTS:
+            self._teacher = ScriptedTeam(env.scenario, self._play.teacher)
 
     def teams(self, league: League, learner: Team) -> Team:
         """[itself + S] who plays in the parts without a script, the learner first."""
-        mine = jax.tree.map(lambda x: jnp.repeat(x[None], self._play.itself, 0), learner)
+        mine = copies(learner, self._play.itself)
         theirs = jax.tree.map(lambda x: x[league.playing], league.pool)
         return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), mine, theirs)
 
@@ -125,9 +139,9 @@ class Opponents:
             beliefs.append(belief)
             commands.append(command)
         rest = width * len(self._scripts)
-        by_team = partial(jnp.reshape, shape=(-1, self._size, count, obs.shape[-1]))
+        as_teams = partial(jnp.reshape, shape=(-1, self._size, count, obs.shape[-1]))
         carry = jax.tree.map(lambda x: x[rest:].reshape(-1, self._size, *x.shape[1:]), memory.carry)
-        carry, command = jax.vmap(self._decide)(teams, carry, by_team(obs[rest:, count:]))
+        carry, command = jax.vmap(self._decide)(teams, carry, as_teams(obs[rest:, count:]))
         flat = jax.tree.map(lambda old, new: old.at[rest:].set(new.reshape(-1, *old.shape[1:])), memory.carry, carry)
         belief = jax.tree.map(lambda old, *new: old.at[:rest].set(jnp.concatenate(new)), memory.belief, *beliefs)
         commands.append(command.reshape(-1, count, command.shape[-1]))
@@ -137,12 +151,15 @@ class Opponents:
         carry, output = self._networks.act(team.params, carry, self._networks.normalize(obs, team.stats))
         return carry, squash(jnp.split(output, 2, axis=-1)[0], self._env.action)
 
-    def teach(self, memory: Memory, views: LocalView) -> tuple[Memory, jax.Array]:
-        """(memory, what the teacher would do in the learner's place [B, N, A], in [-1, 1])."""
+    def teach(self, memory: Memory, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
+        """(memory, views, observations) -> (memory, what the teacher would do in our place [B, N, A], in [-1, 1])."""
+        spec, count = self._env.action, self._env.scenario.count
         assert self._teacher is not None, "asked only where there is one"
-        belief, command = self._teacher(memory.taught, team_view(self._env.scenario, views, 0))
-        spec = self._env.action
-        return memory._replace(taught=belief), (2 * command - spec.high - spec.low) / (spec.high - spec.low)
+        if isinstance(self._teacher, Team):
+            taught, command = self._decide(self._teacher, memory.taught, obs[:, :count])  # type: ignore[arg-type]
+        else:
+            taught, command = self._teacher(memory.taught, team_view(self._env.scenario, views, 0))  # type: ignore[arg-type]
+        return memory._replace(taught=taught), (2 * command - spec.high - spec.low) / (spec.high - spec.low)
 
 
 def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Array, ended: jax.Array) -> League:

@@ -19,7 +19,7 @@ from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
 from robomarl.train.squashed import check_noise, distribution, log_prob
-from robomarl.train.state import Batch, Metrics, Rollout, TrainState
+from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
 
 def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
@@ -37,7 +37,7 @@ def num_updates(config: TrainConfig, env: TeamEnv) -> int:
     return max(1, config.total_steps // (config.num_envs * config.unroll * env.num_agents))
 
 
-def make_update(config: TrainConfig, env: TeamEnv) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
+def make_update(config: TrainConfig, env: TeamEnv) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     networks = make_networks(config.network, env.observation, env.action_size)
 

@@ -1,22 +1,24 @@
 """Which training program a scenario takes: MAPPO for teams, self-play for games. Both have one interface."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 
 from robomarl.sim.env import make_env
 from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.scenario import load_soccer
+from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.train import mappo, turns
 from robomarl.train.config import TrainConfig
-from robomarl.train.state import Metrics, TrainState
-
-Update = Callable[[TrainState], tuple[TrainState, Metrics]]
+from robomarl.train.polyak import averaging, with_mean
+from robomarl.train.state import TrainState, Update
 
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:
     """The environment that a run trains in."""
+    rally_s = config.self_play.rally_s
+    if rally_s and isinstance(scenario, SoccerScenario):
+        scenario = replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
     return make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
 
 
@@ -24,25 +26,33 @@ def games(config: TrainConfig, env: SoccerEnv) -> list[SoccerEnv]:
     """The run's own game and those that take turns with it.
 
     Raises:
-        UserError: unknown scenario, or one whose robots see or do something else.
+        UserError: unknown scenario, one whose robots see or do something else, or a teacher of none of them.
     """
     found = [env, *(training_env(config, load_soccer(name)) for name in config.self_play.also)]
     turns.check_alike(found)
+    turns.check_teachers(config, found)
     return found
 
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if isinstance(env, SoccerEnv):
-        return turns.init_turns(config, games(config, env), key)
-    return mappo.init_state(config, env, key)
+        return with_mean(config, turns.init_turns(config, games(config, env), key))
+    return with_mean(config, mappo.init_state(config, env, key))
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     if isinstance(env, SoccerEnv):
-        return turns.make_turns(config, games(config, env))
-    return mappo.make_update(config, env)
+        return averaging(config, _make_game_update(config, env))
+    return averaging(config, mappo.make_update(config, env))
+
+
+def _make_game_update(config: TrainConfig, env: SoccerEnv) -> Update:
+    from robomarl.train.teachers import teacher_of
+
+    found = games(config, env)
+    return turns.make_turns(config, found, [teacher_of(turns.recipe_of(config, game), game) for game in found])
 
 
 def per_update(config: TrainConfig, env: Any) -> int:

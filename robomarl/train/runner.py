@@ -22,15 +22,16 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
-from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text, with_weights
+from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import check_curriculum
 from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
 from robomarl.train.programs import init_state, make_update, per_update, training_env
-from robomarl.train.state import TrainState
+from robomarl.train.state import TrainState, Update
 from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
+from robomarl.train.weights import with_weights
 
 Rows = list[dict[str, float]]
 
@@ -95,9 +96,14 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
     """
     keep_compiled()
-    config, scenario = reopen(options) if options.resume else open_new(config, scenario, options)
+    config, scenario = reopen(options) if options.resume else (config, scenario)
+    config = replace(config, total_steps=options.steps or config.total_steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
+    step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
+    if not options.resume:
+        for seed, folder in options.folders.items():
+            create_run(folder, config, scenario, seed)
     first = first_state(config, env, options)
     check_roles(config, env)
     steps = int(np.max(first.steps))
@@ -114,18 +120,10 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
-        rows = _loop(Loop(config, env, options, members, bar, more), first, interrupted)
+        rows = _loop(Loop(config, env, step, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
-
-
-def open_new(config: TrainConfig, scenario: Scenario, options: RunOptions) -> tuple[TrainConfig, Scenario]:
-    """Make the run folders; returns recipe and scenario."""
-    config = replace(config, total_steps=options.steps or config.total_steps)
-    for seed, folder in options.folders.items():
-        create_run(folder, config, scenario, seed)
-    return config, scenario
 
 
 def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
@@ -137,7 +135,7 @@ def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
         if options.steps:
             replace_text(folder / "config.json", recipe_text(replace(config, total_steps=options.steps)))
     config, scenario, _ = opened[next(iter(opened))]
-    return replace(config, total_steps=options.steps or config.total_steps), scenario
+    return config, scenario
 
 
 def check_roles(config: TrainConfig, env: Any) -> None:
@@ -156,6 +154,7 @@ class Loop:
 
     config: TrainConfig
     env: Any
+    step: Update
     options: RunOptions
     members: list[Member]
     bar: ProgressBar
@@ -190,8 +189,8 @@ def save_all(loop: Loop, state: TrainState) -> None:
 def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     """The states and metric rows of one update after another, until the budget is spent."""
     config, options, num = loop.config, loop.options, len(loop.members)
-    step = make_update(config, loop.env)
-    update = jax.jit(step if num == 1 else jax.vmap(step))  # nothing is donated: the guard needs the state before
+    step = loop.step if num == 1 else jax.vmap(loop.step)
+    update = jax.jit(step)  # nothing is donated: the guard needs the state before
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
     while steps + loop.per_update <= config.total_steps or count == 0:

@@ -1,10 +1,9 @@
 """Self-play: MAPPO of one team in games against a league of opponents, one program for the whole batch.
 
-While it is taught (`self_play.teach_share`), the learner plays, a script says what it would have done, and the actor
+While it is taught (`self_play.teach_share`), the learner plays, a teacher says what it would have done, and the actor
 is fitted to that (Ross, Gordon and Bagnell, AISTATS 2011) while the critic learns already; then PPO goes on.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,7 +17,7 @@ from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.train import league as leagues
 from robomarl.train.config import TrainConfig
-from robomarl.train.league import League, Memory, Opponents, as_team
+from robomarl.train.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.mappo import (
     episode_metrics,
     make_optimizer,
@@ -30,7 +29,7 @@ from robomarl.train.mappo import (
 from robomarl.train.networks import make_networks
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
-from robomarl.train.state import Metrics, Rollout, TrainState
+from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
 TAUGHT_LAST = 0.1
 """Last learning rate of the lessons over the first."""
@@ -74,16 +73,15 @@ def init_games(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainStat
     )
 
 
-def make_game_update(
-    config: TrainConfig, env: SoccerEnv, robots: int = 0
-) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
+def make_game_update(config: TrainConfig, env: SoccerEnv, robots: int = 0, teacher: Team | None = None) -> Update:
     """One rollout of all games and the gradient steps on it, state -> (state, metrics).
 
-    `robots` is how many there are of ours in all games that take turns with these (default: none do).
+    `robots` is how many there are of ours in all games that take turns with these (default: none do); `teacher` is
+    the team that teaches, if it is no script.
     """
     per_update = config.unroll * config.num_envs * (robots or env.scenario.count)
     networks = make_networks(config.network, env.observation, env.action_size)
-    opponents = Opponents(config, env, networks)
+    opponents = Opponents(config, env, networks, teacher)
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         before = state
@@ -126,12 +124,12 @@ def collect_games(
     floor, count, taught = noise_floor(config, state.steps), env.scenario.count, is_taught(config, state.steps)
     teams = opponents.teams(state.league, as_team(state.params["actor"], state.obs_stats))
 
-    def label(memory: Memory, game: Any) -> tuple[Memory, jax.Array]:
+    def label(memory: Memory, game: Any, obs: jax.Array) -> tuple[Memory, jax.Array]:
         blank = jnp.zeros((config.num_envs, count, env.action_size))
         if not config.self_play.teacher:
             return memory, blank
         views = jax.vmap(env.views)(game)
-        return jax.lax.cond(taught, opponents.teach, lambda m, _: (m, blank), memory, views)
+        return jax.lax.cond(taught, opponents.teach, lambda m, *_: (m, blank), memory, views, obs)
 
     def decide(now: tuple, noise: jax.Array) -> tuple[tuple, tuple]:
         here, carry, memory = now
@@ -139,7 +137,7 @@ def collect_games(
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(ours, state.obs_stats))
         dist = distribution(output, config.noise, floor)
         raw = dist.loc + dist.scale * noise
-        memory, wanted = label(memory, game)
+        memory, wanted = label(memory, game, here.obs)
         memory, theirs = opponents.act(memory, teams, jax.vmap(env.views)(game), here.obs)
         after = jax.vmap(env.step)(here, jnp.concatenate([squash(raw, env.action), theirs], 1))
         kept = (ours, critic_input(env, here), raw, log_prob(dist, raw), after.reward[:, :count])

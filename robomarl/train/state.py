@@ -4,6 +4,7 @@ Letters in shapes: T decisions of a rollout, B environments, N robots, O observa
 A action.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -39,8 +40,14 @@ class TrainState(NamedTuple):
     """[lessons] how far each lesson of the curriculum is, 0 to 1."""
     league: Any = ()
     """Games: the opponents; see `robomarl.train.league`."""
+    averaged: Any = ()
+    """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""
     others: tuple[Any, ...] = ()
     """States of the games that take turns with this one; see `robomarl.train.turns`."""
+
+
+Update = Callable[[TrainState], tuple[TrainState, Metrics]]
+"""One rollout and the gradient steps on it."""
 
 
 class Rollout(NamedTuple):

@@ -4,15 +4,17 @@ What depends on the size of a team is each scenario's own: games, critic, optimi
 statistics of what it sees, go round. So a policy keeps what it can in one game while it learns another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import jax
 
 from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.train.config import TrainConfig
+from robomarl.train.league import Team
 from robomarl.train.selfplay import init_games, make_game_update
-from robomarl.train.state import Metrics, TrainState
+from robomarl.train.state import Metrics, TrainState, Update
 
 SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
 """Metrics of the other games that are logged, each with the scenario's name before it."""
@@ -32,14 +34,17 @@ def check_alike(games: Sequence[SoccerEnv]) -> None:
 def init_turns(config: TrainConfig, games: Sequence[SoccerEnv], key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.selfplay.init_games`."""
     keys = [key, *(jax.random.fold_in(key, i) for i in range(len(games) - 1))]
-    first, *rest = (init_games(config, game, k) for game, k in zip(games, keys, strict=True))
+    first, *rest = (init_games(recipe_of(config, game), game, k) for game, k in zip(games, keys, strict=True))
     return first._replace(others=tuple(rest))
 
 
-def make_turns(config: TrainConfig, games: Sequence[SoccerEnv]) -> Callable[[TrainState], tuple[TrainState, Metrics]]:
-    """One update of every game, state -> (state, metrics)."""
+def make_turns(config: TrainConfig, games: Sequence[SoccerEnv], teachers: Sequence[Team | None]) -> Update:
+    """One update of every game, state -> (state, metrics); `teachers` are those of each game that are no scripts."""
     robots = robots_of(games)
-    first, *rest = (make_game_update(config, game, robots) for game in games)
+    first, *rest = (
+        make_game_update(recipe_of(config, game), game, robots, teacher)
+        for game, teacher in zip(games, teachers, strict=True)
+    )
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, metrics = first(state)
@@ -52,6 +57,21 @@ def make_turns(config: TrainConfig, games: Sequence[SoccerEnv]) -> Callable[[Tra
         return state._replace(others=tuple(after)), metrics
 
     return update
+
+
+def recipe_of(config: TrainConfig, game: SoccerEnv) -> TrainConfig:
+    """The recipe with the game's own teacher."""
+    play = config.self_play
+    teacher = play.teachers.get(game.scenario.name, play.teacher)
+    return replace(config, self_play=replace(play, teacher=teacher))
+
+
+def check_teachers(config: TrainConfig, games: Sequence[SoccerEnv]) -> None:
+    """Raises `UserError` where somebody teaches a game that is not trained."""
+    names = [game.scenario.name for game in games]
+    for name in config.self_play.teachers:
+        if name not in names:
+            raise UserError(f"[self_play.teachers] {name}: that is not trained; allowed: {', '.join(names)}.")
 
 
 def robots_of(games: Sequence[SoccerEnv]) -> int:

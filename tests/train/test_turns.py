@@ -11,11 +11,11 @@ from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.scenario import load_soccer
 from robomarl.train import programs, turns
-from robomarl.train.checkpoint import weights_of, with_weights
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.selfplay import init_games
 from robomarl.train.state import TrainState
 from robomarl.train.turns import init_turns, make_turns
+from robomarl.train.weights import weights_of, with_weights
 
 CONFIG = TrainConfig(
     scenario="soccer_1v1",
@@ -35,7 +35,7 @@ GAMES = programs.games(CONFIG, ENV)
 def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch):
     """Each turn writes its team's size behind what the actor says, and counts in its own critic."""
 
-    def make_step(config: TrainConfig, game: SoccerEnv, robots: int):
+    def make_step(config: TrainConfig, game: SoccerEnv, robots: int, teacher: None):
         def step(state: TrainState):
             size, params = game.scenario.count, state.params
             params = {"actor": 10 * params["actor"] + size, "critic": params["critic"] + 1}
@@ -49,7 +49,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
     here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
     other = TrainState(*nothing)._replace(**there)
     state = other._replace(**here, others=(other,))
-    after, metrics = make_turns(CONFIG, GAMES)(state)
+    after, metrics = make_turns(CONFIG, GAMES, [None, None])(state)
     assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
     assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")
     assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
@@ -57,7 +57,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
 
 def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
     update, state = (
-        jax.jit(make_turns(CONFIG, GAMES)),
+        jax.jit(make_turns(CONFIG, GAMES, [None, None])),
         jax.jit(lambda k: init_turns(CONFIG, GAMES, k))(jax.random.key(0)),
     )
     taken = []
@@ -82,6 +82,9 @@ def test_all_games_start_from_the_weights_of_another_run_and_each_critic_where_i
     for name in ("actor", "critic"):
         pairs = zip(jax.tree.leaves(state.others[0].params[name]), jax.tree.leaves(other.params[name]), strict=True)
         assert all((a == b).all() for a, b in pairs)
+    for game in (state, *state.others):
+        snapshots = jax.tree.leaves(game.league.pool.params)
+        assert all((a == b).all() for a, b in zip(snapshots, jax.tree.leaves(other.params["actor"]), strict=True))
     kernel = state.params["critic"]["params"]["Dense_0"]["kernel"]
     assert kernel.shape != other.params["critic"]["params"]["Dense_0"]["kernel"].shape
 

@@ -1,0 +1,29 @@
+"""Trained teams that teach: policy distillation (Rusu et al., ICLR 2016), wherever the learner comes.
+
+So one policy learns from several, each of which plays one game well.
+"""
+
+from functools import partial
+
+import jax
+
+from robomarl.sim.soccer.env import SoccerEnv
+from robomarl.train.checkpoint import read_weights
+from robomarl.train.config import TrainConfig
+from robomarl.train.league import Team, as_team, team_teaches
+from robomarl.train.selfplay import init_games
+from robomarl.train.weights import with_weights
+
+
+def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:
+    """The trained team that teaches this game; None where a script or nobody does.
+
+    Raises:
+        UserError: there is no such bundle or run folder, or its network or observation is another.
+    """
+    if not team_teaches(config.self_play):
+        return None
+    name = config.self_play.teacher
+    blank = jax.eval_shape(partial(init_games, config, env), jax.random.key(0))
+    state = with_weights(blank, read_weights(name), f"[self_play] teacher = {name!r}")
+    return as_team(state.params["actor"], state.obs_stats)
