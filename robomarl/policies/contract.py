@@ -149,6 +149,15 @@ class Training:
 
 
 @dataclass(frozen=True)
+class Expert:
+    """Another actor in the same graph, which decides on fields as long as that of its scenario."""
+
+    scenario: Source
+    """What it was trained in."""
+    training: Training
+
+
+@dataclass(frozen=True)
 class FileEntry:
     """What a file of the bundle must be."""
 

@@ -31,7 +31,7 @@ def check_team(fleet: Fleet) -> None:
 
 
 def seat_of(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[str, Any]:
-    """A policy node's parameters that say who it is: team, index and side.
+    """A policy node's parameters that say who it is and where it plays: team, index, side and field.
 
     Args:
         fleet: of one team, or of two.
@@ -40,7 +40,8 @@ def seat_of(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[st
     """
     size = fleet.team_size
     side, index = divmod(robot.index, size)
-    return {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
+    seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
+    return seat | ({"pitch_m": _pitch_m(scenario_content(fleet.scenario))} if fleet.teams > 1 else {})
 
 
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
@@ -48,9 +49,13 @@ def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     content = scenario_content(fleet.scenario)
     rules = content["rules"]
     return {
-        "length_m": float(content["field"]["length_m"]),
+        "length_m": _pitch_m(content),
         "ball_radius_m": float(content["ball"]["radius_m"]),
         "stuck_m": float(rules["stuck_m"]),
         "stuck_s": float(rules["stuck_s"]),
         "match_s": float(match_s or content["time_limit_s"]),
     }
+
+
+def _pitch_m(content: dict[str, Any]) -> float:
+    return float(content["field"]["length_m"])

@@ -72,7 +72,8 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
         check_carried(bundle.contract.scenario.content, own, len(settings.team))
     size = len(settings.team)
-    task = field_task(bundle.contract.scenario.content, Seat(settings.index, size, settings.away))
+    seat = Seat(settings.index, size, settings.away, settings.pitch_m)
+    task = field_task(bundle.contract.scenario.content, seat)
     blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, nobody(size - 1))
     warm_up(pilot, blank_view(size - 1, blank))
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]

@@ -24,13 +24,14 @@ NOWHERE = Plan(np.zeros(3), np.zeros(3), np.zeros(3))
 class Senses:
     """The inboxes of all players; what they hear is what a simulator and their mates send them."""
 
-    def __init__(self, scenario: SoccerScenario) -> None:
+    def __init__(self, scenario: SoccerScenario, trained_in: SoccerScenario | None = None) -> None:
         self.scenario, count = scenario, scenario.count
         self.names = tuple(f"robot_{i}" for i in range(scenario.players))
         self.teams = (self.names[:count], self.names[count:])
         limits = InboxLimits(0.08, 0.3)
-        seats = [Seat(i % count, count, i >= count) for i in range(scenario.players)]
-        self.tasks = [field_task(to_dict(scenario), seat) for seat in seats]
+        pitch_m = scenario.field.length_m if trained_in else 0.0
+        seats = [Seat(i % count, count, i >= count, pitch_m) for i in range(scenario.players)]
+        self.tasks = [field_task(to_dict(trained_in or scenario), seat) for seat in seats]
         self.inboxes = [
             Inbox(self.teams[seat.away], seat.index, limits, task) for seat, task in zip(seats, self.tasks, strict=True)
         ]
