@@ -163,7 +163,7 @@ def faster_bundle(folder: Path) -> Path:
     """The shipped policy of swap_4, sealed again for `POLICY_HZ`: the same network, the filter at that period."""
     from robomarl.policies import golden
     from robomarl.policies.bundle import entry_of, load_bundle, seal
-    from robomarl.policies.contract import source_of
+    from robomarl.policies.provenance import source_of
     from robomarl.policies.runtime import read_golden
 
     bundle = load_bundle("swap_4")

@@ -12,7 +12,7 @@ class Args:
     """Options of `robomarl export`."""
 
     run: Annotated[Path, tyro.conf.Positional]
-    """Folder that `robomarl train --out` made."""
+    """Folder that `robomarl train --out` made; or a bundle, to which others are to be added."""
     dir: Annotated[Path | None, tyro.conf.Positional] = None
     """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
     name: str = ""
@@ -21,15 +21,19 @@ class Args:
     """Least and largest team that the bundle may fly in; by default exactly the scenario's."""
     average: tuple[str, ...] = ()
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
+    expert: tuple[str, ...] = ()
+    """Runs or bundles of the same kind of game on other fields: there their actors decide."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Export and say where the bundle is."""
     from robomarl.policies.export import export_bundle
     from robomarl.train.average import averaged
-    from robomarl.train.checkpoint import load_run
+    from robomarl.train.experts import with_experts
+    from robomarl.train.sealed import run_of
 
-    source = averaged(load_run(args.run), args.average)
+    source = averaged(run_of(str(args.run)), args.average)
+    source = with_experts(source, [run_of(name) for name in args.expert])
     target = args.dir or Path("policies") / source.name
     bundle = export_bundle(source, target, args.name or target.name, args.team_size)
     print(f"{target}: id {bundle.id}")

@@ -20,9 +20,10 @@ from typing import Any
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
-from robomarl.policies.contract import Contract, FileEntry, sha256_of
+from robomarl.policies.contract import Contract, FileEntry
 from robomarl.policies.migrate import check_version, migrate
 from robomarl.policies.pack import read_zip
+from robomarl.policies.provenance import sha256_of
 
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
 FILTERED_FILE = "policy_filtered.onnx"
@@ -58,6 +59,11 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
     return Bundle(folder, bundle_id(files), contract, files, sidecars)
+
+
+def is_bundle(name_or_dir: str | Path) -> bool:
+    """Whether a bundle's folder is there, by name or path."""
+    return any((folder / CONTRACT_FILE).is_file() for folder in (Path(name_or_dir), bundles_dir() / name_or_dir))
 
 
 def find_bundle(name_or_dir: str | Path) -> Path:

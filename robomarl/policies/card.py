@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from robomarl.policies.contract import Contract
+from robomarl.policies.provenance import Training
 
 
 def card(contract: Contract) -> str:
@@ -57,7 +58,13 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         ("trained by", f"{training.recipe.get('algorithm', 'unknown')}, seed {training.seed}"),
         ("commit", f"`{training.commit[:19]}`"),
         *([("mean of the weights with", ", ".join(training.averaged))] if training.averaged else []),
+        *((f"on the field of {e.scenario.name}", _expert(e.training)) for e in contract.experts),
     ]
+
+
+def _expert(training: Training) -> str:
+    mean = f", mean with {', '.join(training.averaged)}" if training.averaged else ""
+    return f"an actor of its own decides: seed {training.seed}, commit `{training.commit[:19]}`{mean}"
 
 
 def ranges(contract: Contract) -> list[tuple[str, str, str]]:

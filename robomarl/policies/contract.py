@@ -1,13 +1,12 @@
 """`Contract`: what `bundle.json` says, as frozen dataclasses. Floats are at full precision, never rounded."""
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from robomarl.config import Count, Fraction, NonNegative, Positive, Range, to_dict
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range
 from robomarl.features import FEATURES, Feature
+from robomarl.policies.provenance import Expert, Source, Training
 from robomarl.safety.params import SafetyParams
 from robomarl.spec import ActionSpec, ObservationSpec
 
@@ -122,42 +121,6 @@ class Radio:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Another file, whole: its name, its content and the hash of that."""
-
-    name: str
-    sha256: str
-    """Of the content as canonical JSON."""
-    content: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        """Check the hash."""
-        if self.sha256 != sha256_of(self.content):
-            raise ValueError(f"content of {self.name!r} does not match its sha256.")
-
-
-@dataclass(frozen=True)
-class Training:
-    """Where the policy comes from."""
-
-    recipe: dict[str, Any]
-    seed: int
-    commit: str
-    versions: dict[str, str]
-    averaged: tuple[str, ...] = ()
-    """Other runs with which its weights are the mean."""
-
-
-@dataclass(frozen=True)
-class Expert:
-    """Another actor in the same graph, which decides on fields as long as that of its scenario."""
-
-    scenario: Source
-    """What it was trained in."""
-    training: Training
-
-
-@dataclass(frozen=True)
 class FileEntry:
     """What a file of the bundle must be."""
 
@@ -197,6 +160,8 @@ class Contract:
     conventions: Conventions = Conventions()
     actions_seen: tuple[Seen, ...] = ()
     """For every action element what it was in the golden sequences; empty in bundles of schema_version 1."""
+    experts: tuple[Expert, ...] = ()
+    """Actors in the graph beside the one of `scenario`; see `robomarl.train.experts`."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
@@ -288,19 +253,3 @@ def part_units(feature: Feature) -> list[str]:
     groups = list(dict.fromkeys(re.sub("[xyz]$", "", part) for part in feature.parts))
     by_group = dict(zip(groups, units, strict=True))
     return [by_group[re.sub("[xyz]$", "", part)] for part in feature.parts]
-
-
-def canonical(value: Any) -> bytes:
-    """JSON that has one spelling for one content: sorted keys, no spaces, full precision."""
-    return json.dumps(to_dict(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
-
-
-def sha256_of(value: Any) -> str:
-    """Hash of the canonical JSON of plain values or dataclasses."""
-    return hashlib.sha256(canonical(value)).hexdigest()
-
-
-def source_of(name: str, content: Any) -> Source:
-    """A file's content with its hash."""
-    plain = json.loads(canonical(content))
-    return Source(name, sha256_of(plain), plain)

@@ -26,7 +26,7 @@ def averaged(run: Run, sources: Sequence[str]) -> Run:
     """
     if not sources:
         return run
-    others = [read_weights(source) for source in sources]
+    others = [read_weights(source, run.scenario.name) for source in sources]
     for source, weights in zip(sources, others, strict=True):
         with_weights(run.state, weights, f"--average {source}")
     mean = {name: _mean([mine, *(w[name] for w in others if name in w)]) for name, mine in run.weights.items()}

@@ -12,8 +12,8 @@ import io
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,6 +27,7 @@ from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.sim.env import TeamEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
+from robomarl.train.experts import PolicyFn, by_field, length_m, weights_for
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
 from robomarl.train.polyak import deployed
 from robomarl.train.programs import training_env
@@ -63,6 +64,8 @@ class Run:
     """As saved; arrays are numpy's."""
     averaged: tuple[str, ...] = ()
     """Names of other runs whose weights are in it; see `robomarl.train.average`."""
+    experts: "tuple[Run, ...]" = ()
+    """Runs whose actors decide on other fields; see `robomarl.train.experts`."""
 
     @property
     def name(self) -> str:
@@ -92,17 +95,22 @@ class Run:
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """What fine-tuning starts from: parameters of actor and critic, and all statistics, by path."""
-        return weights_of(self.state)
+        others = {f"{run.scenario.name}/{n}": value for run in self.experts for n, value in run.weights.items()}
+        return weights_of(self.state) | others
 
     @property
     def observation_stats(self) -> ObservationStats:
-        """What the actor's input looked like in training."""
+        """What the actors' input looked like in training."""
         s = self.state
-        return ObservationStats(*(np.asarray(a) for a in (s.obs_stats.mean, s.obs_stats.std, *s.obs_range)))
+        own = ObservationStats(*(np.asarray(a) for a in (s.obs_stats.mean, s.obs_stats.std, *s.obs_range)))
+        return _of_all([own, *(run.observation_stats for run in self.experts)]) if self.experts else own
 
     @property
-    def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
+    def policy_fn(self) -> PolicyFn:
         """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
+        if self.experts:
+            runs = (replace(self, experts=()), *self.experts)
+            return by_field({length_m(run.scenario): run.policy_fn for run in runs}, self.env.observation)
         return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action)
 
 
@@ -164,8 +172,14 @@ def load_run(folder: str | Path, file: str = "") -> Run:
     return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
 
 
-def read_weights(source: str) -> Mapping[str, np.ndarray]:
-    """The weights of a run folder or of a bundle, by name or path.
+def _of_all(parts: Sequence[ObservationStats]) -> ObservationStats:
+    """Of inputs of which each part is as frequent."""
+    mean, std, low, high = (np.stack([getattr(part, f.name) for part in parts]) for f in fields(ObservationStats))
+    return ObservationStats(mean.mean(0), np.sqrt((std**2).mean(0) + mean.var(0)), low.min(0), high.max(0))
+
+
+def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
+    """The weights of a run folder or of a bundle, by name or path; of the bundle's actor for this scenario.
 
     Raises:
         UserError: neither of both, or a bundle without weights.
@@ -178,7 +192,7 @@ def read_weights(source: str) -> Mapping[str, np.ndarray]:
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
-        return {name: data[name] for name in data.files}
+        return weights_for({name: data[name] for name in data.files}, scenario)
 
 
 def commit_of_checkout() -> str:

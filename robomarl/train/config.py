@@ -94,6 +94,8 @@ class SelfPlayConfig:
     """How episodes start."""
     rally_s: Positive | None = None
     """They end at a goal or after this time; by default after the scenario's `rules.rally_s`."""
+    goes_on: bool = False
+    """What comes after a time-out counts as the critic expects it, for in a match the rally goes on; else nothing."""
     also: tuple[str, ...] = ()
     """Scenarios that take turns with the run's own, an update of each: one actor learns all. Agent-steps are of all."""
 

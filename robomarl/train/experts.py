@@ -1,19 +1,25 @@
 """Several actors in one policy: on each field the one that was trained there decides.
 
-Teams of two and of three play different games on fields of different length, and an actor of one size gave one game for
-the other (docs/benchmarks.md). A robot knows how long its field is, so who decides is known before the match, not learned:
-a mixture of experts (Jacobs et al., Neural Computation 1991) with a gate that is given.
+Teams of two and of three play different games on fields of different length, and one actor gave one game for the other
+(docs/benchmarks.md). A robot knows how long its field is, so who decides is known before the match and not learned: a
+mixture of experts (Jacobs et al., Neural Computation 1991) with a gate that is given.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.sim.guard import safety_params
 from robomarl.spec import ObservationSpec
+
+if TYPE_CHECKING:
+    from robomarl.train.checkpoint import Run
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
 PLACE, GOAL = "own_motion.x", "goal_ahead.dx"
@@ -22,53 +28,63 @@ APART_M = 0.2
 """Fields whose lengths differ by less can't be told apart."""
 
 
-def by_field(policies: Sequence[PolicyFn], lengths_m: Sequence[float], observation: ObservationSpec) -> PolicyFn:
-    """One policy of several that have memories of the same shape.
+def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec) -> PolicyFn:
+    """One policy of several that have memories of the same shape: the one whose field is nearest in length decides.
 
     Args:
-        policies: (carry, obs [..., O]) -> (carry, action [..., A]).
-        lengths_m: of the field where each was trained, from goal to goal.
+        policies: (carry, obs [..., O]) -> (carry, action [..., A]), by the length [m] of the field from goal to goal.
         observation: of all.
     """
     names = observation.element_names()
     place, goal = names.index(PLACE), names.index(GOAL)
-    order = np.argsort(lengths_m)
-    halves = [lengths_m[i] / 2 for i in order]
+    lengths = sorted(policies)
 
     def policy(carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
-        half = obs[..., place, None] + obs[..., goal, None]
-        first, *others = (policies[i](carry, obs) for i in order)
-        for (shorter, longer), other in zip(pairwise(halves), others, strict=True):
-            is_longer = half > (shorter + longer) / 2
-            first = jax.tree.map(lambda a, b, here=is_longer: jnp.where(here, b, a), first, other)
-        return first
+        length = 2 * (obs[..., place, None] + obs[..., goal, None])
+        chosen, *others = (policies[known](carry, obs) for known in lengths)
+        for (shorter, longer), other in zip(pairwise(lengths), others, strict=True):
+            is_longer = length > (shorter + longer) / 2
+            chosen = jax.tree.map(lambda a, b, here=is_longer: jnp.where(here, b, a), chosen, other)
+        return chosen
 
     return policy
 
 
-def check_experts(names: Sequence[str], observations: Sequence[ObservationSpec], lengths_m: Sequence[float]) -> None:
-    """Whether these may decide in one policy.
+def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
+    """The run with others' actors, each of which decides on the field where it was trained.
 
     Raises:
-        UserError: they see different things, or one can't tell their fields apart; names the first two.
+        UserError: their robots, memories or filters differ, or their fields are alike.
     """
-    for name, observation in zip(names, observations, strict=True):
-        if observation != observations[0]:
-            raise UserError(f"--expert {name}: sees something else than {names[0]}; train both with one observation.")
-    if not {PLACE, GOAL} <= set(observations[0].element_names()):
-        raise UserError(f"--expert {names[1]}: {names[0]} does not play on a field whose length it knows; leave it out.")
-    order = np.argsort(lengths_m)
-    for a, b in pairwise(order):
-        if lengths_m[b] - lengths_m[a] < APART_M:
+    for other in experts:
+        if alike(other) != alike(run):
             raise UserError(
-                f"--expert: {names[a]} and {names[b]} were trained on fields of {lengths_m[a]:g} and {lengths_m[b]:g} m; "
-                "name one of them only."
+                f"--expert {other.name}: sees, commands, remembers or is filtered in another way than {run.name}; "
+                "train both with one vehicle, network and observation."
             )
+    runs = sorted((run, *experts), key=lambda r: length_m(r.scenario))
+    for a, b in pairwise(runs):
+        here, there = length_m(a.scenario), length_m(b.scenario)
+        if there - here < APART_M:
+            fields = f"fields of {here:g} and {there:g} m"
+            raise UserError(f"--expert: {a.name} and {b.name} were trained on {fields}; name one of them only.")
+    return replace(run, experts=tuple(experts))
+
+
+def alike(run: "Run") -> tuple:
+    """What actors in one policy must have in common."""
+    spec, shapes = run.env.observation, [np.shape(part) for part in run.init_carry]
+    return spec, run.env.action.fields, shapes, safety_params(run.scenario, least_team=1)
+
+
+def length_m(scenario: Any) -> float:
+    """Of the field, from goal to goal; 0 where there are no goals."""
+    return getattr(getattr(scenario, "field", None), "length_m", 0.0)
 
 
 def weights_for(weights: Mapping[str, np.ndarray], scenario: str) -> Mapping[str, np.ndarray]:
     """Of the weights of a bundle those of the actor for this scenario; of the first one where there is no other."""
     mine = {name: value for name, value in weights.items() if name.startswith(f"{scenario}/")}
     if not mine:
-        return {name: value for name, value in weights.items() if name.startswith("[")}
+        return {name: value for name, value in weights.items() if "/" not in name}
     return {name.removeprefix(f"{scenario}/"): value for name, value in mine.items()}

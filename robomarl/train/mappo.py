@@ -121,7 +121,9 @@ def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
     )
 
 
-def compute_gae(reward: jax.Array, value: jax.Array, done: jax.Array, discount: float, lam: float) -> jax.Array:
+def compute_gae(
+    reward: jax.Array, value: jax.Array, done: jax.Array, discount: float, lam: float, cut: jax.Array | float = 0.0
+) -> jax.Array:
     """Generalized advantage estimation (Schulman et al., 2016, equation 16).
 
     Args:
@@ -131,11 +133,13 @@ def compute_gae(reward: jax.Array, value: jax.Array, done: jax.Array, discount: 
             time that is left, so that its values are those of the finite episode.
         discount: gamma.
         lam: lambda.
+        cut: [T, ...] 1 where it only stopped being watched: then what would come is worth what it was a decision
+            before (Pardo et al., ICML 2018).
 
     Returns:
         [T, ...] advantages.
     """
-    delta = reward + discount * (1 - done) * value[1:] - value[:-1]
+    delta = reward + discount * ((1 - done) * value[1:] + cut * value[:-1]) - value[:-1]
 
     def backwards(carry: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         error, keep = row
@@ -151,8 +155,9 @@ def prepare_batch(
     """Advantages and returns of a rollout, environments first so that a minibatch is whole rows."""
     output = networks.value(state.params["critic"], normalize(rollout.seen, state.critic_stats))
     value = stats.denormalize(output, state.value_stats)
+    cut = rollout.cut[..., None] if config.self_play.goes_on else 0.0
     done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
-    advantage = compute_gae(rollout.reward, value, done, config.discount, config.gae_lambda)
+    advantage = compute_gae(rollout.reward, value, done, config.discount, config.gae_lambda, cut)
     target = advantage + value[:-1]
     state = state._replace(value_stats=stats.update(state.value_stats, target))
     unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)

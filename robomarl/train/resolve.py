@@ -7,6 +7,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.paths import bundles_dir
+from robomarl.policies.bundle import is_bundle
 from robomarl.policies.pilot import Observer
 from robomarl.sim.anyscenario import AnyScenario, build_any_scenario, load_any_scenario
 from robomarl.sim.baselines.goto import GotoPolicy
@@ -85,8 +86,7 @@ def _load(name: str) -> Policy:
         from robomarl.train.checkpoint import load_policy as load_run_policy
 
         return load_run_policy(name)
-    folders = [Path(name), bundles_dir() / name]
-    if any((folder / "bundle.json").is_file() for folder in folders):
+    if is_bundle(name):
         from robomarl.policies.runtime import load_policy as load_bundle_policy
 
         return load_bundle_policy(name)

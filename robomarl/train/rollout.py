@@ -50,11 +50,11 @@ def collect_rollout(
         raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
         after = jax.vmap(env.step)(here, squash(raw, env.action))
         kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
-        return (restart(after, fresh), forget(carry, after.done)), (*kept, after.reward, after.done, after.metrics)
+        ends = (after.reward, after.done, after.info["truncation"], after.metrics)
+        return (restart(after, fresh), forget(carry, after.done)), (*kept, *ends)
 
-    (last, carry), (obs, seen, raw, logp, reward, done, metrics) = jax.lax.scan(decide, (state.env, state.carry), noise)
-    seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
-    rollout = Rollout(state.carry, obs, seen, raw, logp, reward, done, metrics)
+    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (state.env, state.carry), noise)
+    rollout = Rollout(state.carry, obs, jnp.concatenate([seen, critic_input(config, env, last)[None]]), *others)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
     return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
 

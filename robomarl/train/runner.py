@@ -232,7 +232,7 @@ def first_state(config: TrainConfig, env: Any, options: RunOptions) -> TrainStat
     keys = [jax.random.key(seed) for seed in options.folders]
     start = partial(init_state, config, env)
     if options.init:
-        weights = read_weights(options.init)
+        weights = read_weights(options.init, env.scenario.name)
         states = [with_weights(jax.jit(start)(key), weights, f"--init {options.init}") for key in keys]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
     return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))

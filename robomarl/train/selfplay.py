@@ -142,7 +142,8 @@ def collect_games(
         after = jax.vmap(env.step)(here, jnp.concatenate([squash(raw, env.action), theirs], 1))
         kept = (ours, critic_input(env, here), raw, log_prob(dist, raw), after.reward[:, :count])
         carry, memory = forget((carry, memory), after.done)  # type: ignore[arg-type]
-        return (restart(after, fresh), carry, memory), (*kept, after.done, after.metrics, wanted)
+        ends = (after.done, after.info["truncation"], after.metrics)
+        return (restart(after, fresh), carry, memory), (*kept, *ends, wanted)
 
     (last, carry, memory), (obs, seen, *others, wanted) = jax.lax.scan(
         decide,

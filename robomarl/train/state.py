@@ -67,6 +67,8 @@ class Rollout(NamedTuple):
     """[T, B, N]"""
     done: jax.Array
     """[T, B]"""
+    cut: jax.Array
+    """[T, B] 1 where an episode ended by time only"""
     metrics: Metrics
     """[T, B] each"""
 

@@ -25,5 +25,5 @@ def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:
         return None
     name = config.self_play.teacher
     blank = jax.eval_shape(partial(init_games, config, env), jax.random.key(0))
-    state = with_weights(blank, read_weights(name), f"[self_play] teacher = {name!r}")
+    state = with_weights(blank, read_weights(name, env.scenario.name), f"[self_play] teacher = {name!r}")
     return as_team(state.params["actor"], state.obs_stats)

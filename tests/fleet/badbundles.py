@@ -12,7 +12,7 @@ import onnx
 from onnx import numpy_helper
 
 from robomarl.policies.bundle import MAX_BYTES
-from robomarl.policies.contract import sha256_of
+from robomarl.policies.provenance import sha256_of
 from tests.policies.sealing import reseal
 
 FILES = ("policy.onnx", "bundle.json", "golden.npz", "README.md", "weights.npz")

@@ -44,6 +44,7 @@ class TinyRun:
     seed: int = 7
     commit: str = "0" * 40
     averaged: tuple[str, ...] = ()
+    experts: tuple["TinyRun", ...] = ()
     scenario: Scenario = field(default_factory=lambda: load_scenario("swap_4"))
     config: Any = Recipe()
 

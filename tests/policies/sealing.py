@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.policies.bundle import entry_of
-from robomarl.policies.contract import sha256_of
+from robomarl.policies.provenance import sha256_of
 
 
 def copy(sealed: Path, to: Path) -> Path:

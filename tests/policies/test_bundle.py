@@ -165,7 +165,8 @@ def test_an_unknown_name_lists_what_there_is():
     [
         ("Contract", "properties"),
         ("Observation", "properties/observation/properties"),
-        ("Training", "properties/training/properties"),
+        ("Training", "$defs/training/properties"),
+        ("Expert", "properties/experts/items/properties"),
         ("Element", "$defs/element/properties"),
         ("Carry", "$defs/carry/properties"),
         ("Source", "$defs/source/properties"),

@@ -48,6 +48,14 @@ def test_gae_stops_at_the_end_of_an_episode() -> None:
     assert advantage[1] == pytest.approx(0.75)
 
 
+def test_what_would_have_come_after_a_time_out_counts_where_it_was_only_stopped_being_watched() -> None:
+    """By hand: 1 + 0.9 * 0.25 - 0.25, the value of a decision before in place of that of the next episode."""
+    rows = jnp.array([1.0, 1.0, 100.0]), jnp.array([0.0, 0.25, 0, 50.0]), jnp.array([0, 1.0, 0])
+    advantage = compute_gae(*rows, 0.9, 0.9, jnp.array([0, 1.0, 0]))
+    assert advantage[1] == pytest.approx(0.975)
+    assert advantage[0] == pytest.approx(1 + 0.9 * 0.25 + 0.81 * 0.975)
+
+
 def _batch(config: TrainConfig, networks: Networks, params: dict, key: jax.Array) -> Batch:
     k1, k2, k3 = jax.random.split(key, 3)
     obs, seen = jax.random.normal(k1, (1, 6, 1, 5)), jax.random.normal(k2, (1, 6, 1, 7))

@@ -1,6 +1,6 @@
 """What a run says about itself, and golden sequences out of its training environment."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol
 
@@ -8,19 +8,8 @@ import jax
 import numpy as np
 
 from robomarl import __version__
-from robomarl.policies.contract import (
-    SCHEMA_VERSION,
-    Carry,
-    Contract,
-    Element,
-    Observation,
-    Seen,
-    Source,
-    Training,
-    conditions,
-    describe,
-    source_of,
-)
+from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, Seen, conditions, describe
+from robomarl.policies.provenance import Expert, Source, Training, source_of
 from robomarl.safety.filter import SafetyParams
 from robomarl.sim.agents import State
 from robomarl.sim.env import make_env
@@ -65,6 +54,11 @@ class Trained(Protocol):
     @property
     def averaged(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
+    def experts(self) -> "Sequence[Trained]":
+        """Runs whose actors are in `policy_fn` too, each for its scenario."""
+        ...
+
+    @property
     def observation_stats(self) -> Stats: ...  # noqa: D102
     @property
     def weights(self) -> Mapping[str, np.ndarray]:
@@ -91,8 +85,42 @@ def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
 
 
 def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> Recorded:
-    """Fly the whole team in the training environment, randomization on, each sequence from a fresh reset."""
-    env, policy, shapes = make_env(run.scenario), run.policy_fn, carry_shapes(run)
+    """Fly the whole team in every training environment, randomization on, each sequence from a fresh reset."""
+    size = Size(sequences, steps, seed)
+    return together([_recorded(run, scenario, size) for scenario in scenarios(run)])
+
+
+def scenarios(run: Trained) -> list[Scenario]:
+    """Where its actors were trained."""
+    return [run.scenario, *(other.scenario for other in run.experts)]
+
+
+class Size(NamedTuple):
+    """What is recorded in one environment."""
+
+    sequences: int
+    steps: int
+    seed: int
+
+
+def together(parts: Sequence[Recorded]) -> Recorded:
+    """Sequences of several environments: as many robots of each as the smallest team has, and rows for all others.
+
+    Rows that a smaller team has no use for are masked: they are 0.
+    """
+    robots = min(part.obs.shape[2] for part in parts)
+
+    def join(*leaves: np.ndarray) -> np.ndarray:
+        cut = [leaf[:, :, :robots] for leaf in leaves]
+        shape = np.max([leaf.shape[3:] for leaf in cut], 0).astype(int)
+        room = [[(0, 0)] * 3 + [(0, n - have) for n, have in zip(shape, leaf.shape[3:], strict=True)] for leaf in cut]
+        return np.concatenate([np.pad(leaf, pad) for leaf, pad in zip(cut, room, strict=True)])
+
+    return jax.tree.map(join, *parts)
+
+
+def _recorded(run: Trained, scenario: Scenario, size: Size) -> Recorded:
+    env, policy, shapes = make_env(scenario), run.policy_fn, carry_shapes(run)
 
     def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
         state, memory, carry = now
@@ -105,10 +133,10 @@ def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> 
         state = env.reset(key)
         views = env.views(_world(state))
         carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes)
-        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=steps)[1]
+        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=size.steps)[1]
 
     with jax.default_matmul_precision("highest"):
-        result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(seed), sequences))
+        result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(size.seed), size.sequences))
     return Recorded(*jax.tree.map(np.asarray, result))
 
 
@@ -139,11 +167,16 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         scenario=source,
         vehicle=_vehicle(scenario),
         safety=safety,
-        training=Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run), run.averaged),
+        training=_training(run),
         files={},
         roles=tuple(f"place_{i}" for i in range(team[1])) if getattr(scenario, "load", None) else (),
+        experts=tuple(Expert(source_of(e.scenario.name, e.scenario), _training(e)) for e in run.experts),
         **conditions(source.content),
     )
+
+
+def _training(run: Trained) -> Training:
+    return Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run), run.averaged)
 
 
 def actions_seen(action: np.ndarray) -> tuple[Seen, ...]:

@@ -1,0 +1,33 @@
+"""A bundle read as the run that it was made from, so that an export can add to it where the run folder is gone."""
+
+from functools import partial
+from pathlib import Path
+
+import jax
+
+from robomarl.config import build
+from robomarl.policies.bundle import is_bundle, load_bundle
+from robomarl.sim.anyscenario import build_any_scenario
+from robomarl.train.checkpoint import Run, load_run, read_weights
+from robomarl.train.config import TrainConfig
+from robomarl.train.programs import init_state, training_env
+from robomarl.train.weights import with_weights
+
+
+def run_of(source: str) -> Run:
+    """A run folder, or a bundle by name or path as the run of its first actor, without games and optimizer.
+
+    Raises:
+        UserError: neither of both, or a bundle without weights.
+    """
+    if not is_bundle(source):
+        return load_run(source)
+    contract = load_bundle(source).contract
+    scenario = build_any_scenario(contract.scenario.content, f"{source}/bundle.json")
+    training = contract.training
+    config = build(TrainConfig, training.recipe, f"{source}/bundle.json")
+    blank = jax.eval_shape(partial(init_state, config, training_env(config, scenario)), jax.random.key(0))
+    state = with_weights(blank, read_weights(source, scenario.name), source)
+    return Run(
+        Path(source), scenario, config, training.seed, training.commit, training.versions, state, training.averaged
+    )
