@@ -35,13 +35,16 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)
 	@touch $@
 
-# What only computes runs on two cores at once, and most of its time is XLA's compiler, which need not try hard for it;
-# what flies, flashes or measures in real processes has the machine alone.
+# What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
+# does what flashes. What flies in real processes has the machine alone.
 COMPUTES := tests/train tests/sim tests/safety tests/policies
+FLIES := tests/ros_nodes
+TWO_CORES := --numprocesses 2 --dist loadfile
 
 test: setup check ## set-up, check, and all tests that are neither slow nor for an accelerator
-	@XLA_FLAGS=--xla_backend_optimization_level=0 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(COMPUTES)
-	@$(BIN)/python -m pytest $(COMPUTES:%=--ignore=%)
+	@XLA_FLAGS=--xla_backend_optimization_level=0 $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
+	@$(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES:%=--ignore=%) $(FLIES:%=--ignore=%)
+	@$(BIN)/python -m pytest $(FLIES)
 
 check: setup ## ruff and pyright
 	@$(BIN)/ruff check --quiet .
