@@ -1,0 +1,25 @@
+"""Two teams of three robots play soccer, in the simulator: `field_test.launch.py` with fleet and bundle.
+
+    ros2 launch robomarl soccer_3v3.launch.py
+    ros2 service call /referee/start std_srvs/srv/Trigger
+
+They stand lined up until the referee is asked to start; a match ends after the scenario's time. All arguments of
+`field_test.launch.py` can be given as well. Written for ROS 2 Jazzy and newer.
+"""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+ARGUMENTS = {"fleet": "soccer_3v3", "bundle": "soccer_2v2", "sim": "true"}
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` calls."""
+    declared = [DeclareLaunchArgument(name, default_value=value) for name, value in ARGUMENTS.items()]
+    source = PythonLaunchDescriptionSource(str(Path(__file__).with_name("field_test.launch.py")))
+    given = [(name, LaunchConfiguration(name)) for name in ARGUMENTS]
+    return LaunchDescription([*declared, IncludeLaunchDescription(source, launch_arguments=given)])
