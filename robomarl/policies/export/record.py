@@ -19,6 +19,8 @@ from robomarl.sim.world import World
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.view import LocalView
 
+SEQUENCES, STEPS = 2, 75
+"""What is recorded in each environment; the same ones for the same run."""
 GAP_PERIODS = 5
 """Decisions that may fail to come before every memory starts again."""
 
@@ -84,23 +86,14 @@ def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
     return [np.shape(c) for c in getattr(run, "init_carry", ())]
 
 
-def record(run: Trained, sequences: int = 2, steps: int = 75, seed: int = 0) -> Recorded:
+def record(run: Trained) -> Recorded:
     """Fly the whole team in every training environment, randomization on, each sequence from a fresh reset."""
-    size = Size(sequences, steps, seed)
-    return together([_recorded(run, scenario, size) for scenario in scenarios(run)])
+    return together([_recorded(run, scenario) for scenario in scenarios(run)])
 
 
 def scenarios(run: Trained) -> list[Scenario]:
     """Where its actors were trained."""
     return [run.scenario, *(other.scenario for other in run.experts)]
-
-
-class Size(NamedTuple):
-    """What is recorded in one environment."""
-
-    sequences: int
-    steps: int
-    seed: int
 
 
 def together(parts: Sequence[Recorded]) -> Recorded:
@@ -119,7 +112,7 @@ def together(parts: Sequence[Recorded]) -> Recorded:
     return jax.tree.map(join, *parts)
 
 
-def _recorded(run: Trained, scenario: Scenario, size: Size) -> Recorded:
+def _recorded(run: Trained, scenario: Scenario) -> Recorded:
     env, policy, shapes = make_env(scenario), run.policy_fn, carry_shapes(run)
 
     def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
@@ -133,10 +126,10 @@ def _recorded(run: Trained, scenario: Scenario, size: Size) -> Recorded:
         state = env.reset(key)
         views = env.views(_world(state))
         carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes)
-        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=size.steps)[1]
+        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=STEPS)[1]
 
     with jax.default_matmul_precision("highest"):
-        result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(size.seed), size.sequences))
+        result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(0), SEQUENCES))
     return Recorded(*jax.tree.map(np.asarray, result))
 
 
