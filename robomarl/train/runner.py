@@ -29,6 +29,7 @@ from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
 from robomarl.train.programs import init_state, make_update, per_update, training_env
+from robomarl.train.sealed import learned
 from robomarl.train.state import TrainState, Update
 from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
 from robomarl.train.weights import with_weights
@@ -102,6 +103,8 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     check_curriculum(config, env)
     step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
     if not options.resume:
+        if options.init:  # and so is what is wrong with what the run is to start from
+            learned(config, env, options.init, "--init ")
         for seed, folder in options.folders.items():
             create_run(folder, config, scenario, seed)
     first = first_state(config, env, options)

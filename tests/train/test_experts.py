@@ -32,14 +32,14 @@ def three(two: Run) -> Run:
     return dataclasses.replace(two, scenario=load_soccer("soccer_3v3"), state=state, seed=5)
 
 
-def seen(run: Run, length_m: float, count: int = 64) -> np.ndarray:
+def seen(run: Run, length_m: float, count: int = 64) -> jax.Array:
     """Random observations of robots anywhere on a field of this length."""
     names = run.env.observation.element_names()
     random = np.random.default_rng(0)
     stats = run.observation_stats
     obs = (stats.mean + stats.std * random.standard_normal((count, len(names)))).astype(np.float32)
     obs[:, names.index(GOAL)] = length_m / 2 - obs[:, names.index(PLACE)]
-    return obs
+    return jnp.asarray(obs)
 
 
 @pytest.mark.parametrize(("length_m", "decides"), [(4.5, "two"), (6.05, "three"), (3.0, "two"), (9.0, "three")])
@@ -55,10 +55,10 @@ def test_the_actor_whose_field_is_nearest_in_length_decides(two: Run, three: Run
 
 def test_the_graph_says_what_jax_says(two: Run, three: Run):
     both = with_experts(two, [three])
-    obs = np.concatenate([seen(two, 4.5), seen(two, 6.05)])
+    obs = jnp.concatenate([seen(two, 4.5), seen(two, 6.05)])
     carry = np.full((len(obs), 64), 0.1, np.float32)
     session = onnxruntime.InferenceSession(policy_graph(both, obs.shape[1]), providers=["CPUExecutionProvider"])
-    action, after = session.run(["action", "next.0"], {"obs": obs, "carry.0": carry})
+    action, after = map(np.asarray, session.run(["action", "next.0"], {"obs": np.asarray(obs), "carry.0": carry}))
     with jax.default_matmul_precision("highest"):
         (hidden,), wanted = both.policy_fn((carry,), obs)
     np.testing.assert_allclose(action, wanted, atol=1e-5)

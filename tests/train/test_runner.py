@@ -51,6 +51,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.parametrize(
+    ("source", "said"), [("swap_4", "--init swap_4: .* should have shape"), ("nowhere", "nowhere")]
+)
+def test_what_can_not_be_started_from_leaves_no_run_folder(source: str, said: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(UserError, match=said):
+        train_run(TINY, load_scenario("swap_4"), _options(out, init=source))
+    assert not out.exists()
+
+
 def test_run_folder_explains_itself(whole: Path) -> None:
     """Recipe, scenario, seed, commit, versions, metrics with every reward term, TensorBoard, checkpoint."""
     run = load_run(whole)
