@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,10 +29,9 @@ from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
 from robomarl.train.programs import init_state, make_update, per_update, training_env
-from robomarl.train.sealed import learned
 from robomarl.train.state import TrainState, Update
 from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
-from robomarl.train.weights import with_weights
+from robomarl.train.weights import learned, with_weights
 
 Rows = list[dict[str, float]]
 
@@ -102,12 +101,11 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     env = training_env(config, scenario)
     check_curriculum(config, env)
     step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
+    weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
-        if options.init:  # and so is what is wrong with what the run is to start from
-            learned(config, env, options.init, "--init ")
         for seed, folder in options.folders.items():
             create_run(folder, config, scenario, seed)
-    first = first_state(config, env, options)
+    first = first_state(config, env, options, weights)
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
@@ -227,15 +225,27 @@ def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
     return [partial(jax.tree.map, lambda x, i=i: x[i], state) for i in range(count)]
 
 
-def first_state(config: TrainConfig, env: Any, options: RunOptions) -> TrainState:
+def initial_weights(config: TrainConfig, env: Any, options: RunOptions) -> Mapping[str, np.ndarray]:
+    """What the run starts from, of `--init`; empty without it.
+
+    Raises:
+        UserError: neither a run folder nor a bundle, or its network or observation is another.
+    """
+    if not options.init:
+        return {}
+    weights = read_weights(options.init, env.scenario.name)
+    learned(partial(init_state, config, env), weights, f"--init {options.init}")
+    return weights
+
+
+def first_state(config: TrainConfig, env: Any, options: RunOptions, weights: Mapping[str, np.ndarray]) -> TrainState:
     """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
         return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
     keys = [jax.random.key(seed) for seed in options.folders]
     start = partial(init_state, config, env)
-    if options.init:
-        weights = read_weights(options.init, env.scenario.name)
+    if weights:
         states = [with_weights(jax.jit(start)(key), weights, f"--init {options.init}") for key in keys]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
     return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))

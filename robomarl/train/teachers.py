@@ -5,14 +5,12 @@ So one policy learns from several, each of which plays one game well.
 
 from functools import partial
 
-import jax
-
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.train.checkpoint import read_weights
 from robomarl.train.config import TrainConfig
 from robomarl.train.league import Team, as_team, team_teaches
 from robomarl.train.selfplay import init_games
-from robomarl.train.weights import with_weights
+from robomarl.train.weights import learned
 
 
 def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:
@@ -24,6 +22,6 @@ def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:
     if not team_teaches(config.self_play):
         return None
     name = config.self_play.teacher
-    blank = jax.eval_shape(partial(init_games, config, env), jax.random.key(0))
-    state = with_weights(blank, read_weights(name, env.scenario.name), f"[self_play] teacher = {name!r}")
+    weights = read_weights(name, env.scenario.name)
+    state = learned(partial(init_games, config, env), weights, f"[self_play] teacher = {name!r}")
     return as_team(state.params["actor"], state.obs_stats)

@@ -1,6 +1,6 @@
 """What was learned, as named arrays, and a fresh state that goes on from it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -48,6 +48,14 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
     others = tuple(with_weights(other, weights, source) for other in state.others)
     state = state._replace(**jax.tree.unflatten(tree, kept), others=others)
     return with_pool(state._replace(averaged=state.params["actor"]) if state.averaged else state)
+
+
+def learned(start: Callable[[jax.Array], TrainState], weights: Mapping[str, np.ndarray], source: str) -> TrainState:
+    """What `start` would make of a key, with what was learned in another run; all else in it are shapes.
+
+    Nothing is compiled for it. Raises as `with_weights`.
+    """
+    return with_weights(jax.eval_shape(start, jax.random.key(0)), weights, source)
 
 
 def with_pool(state: TrainState) -> TrainState:
