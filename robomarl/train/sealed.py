@@ -10,6 +10,7 @@ from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.train.checkpoint import Run, load_run, read_weights
 from robomarl.train.config import TrainConfig
 from robomarl.train.programs import init_state, training_env
+from robomarl.train.resolve import is_run
 from robomarl.train.weights import learned
 
 
@@ -19,7 +20,7 @@ def run_of(source: str) -> Run:
     Raises:
         UserError: neither of both, or a bundle without weights.
     """
-    if not is_bundle(source):
+    if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
     contract = load_bundle(source).contract
     scenario: Any = build_any_scenario(contract.scenario.content, f"{source}/bundle.json")

@@ -1,6 +1,7 @@
 """Several actors in one bundle: who decides on which field, in JAX and in the graph; what is refused, what is kept."""
 
 import dataclasses
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ from robomarl.policies.export import policy_graph
 from robomarl.policies.export.record import Recorded, contract_of, together
 from robomarl.policies.provenance import sha256_of
 from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.train.checkpoint import Run
+from robomarl.train.checkpoint import Run, create_run
 from robomarl.train.experts import GOAL, PLACE, by_field, weights_for, with_experts
 from robomarl.train.sealed import run_of
 from robomarl.view import blank_view
@@ -115,3 +116,12 @@ def test_what_is_refused(two: Run, three: Run):
     swap = run_of("swap_4")
     with pytest.raises(UserError, match="trained on fields of 0 and 0 m"):
         with_experts(swap, [swap])
+
+
+def test_a_run_folder_goes_before_a_bundle_of_its_name(
+    two: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_run(tmp_path / "soccer_2v2", two.config, two.scenario, 9)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"soccer_2v2 has no checkpoint.npz yet"):
+        run_of("soccer_2v2")
