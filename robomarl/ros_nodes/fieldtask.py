@@ -58,8 +58,8 @@ class Seat(NamedTuple):
     """Robots in its team."""
     away: bool = False
     """Of a game: its team attacks towards -x of the map."""
-    pitch_m: float = 0.0
-    """Of a game: from goal to goal; 0: the scenario's."""
+    pitch_m: tuple[float, float] = (0.0, 0.0)
+    """Of a game: length and width of the field; 0: the scenario's."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def lift_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
 
 def soccer_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     """A player; see `Playing`."""
-    playing = Playing(content, seat.index, seat.size, seat.pitch_m)
+    playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
     return FieldTask(
         sensors=(Sensor(SIGHTING, "sighting_to", shared=False), Sensor(KICKER, "kicker_to", shared=False)),
         sensed=lambda values, scene: playing.sensed(values[SIGHTING.name], values[KICKER.name], scene),

@@ -41,7 +41,7 @@ def seat_of(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[st
     size = fleet.team_size
     side, index = divmod(robot.index, size)
     seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
-    return seat | ({"pitch_m": _pitch_m(scenario_content(fleet.scenario))} if fleet.teams > 1 else {})
+    return seat | ({"pitch_m": list(_pitch_m(scenario_content(fleet.scenario)))} if fleet.teams > 1 else {})
 
 
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
@@ -49,7 +49,7 @@ def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     content = scenario_content(fleet.scenario)
     rules = content["rules"]
     return {
-        "length_m": _pitch_m(content),
+        "length_m": _pitch_m(content)[0],
         "ball_radius_m": float(content["ball"]["radius_m"]),
         "stuck_m": float(rules["stuck_m"]),
         "stuck_s": float(rules["stuck_s"]),
@@ -57,5 +57,5 @@ def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     }
 
 
-def _pitch_m(content: dict[str, Any]) -> float:
-    return float(content["field"]["length_m"])
+def _pitch_m(content: dict[str, Any]) -> tuple[float, float]:
+    return float(content["field"]["length_m"]), float(content["field"]["width_m"])

@@ -11,6 +11,7 @@ import numpy as np
 
 from robomarl.config import UserError, build
 from robomarl.fleet.store import Store
+from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.contract import Contract
@@ -26,6 +27,7 @@ from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
 from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
 from robomarl.safety.players import filter_for
+from robomarl.safety.sightings import boards_of
 from robomarl.view import LocalView, blank_view
 
 LOAD_STEPS = 10
@@ -138,6 +140,8 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         # Where the radio spans the whole team, the whole team has to be heard.
         min_mates = len(settings.team) - 1 if contract.safety.min_mates else 0
         own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates)
+        if all(settings.pitch_m) and isinstance(vehicle, OmniRobot):
+            own = replace(own, boards_m=boards_of(settings.pitch_m, vehicle.body.radius_m))
         return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
     except ValueError as error:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None

@@ -43,7 +43,9 @@ class PolicySettings:
     handover_m: float = setting(0.0, "altitude at which the policy takes over; 0: robots fly already", 0.0, 100.0)
     climb_m_s: float = setting(0.3, "speed of the climb to it", 0.05, 3.0)
     away: bool = setting(False, "of a game: this robot's team attacks towards -x of the map")
-    pitch_m: float = setting(0.0, "of a game: from goal to goal; 0: as where the bundle was trained", 0.0, 1000.0)
+    pitch_m: tuple[float, float] = setting(
+        (0.0, 0.0), "of a game: the field's length and width; 0: as where the bundle was trained"
+    )
 
     @property
     def name(self) -> str:

@@ -44,14 +44,14 @@ class Sighting(NamedTuple):
 class Playing:
     """One player's senses."""
 
-    def __init__(self, content: Mapping[str, Any], index: int, size: int, pitch_m: float = 0.0) -> None:
+    def __init__(self, content: Mapping[str, Any], index: int, size: int, length_m: float = 0.0) -> None:
         """Read the scenario.
 
         Args:
             content: of the scenario, as the contract has it.
             index: which of its team this robot is.
             size: robots in a team.
-            pitch_m: the field that is played on, from goal to goal; 0: the scenario's.
+            length_m: the field that is played on, from goal to goal; 0: the scenario's.
 
         Raises:
             UserError: a team can't play with these roles.
@@ -60,7 +60,7 @@ class Playing:
         roles = content["roles"]
         self.role = np.int32(ROLES.index(roles[min(index, len(roles) - 1)]))
         """Index of its role; robots beyond the scenario's have the last one."""
-        self.goal = Goal(np.array([(pitch_m or content["field"]["length_m"]) / 2, 0.0, 0.0]), UPRIGHT)
+        self.goal = Goal(np.array([(length_m or content["field"]["length_m"]) / 2, 0.0, 0.0]), UPRIGHT)
         """The middle of the goal that it attacks, in its team's field frame."""
         period_s = 1 / content["rates"]["policy_hz"]
         self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.jax_filter import JaxFilter
 from robomarl.safety.params import SafetyParams
-from robomarl.safety.players import PlayerCarry, of_player, of_vehicle, recall
+from robomarl.safety.players import PlayerCarry, of_player, of_vehicle
+from robomarl.safety.sightings import at_boards, recall
 from robomarl.safety.strangers import Strangers
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
@@ -30,6 +31,6 @@ class JaxPlayerFilter(JaxFilter):
         self, carry: PlayerCarry, view: LocalView, nominal: jax.Array, gain_per_s: jax.Array | None = None
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; see `PlayerFilter.__call__`."""
-        view, seen = recall(self.params, carry.seen, view)
+        view, seen = recall(self.params, carry.seen, at_boards(self.params, view))
         after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
         return PlayerCarry(*after, seen), of_player(result, nominal)

@@ -22,8 +22,8 @@ from robomarl.hardware_configs.vehicle import (
 )
 from robomarl.safety.bodies import Obstacle, Strangers, Tail
 
-SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s")
-"""Keys of `SafetyConfig` of which the smaller value is the careful one; of all others it is the larger."""
+SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad")
+"""Keys of `SafetyConfig` and `Strangers` whose smaller value is the careful one; of all others it is the larger."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ class SafetyParams:
     """What to assume of everybody who does not run this filter; needed where the view senses any."""
     tail: Tail | None = None
     """A part of the vehicle that is a line, such as a cable."""
+    boards_m: tuple[Positive, Positive] | None = None
+    """Of a game: boards stop the vehicle's centre this far from the middle of the field, along it and across. It may
+    touch them."""
 
     def __post_init__(self) -> None:
         """Check that the fallback is possible, that the gains fit the period, and that nothing needed is unset."""
@@ -126,6 +129,7 @@ class SafetyParams:
             obstacles=self.obstacles + tuple(o for o in other.obstacles if o not in self.obstacles),
             strangers=_both(self._wary(other), other._wary(self)),
             tail=_both(self.tail, other.tail),
+            boards_m=self.boards_m or other.boards_m,
         )
 
 

@@ -1,7 +1,7 @@
 """Commands of soccer robots: acceleration in the plane, yaw rate and kick. The filter's rows are on the acceleration.
 
-A kick moves the ball, not the robot: it goes through, unless the filter has to fall back to braking. An opponent that
-was seen a moment ago still counts, where it can have got to since: a robot turns, and a camera misses things.
+A kick moves the ball, not the robot: it goes through, unless the filter has to fall back to braking. What the rows
+read of opponents out of sight and of boards is in `sightings`.
 """
 
 from typing import Any, NamedTuple
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.geometry import namespace
-from robomarl.safety.carry import LARGE, FilterCarry
+from robomarl.safety.carry import FilterCarry
 from robomarl.safety.constants import Mode
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.params import SafetyParams
+from robomarl.safety.sightings import at_boards, recall
 from robomarl.safety.strangers import Strangers
 from robomarl.spec import ActionSpec
 from robomarl.types import Array, FilterResult
@@ -45,47 +46,9 @@ class PlayerFilter(SafetyFilter):
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
         nominal = np.asarray(nominal)
-        view, seen = recall(self.params, carry.seen, view)
+        view, seen = recall(self.params, carry.seen, at_boards(self.params, view))
         after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
         return PlayerCarry(*after, seen), of_player(result, nominal)
-
-
-def recall(
-    params: SafetyParams, before: Strangers | tuple[()], view: LocalView
-) -> tuple[LocalView, Strangers | tuple[()]]:
-    """What the filter is to read, with opponents that were seen lately, and what is known of them now. Array-generic.
-
-    A sighting counts for `strangers.max_age_s`, the freshest one of each opponent: what a team-mate says may be older
-    than what is remembered. The rows let whom they hold get as far as it can in that time.
-
-    Args:
-        params: of the filter.
-        before: what was known at the last decision.
-        view: its `sensed` has a row for each opponent, the same one at all times.
-    """
-    limits = params.strangers
-    if limits is None:
-        return view, ()
-    sensed: Any = view.sensed
-    now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
-    xp = namespace(now.pos_m)
-    known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains
-    if isinstance(before, Strangers):
-        age = before.age_s + params.period_s
-        old = before._replace(mask=before.mask & (age <= limits.max_age_s), age_s=age)
-        newer = known.mask & ~(old.mask & (known.age_s > old.age_s))
-        known = Strangers(*(xp.where(_fit(newer, a), a, b) for a, b in zip(known, old, strict=True)))
-    else:
-        known = Strangers(*(xp.asarray(part) for part in known))
-    view = view._replace(sensed=sensed._replace(**{f"strangers_{n}": part for n, part in known._asdict().items()}))
-    # What is no number stops the robot now, but not for as long as it would be remembered.
-    parts = xp.concatenate([known.pos_m, known.vel_m_s, known.age_s[..., None]], -1)
-    sane = known.mask & (xp.abs(parts) < LARGE).all(-1)
-    return view, Strangers(sane, *(xp.where(_fit(sane, part), part, 0.0) for part in known[1:]))
-
-
-def _fit(mask: Array, like: Array) -> Array:
-    return mask[..., None] if like.ndim > mask.ndim else mask
 
 
 def of_vehicle(nominal: Array) -> Array:

@@ -29,7 +29,7 @@ class Senses:
         self.names = tuple(f"robot_{i}" for i in range(scenario.players))
         self.teams = (self.names[:count], self.names[count:])
         limits = InboxLimits(0.08, 0.3)
-        pitch_m = scenario.field.length_m if trained_in else 0.0
+        pitch_m = (scenario.field.length_m, scenario.field.width_m) if trained_in else (0.0, 0.0)
         seats = [Seat(i % count, count, i >= count, pitch_m) for i in range(scenario.players)]
         self.tasks = [field_task(to_dict(trained_in or scenario), seat) for seat in seats]
         self.inboxes = [
