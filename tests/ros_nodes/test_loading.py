@@ -64,6 +64,16 @@ def test_the_filter_knows_what_stands_in_the_arena(settings: PolicySettings):
 
 
 @pytest.mark.parametrize(
+    ("pitch_m", "boards_m"), [((0.0, 0.0), (2.16, 1.41)), ((4.5, 3.0), (2.16, 1.41)), ((6.05, 4.05), (2.935, 1.935))]
+)
+def test_the_boards_are_those_of_the_field_that_is_played_on(
+    pitch_m: tuple[float, float], boards_m: tuple[float, float]
+):
+    player = PolicySettings(team=("a", "b"), bundle="soccer_2v2", pitch_m=pitch_m)
+    assert load_pilot(player).pilot.safety.params.boards_m == pytest.approx(boards_m)
+
+
+@pytest.mark.parametrize(
     ("change", "says"),
     [
         ({"index": 4}, "index = 4 is not one of the team's 4"),
