@@ -74,7 +74,8 @@ def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
 def alike(run: "Run") -> tuple:
     """What actors in one policy must have in common."""
     spec, shapes = run.env.observation, [np.shape(part) for part in run.init_carry]
-    return spec, run.env.action.fields, shapes, safety_params(run.scenario, least_team=1)
+    safety = replace(safety_params(run.scenario, least_team=1), boards_m=None)  # a robot knows where it plays
+    return spec, run.env.action.fields, shapes, safety
 
 
 def length_m(scenario: Any) -> float:
