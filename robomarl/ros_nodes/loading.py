@@ -140,7 +140,7 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         # Where the radio spans the whole team, the whole team has to be heard.
         min_mates = len(settings.team) - 1 if contract.safety.min_mates else 0
         own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates)
-        if all(settings.pitch_m) and isinstance(vehicle, OmniRobot):
+        if any(settings.pitch_m) and isinstance(vehicle, OmniRobot):
             own = replace(own, boards_m=boards_of(settings.pitch_m, vehicle.body.radius_m))
         return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
     except ValueError as error:

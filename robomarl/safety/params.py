@@ -70,6 +70,8 @@ class SafetyParams:
             raise ValueError("safety.clearance_m is unset; obstacles need it, so measure it and add it.")
         if self.planar and any((self.limits.accel_min_m_s2[2], self.limits.accel_max_m_s2[2])):
             raise ValueError("limits: a vehicle in the plane must have accel_min_m_s2[2] = accel_max_m_s2[2] = 0.")
+        if self.boards_m and min(self.boards_m) <= 0:
+            raise ValueError(f"boards_m = {self.boards_m} must be above 0: the field is smaller than the robot.")
         evaded = self.strangers if self.strangers and self.strangers.answer == "evade" else None
         if evaded and evaded.accel_m_s2 >= self.safety.brake_m_s2:
             raise ValueError(

@@ -95,4 +95,6 @@ def at_boards(params: SafetyParams, view: LocalView) -> LocalView:
         xp.clip(v, -xp.maximum(half + p, 0.0) / STOPS_S, xp.maximum(half - p, 0.0) / STOPS_S)
         for v, p, half in ((vx, x, params.boards_m[0]), (vy, y, params.boards_m[1]))
     ]
+    # An estimate that is out of all bounds stays so: the filter stops the robot for it.
+    stopped = [xp.where(xp.abs(v) < LARGE, s, v) for v, s in zip((vx, vy), stopped, strict=True)]
     return view._replace(own=view.own._replace(vel_m_s=xp.stack([*stopped, vz], -1)))

@@ -83,6 +83,10 @@ def test_the_boards_are_those_of_the_field_that_is_played_on(
         ({"obstacles": "[1,"}, "obstacles is not a JSON list"),
         ({"obstacles": '[{"kind": "sphere", "from_m": [0, 0, 0]}]'}, r"obstacles\[0\]: radius_m of a sphere"),
         ({"bundle": "nowhere"}, "Unknown bundle 'nowhere'"),
+        (
+            {"bundle": "soccer_2v2", "team": ("a", "b"), "index": 0, "vehicle": "", "pitch_m": (4.5, 0.0)},
+            "the field is smaller",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(settings: PolicySettings, change: dict, says: str):

@@ -109,6 +109,13 @@ def test_boards_leave_the_velocity_that_gets_a_robot_there_in_time():
     assert at_boards(free, view) is view
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e9])
+def test_boards_do_not_hide_a_velocity_that_is_no_number(bad: float):
+    guard, view = filter_for(action(SCENARIO), PARAMS), moving(view_of(APART), 0.0, 0.0, 0.0, bad)
+    _, result = guard(guard.init((1, SCENARIO.count)), view, np.ones((1, SCENARIO.count, 4)))
+    assert (result.solved[0, 0], result.solved[0, 1]) == (False, True)
+
+
 def test_who_backs_away_to_a_board_brakes_along_it():
     """At 1 m/s away from the opponent and 0.6 m/s along the board, whose stop would leave 0.6 m/s towards it."""
     view = seeing(moving(view_of(APART), 0.0, -1.35, 0.6, -1.0), (0.35, -1.2, -0.5, 0.0))
