@@ -41,7 +41,7 @@ def seat_of(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[st
     size = fleet.team_size
     side, index = divmod(robot.index, size)
     seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
-    return seat | ({"pitch_m": list(_pitch_m(scenario_content(fleet.scenario)))} if fleet.teams > 1 else {})
+    return seat | ({"pitch_m": _pitch_m(scenario_content(fleet.scenario))} if fleet.teams > 1 else {})
 
 
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
@@ -57,5 +57,5 @@ def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     }
 
 
-def _pitch_m(content: dict[str, Any]) -> tuple[float, float]:
-    return float(content["field"]["length_m"]), float(content["field"]["width_m"])
+def _pitch_m(content: dict[str, Any]) -> list[float]:
+    return [float(content["field"][side]) for side in ("length_m", "width_m")]
