@@ -79,7 +79,8 @@ class SafetyConfig:
     brake_m_s2: Positive
     """Deceleration that the vehicle always reaches along its velocity."""
     delay_s: NonNegative
-    """Longest time from a sensor stamp to the command's effect, lags included; the shortest is half of it or more."""
+    """Longest time from a sensor stamp to the command's effect, lags included; the shortest is half of it or more. It
+    may change from one command to the next."""
     position_error_m: NonNegative
     """Bound of the estimator's position error."""
     velocity_error_m_s: NonNegative
@@ -91,8 +92,9 @@ class SafetyConfig:
     gain_per_s: Positive
     """Class-K gain: how fast the margin may shrink."""
     accel_bias_m_s2: NonNegative = 0.0
-    """Bound of the slow part of that difference, on each axis, which the filter estimates as it flies: battery,
-    payload, wind. `accel_error_m_s2` is what is left then."""
+    """Bound of the constant part of that difference, on each axis: wind, trim. `accel_error_m_s2` is what is left."""
+    lift_bias_m_s2: NonNegative | None = None
+    """The same on the vertical axis, where battery and payload add to it; None: as on the others."""
     clearance_m: Positive | None = None
     """Distance kept between the vehicle's centre and the surface of an obstacle; needed where there are any."""
 
