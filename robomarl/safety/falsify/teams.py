@@ -1,0 +1,138 @@
+"""Structured attacks of three to eight robots, most of them in a room with walls."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robomarl.safety.falsify.attack import ASIDE, NEAREST, Attack
+from robomarl.safety.falsify.directed import FULL, HEIGHT_M, seconds_for
+from robomarl.safety.falsify.errors import Random, spoil
+from robomarl.safety.falsify.words import Words
+from robomarl.safety.filter import Arena
+
+PUSH_S = 3.0
+"""How long a crowd goes on pushing once it is there."""
+SPARE_CELLS = 5
+
+Formation = Callable[[Random, Words, Attack], None]
+
+
+def room_of(words: Words) -> Arena:
+    """A room in which a robot reaches full speed and stops again."""
+    speed, box = words.vehicle.limits.speed_m_s, words.box
+    stop = speed**2 / 2 * (1 / min(-box[0, 0], box[1, 0]) + 1 / words.vehicle.safety.brake_m_s2)
+    half = words.apart_m + max(1.0, 1.5 * stop + 2 * speed * words.late_s)
+    return Arena((-half, -half, -half), (half, half, half))
+
+
+def _middle(words: Words) -> np.ndarray:
+    if words.arena is None:
+        return np.array([0.0, 0.0, 0.0 if words.planar else HEIGHT_M])
+    return (np.array(words.arena.low_m) + np.array(words.arena.high_m)) / 2 * [1, 1, 0 if words.planar else 1]
+
+
+def _cells(words: Words, count: int) -> np.ndarray:
+    """[M, 3] places from a corner inwards, nearest first, each `apart_m` from the next."""
+    step = 1.02 * words.apart_m / words.squash
+    grid = np.stack(np.meshgrid(range(4), range(4), range(1 if words.planar else 2), indexing="ij"), -1).reshape(-1, 3)
+    grid = grid[np.argsort((grid**2).sum(-1), kind="stable")][: count + SPARE_CELLS]
+    return grid * step
+
+
+def corner(random: Random, words: Words, attack: Attack) -> None:
+    """Robot 0 goes into a corner or an edge, and all others push it there."""
+    assert words.arena is not None
+    episodes, count = attack.values.shape[:2]
+    places = _cells(words, count)
+    order = random.random((episodes, len(places))).argsort(-1)
+    order = np.concatenate([0 * order[:, :1], np.where(order == 0, order[:, :1], order)[:, 1:]], -1)[:, :count]
+    side = random.choice([-1.0, 1.0], (episodes, 1, 3))
+    half = (np.array(words.arena.high_m) - np.array(words.arena.low_m)) / 2
+    inner = (half - words.apart_m - words.ahead_m) * [1, 1, 0 if words.planar else 1]
+    attack.put_vector("start", _middle(words) + side * (inner - places[order]), "_m")
+    way = np.broadcast_to(side, (episodes, count, 3)) * [1, 1, 0 if words.planar else 1]
+    attack.put_vector("way", way)
+    attack["heading_rad"] = np.arctan2(way[..., 1], way[..., 0])
+    attack.put(target=0.0, push_a=FULL, push_b=FULL)
+    goes = random.random(episodes) < 0.6
+    first = {"push_a": np.where(goes, 0.0, -FULL), "along_a": np.where(goes, FULL, 0.0)}
+    first["target"] = np.where(random.random(episodes) < 0.5, ASIDE, NEAREST)
+    first["target"] = np.where(goes, first["target"], NEAREST)
+    for name, value in first.items():
+        attack[name][:, 0] = value
+    attack["push_b"], attack["along_b"] = attack["push_a"], attack["along_a"]
+    attack["target"][:, 1:] = np.where(random.random((episodes, 1)) < 0.7, 0.0, NEAREST)
+
+
+def converge(random: Random, words: Words, attack: Attack) -> None:
+    """From a ring to its middle, all at once."""
+    episodes, count = attack.values.shape[:2]
+    turn = 2 * np.pi * (np.arange(count) / count + random.random((episodes, 1)))
+    out = np.stack([np.cos(turn), np.sin(turn), 0 * turn], -1)
+    least = words.apart_m / (2 * np.sin(np.pi / max(count, 2)))
+    ring = least * random.uniform(1.02, 2.0, (episodes, 1, 1))
+    attack.put_vector("start", _middle(words) + out * ring, "_m")
+    attack.put_vector("way", -out)
+    attack["heading_rad"] = turn + np.pi
+    attack.put(along_a=FULL, push_b=FULL, near_m=random.uniform(-0.05, 1.0, (episodes, 1)))
+
+
+def squeeze(random: Random, words: Words, attack: Attack) -> None:
+    """A line from both sides towards the one in the middle, who stays or flees from one of them."""
+    _line(random, words, attack, 1.0)
+    count = attack.values.shape[1]
+    attack.put(target=float(count // 2), push_a=FULL, push_b=FULL)
+    attack["target"][:, count // 2] = NEAREST
+    attack["push_a"][:, count // 2] = random.choice([0.0, -FULL, FULL], len(attack.values))
+    attack["push_b"] = attack["push_a"]
+
+
+def queue(random: Random, words: Words, attack: Attack) -> None:
+    """One behind the other; the first stops, or turns round."""
+    _line(random, words, attack, 1.0)
+    episodes, count = attack.values.shape[:2]
+    attack.put(along_a=FULL, along_b=FULL)
+    attack["near_m"][:, 0] = 0.5
+    attack["target"][:, 1:] = np.arange(count - 1)
+    attack["along_b"][:, 0] = random.choice([0.0, -FULL], episodes)
+    attack["along_a"][:, 0] = random.uniform(-1.0, 0.8, episodes)
+
+
+def _line(random: Random, words: Words, attack: Attack, stretch: float) -> None:
+    """Robot 0 in front."""
+    episodes, count = attack.values.shape[:2]
+    angle = random.uniform(-np.pi, np.pi, episodes)
+    way = np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)[:, None]
+    place = ((count - 1) / 2 - np.arange(count))[:, None] * words.apart_m * stretch * 1.02
+    jitter = random.uniform(0, 0.4, (episodes, 1, 1)) + 1
+    attack.put_vector("start", _middle(words) + way * place * jitter, "_m")
+    attack.put_vector("way", np.broadcast_to(way, (episodes, count, 3)))
+    attack["heading_rad"] = np.broadcast_to(angle[:, None], (episodes, count))
+
+
+FORMATIONS: dict[str, Formation] = {f.__name__: f for f in (corner, converge, squeeze, queue)}
+TEAMS = tuple(f"{f}/{e}" for f in FORMATIONS for e in ("all", "everything"))
+"""Attacks of teams, by formation and errors."""
+
+
+def team_attack(name: str, random: Random, words: Words, episodes: int, count: int) -> tuple[Attack, float]:
+    """E episodes of N robots, and how long they last [s]."""
+    formation, errors = name.split("/")
+    attack = Attack.blank(episodes, count)
+    FORMATIONS[formation](random, words, attack)
+    toward = _toward(words, attack)
+    spoil(errors, random, words, attack, toward)
+    way = np.abs(attack.vector("start", "_m") - _middle(words)).max()
+    return attack, seconds_for(words, float(way), 0.0) + PUSH_S
+
+
+def _toward(words: Words, attack: Attack) -> np.ndarray:
+    """[E, N, 3] to the target at the start."""
+    start, way = attack.vector("start", "_m"), attack.vector("way")
+    apart = start[:, None] - start[:, :, None]
+    distance = np.sqrt(((apart * words.squash) ** 2).sum(-1)) + 1e3 * np.eye(start.shape[1])
+    asked = np.rint(attack["target"]).astype(int)
+    which = np.where(asked >= 0, asked, distance.argmin(-1))
+    offset = np.take_along_axis(apart, which[..., None, None], 2)[..., 0, :]
+    offset = np.where((attack["target"] <= ASIDE + 0.5)[..., None], way, offset)
+    return offset / np.maximum(np.sqrt((offset**2).sum(-1, keepdims=True)), 1e-9)
