@@ -12,12 +12,30 @@ def _blocks(root: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(), re.S)
 
 
+def _run_readme(root: Path, end: str) -> str:
+    """What the README's Python block prints, with more behind it."""
+    (code,) = _blocks(root, "python")
+    return subprocess.run([sys.executable, "-c", f"{code}\n{end}"], capture_output=True, text=True, check=True).stdout
+
+
 def test_python_block_of_the_readme_runs_without_jax(root: Path) -> None:
     """In a process of its own; at the end JAX has not been imported, and a command was printed."""
-    (code,) = _blocks(root, "python")
-    end = "\nimport sys; assert 'jax' not in sys.modules and 'mujoco' not in sys.modules"
-    found = subprocess.run([sys.executable, "-c", code + end], capture_output=True, text=True, check=True)
-    assert found.stdout.strip()
+    end = "import sys; assert 'jax' not in sys.modules and 'mujoco' not in sys.modules"
+    assert _run_readme(root, end).strip()
+
+
+def test_the_filter_of_the_readme_lets_nobody_fly_past_mates_that_it_cannot_hear(root: Path) -> None:
+    """As it is shown, with nobody heard, whatever a policy asks for; and with all three heard it lets it pass."""
+    end = """
+import numpy as np
+asked = np.array([1.2, 0.0, 0.0, 0.0])
+print(safety(safety.init(), view, asked)[1].command[0])
+view.heard.mask[:] = True
+view.heard.pos_m[:] = view.heard.plan.pos_m[:] = [[9, 0, 0], [0, 9, 0], [-9, 0, 0]]
+print(safety(safety.init(), view, asked)[1].command[0])"""
+    unheard, heard = map(float, _run_readme(root, end).splitlines()[-2:])
+    assert unheard == 0.0
+    assert heard == 1.2
 
 
 def test_one_command_by_line_15_and_code_by_line_30(root: Path) -> None:

@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
     view: LocalView
     """Team-mates that were never heard, fly another bundle or send from the future are masked. Stale ones are
-    not where all are needed: the policy's features and the filter judge their age themselves."""
+    not: the policy's features and the filter judge their age themselves."""
     own_ok: bool
     """What flying at all needs can be used: the own estimate; without a team's fallback goal and sensors, too."""
     task_ok: bool
@@ -70,8 +70,6 @@ class InboxLimits:
 
     own_age_s: float
     mate_age_s: float
-    needs_all: bool = True
-    """Every team-mate must be heard. Otherwise those that fell silent are out of range, and left out of the view."""
     frozen_s: float = 0.5
     """The own estimate has not changed in any bit for this long: its source hangs."""
     future_s: float = 0.05
@@ -211,17 +209,16 @@ class Inbox:
 
     def _judge(self, name: str, slot: _Slot, now: Now) -> tuple[str, bool]:
         """What is wrong with a team-mate's message, and whether it goes into the view."""
-        needed, theirs = self.limits.needs_all, self._bundles.get(name, "")
+        theirs = self._bundles.get(name, "")
         if name in self._standing:
             return "", True
         if slot.value is None:
-            return "nothing received yet" if needed else "", False
+            return "nothing received yet", False
         if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
             return _from_the_future(ahead), False
         if self._bundle and theirs != self._bundle:
             return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
-        stale = self._staleness(slot, now, self.limits.mate_age_s)
-        return stale if needed else "", needed or not stale
+        return self._staleness(slot, now, self.limits.mate_age_s), True
 
     def _staleness(self, slot: _Slot, now: Now, max_age_s: float) -> str:
         if slot.value is None:

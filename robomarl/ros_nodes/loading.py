@@ -137,9 +137,8 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
     if np.isfinite([*settings.arena_low_m, *settings.arena_high_m]).all():
         arena = Arena(settings.arena_low_m, settings.arena_high_m)
     try:
-        # Where the radio spans the whole team, the whole team has to be heard.
-        min_mates = len(settings.team) - 1 if contract.safety.min_mates else 0
-        own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, min_mates)
+        # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
+        own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
         if any(settings.pitch_m) and isinstance(vehicle, OmniRobot):
             own = replace(own, boards_m=boards_of(settings.pitch_m, vehicle.body.radius_m))
         return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)

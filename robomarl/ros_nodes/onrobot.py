@@ -48,7 +48,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
     fallback = Fallback(params, Form(tuple(field.name for field in loaded.pilot.policy.action.fields)))
-    limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, params.min_mates > 0, settings.frozen_after_s)
+    limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)

@@ -14,7 +14,7 @@ def safety_params(scenario: AnyScenario, least_team: int | None = None) -> Safet
 
     Args:
         scenario: vehicle, rate and arena.
-        least_team: robots of the smallest team that may fly; by default the scenario's.
+        least_team: robots of the smallest team that may fly; by default the scenario's. All of it has to be heard.
 
     Raises:
         UserError: commands are of a kind that the filter does not know.
@@ -22,11 +22,9 @@ def safety_params(scenario: AnyScenario, least_team: int | None = None) -> Safet
     if isinstance(scenario, SoccerScenario):
         return player_params(scenario, (least_team or scenario.count) - 1)
     scenario.command.must_be_flown(scenario.name, "the safety filter, and so every robot,")
-    # A team-mate that falls silent stops the robot, but only where the radio spans the whole team.
-    spans = 2 * (scenario.ring_radius_m + scenario.start.jitter_m) <= scenario.radio.range_m
-    mates = (least_team or scenario.count) - 1 if spans else 0
+    # Whoever is not heard may be anywhere: out of range, but also beside the robot with a dead radio.
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
-    params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, (least_team or scenario.count) - 1)
     return dataclasses.replace(params, obstacles=scenario.arena.obstacles)
 
 

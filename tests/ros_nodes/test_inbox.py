@@ -93,16 +93,6 @@ def test_a_silent_mate_is_a_problem_but_stays_in_the_view_with_its_age():
     np.testing.assert_allclose(reading.view.heard.age_s, [0.61, 0.01])
 
 
-def test_a_silent_mate_leaves_the_view_where_not_all_are_needed():
-    inbox = full(limits=InboxLimits(0.08, 0.5, needs_all=False))
-    inbox.put_mate("a", said(1), 100.6, 5.6)
-    inbox.put_own(estimate(1), 100.6, 5.6)
-    reading = inbox.read(Now(100.61, 5.61))
-    assert reading.problems == ()
-    np.testing.assert_array_equal(reading.view.heard.mask, [False, True])
-    assert not reading.view.heard.pos_m[0].any()
-
-
 def test_the_larger_of_source_and_delivery_age_counts():
     late_delivery = read(full(), after_s=0.01, stamp_after_s=0.2)  # stamped long ago, arrived now
     frozen_receiver = read(full(), after_s=0.2, stamp_after_s=0.01)  # fresh stamp, but nothing arrives

@@ -10,7 +10,7 @@ import pytest
 from robomarl.config import UserError
 from robomarl.fleet.store import State, Store
 from robomarl.policies.bundle import load_bundle
-from robomarl.ros_nodes.loading import load_pilot
+from robomarl.ros_nodes.loading import load_pilot, robot_limits
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.safety.bodies import Obstacle
 
@@ -27,6 +27,13 @@ def test_a_sound_bundle_is_ready(settings: PolicySettings, goto_bundle: Path):
     assert loaded.id == load_bundle(goto_bundle).id
     assert (loaded.name, loaded.rate_hz) == ("goto", 50.0)
     assert loaded.pilot.safety.params.min_mates == 3
+
+
+def test_the_whole_team_has_to_be_heard_whatever_the_bundle_asks_for(settings: PolicySettings, goto_bundle: Path):
+    """A bundle for teams of one and more asks for nobody."""
+    contract = load_bundle(goto_bundle).contract
+    alone = replace(contract, team_size=(1, 16), safety=replace(contract.safety, min_mates=0))
+    assert robot_limits(alone, settings).min_mates == 3
 
 
 def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
