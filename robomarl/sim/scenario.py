@@ -5,6 +5,7 @@ NAME's family (`swap`, `goto`) with `count = N`. The vehicle file is loaded with
 every physical number.
 """
 
+import math
 import re
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -21,6 +22,7 @@ from robomarl.paths import scenarios_dir
 from robomarl.safety.bodies import Obstacle
 from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
+from robomarl.sim.radio import check_radio, widest_load_m
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.types import GRAVITY_M_S2
 
@@ -98,7 +100,7 @@ class RadioConfig:
     neighbours: Count
     """The k nearest that a policy looks at."""
     range_m: Positive
-    """Farther team-mates are not heard."""
+    """Farther team-mates are not heard. No two robots of a team may get so far apart."""
     latency_s: NonNegative
     """From the sender's stamp to the receiver."""
     max_age_s: Positive
@@ -224,6 +226,12 @@ class Scenario(Clock):
         needed = self.start.min_spacing_m / (2 * np.sin(np.pi / max(self.count, 2)))
         return max(self.start.ring_radius_m, float(needed))
 
+    @property
+    def widest_m(self) -> float:
+        """Largest distance of two robots that nothing ties together: from corner to corner, or across the ring."""
+        ring = 2 * (self.ring_radius_m + max(self.start.jitter_m, self.goal.jitter_m))
+        return max(math.dist(self.arena.low_m, self.arena.high_m), ring)
+
 
 def load_scenario(name: str) -> Scenario:
     """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file.
@@ -241,13 +249,15 @@ def load_scenario(name: str) -> Scenario:
 
 
 def check_scenario(scenario: Scenario, file: str) -> None:
-    """Check the scenario against its vehicle.
+    """Check the scenario against its vehicle, and what its sections say against each other.
 
     Raises:
-        UserError: no such vehicle, or one that cannot carry the load.
+        UserError: no such vehicle, or one that cannot carry the load; or robots can get out of each other's range.
     """
     vehicle = load_vehicle(scenario.vehicle)
     if scenario.load is None or scenario.cables is None:
+        if scenario.count > 1:
+            check_radio(scenario.radio.range_m, scenario.widest_m, "in [arena] and on the ring of [start]", file)
         return
     if vehicle.carrier is None:
         raise UserError(f"{file}: vehicle = {scenario.vehicle!r} has no section carrier; name one that carries loads.")
@@ -255,6 +265,8 @@ def check_scenario(scenario: Scenario, file: str) -> None:
         check_load(scenario.load, scenario.cables, vehicle, scenario.count, scenario.physics_dt_s)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
+    widest = widest_load_m(scenario.load, scenario.cables)
+    check_radio(scenario.radio.range_m, widest, "under [load], on taut [cables],", file)
 
 
 def scenario_names() -> list[str]:

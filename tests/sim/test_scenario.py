@@ -29,8 +29,8 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_extends_overrides_keys(tmp_path: Path):
-    scenario = load_scenario(write(tmp_path, 'extends = "swap_4"\ncount = 2\n[radio]\nrange_m = 1.0\n'))
-    assert (scenario.count, scenario.radio.range_m, scenario.radio.latency_s) == (2, 1.0, 0.02)
+    scenario = load_scenario(write(tmp_path, 'extends = "swap_4"\ncount = 2\n[radio]\nrange_m = 11.0\n'))
+    assert (scenario.count, scenario.radio.range_m, scenario.radio.latency_s) == (2, 11.0, 0.02)
     assert scenario.name == "mine"
 
 

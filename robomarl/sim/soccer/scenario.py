@@ -12,6 +12,7 @@ from robomarl.config import Count, Positive, UserError, build
 from robomarl.hardware_configs.ground import KickerConfig, OmniRobot, TractionConfig
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.sim.clock import Clock
+from robomarl.sim.radio import check_radio
 from robomarl.sim.scenario import RadioConfig, read_scenario
 from robomarl.sim.soccer.config import (
     BallConfig,
@@ -143,13 +144,16 @@ def load_soccer(name: str) -> SoccerScenario:
     """Read a game by name (of `sim/scenarios/`) or by the path of a TOML file.
 
     Raises:
-        UserError: unknown name, bad TOML, a wrong key or value, a field too small for the robots, or a team
-            without a role that the opponent's script needs.
+        UserError: unknown name, bad TOML, a wrong key or value, a field too small for the robots or too
+            large for the radio, or a team without a role that the opponent's script needs.
     """
     data, file = read_scenario(name)
     data.setdefault("name", Path(name).stem)
     scenario = build(SoccerScenario, data, file)
     check_room(scenario, file)
+    if scenario.count > 1:
+        widest = float(np.hypot(scenario.field.length_m, scenario.field.width_m))
+        check_radio(scenario.radio.range_m, widest, "on [field]", file)
     check_roles(scenario.opponent.script, scenario.opponent.roles, file)
     return scenario
 

@@ -1,0 +1,38 @@
+"""Whether the radio spans a team wherever it may get to.
+
+The filter stops a robot that does not hear all of its team-mates: whoever is silent may be out of range, but also near
+with a dead radio. Robots that can part farther than the radio reaches would brake for good, each where it is.
+"""
+
+import math
+from itertools import combinations
+
+from robomarl.config import UserError
+from robomarl.sim.load.config import CableConfig, LoadConfig
+from robomarl.sim.load.grip import reach_m
+
+
+def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:
+    """Check that robots hear each other at the largest distance that they can have.
+
+    Args:
+        range_m: of the radio.
+        widest_m: largest distance of two robots of a team.
+        where: what lets them be so far apart, to name in the error.
+        file: of the scenario.
+
+    Raises:
+        UserError: they can get out of range.
+    """
+    if range_m < widest_m:
+        need_m = math.ceil(widest_m * 10 - 1e-6) / 10
+        raise UserError(
+            f"{file}: radio.range_m = {range_m:g} is too short: {where} two robots get {need_m:g} m apart, and those "
+            f"that do not hear each other brake for good; make it at least {need_m:g}, or the room smaller."
+        )
+
+
+def widest_load_m(load: LoadConfig, cables: CableConfig) -> float:
+    """Largest distance [m] of two vehicles that carry a load together, with cables as they stretch in hover."""
+    points = [math.dist(a, b) for a, b in combinations(cables.load_points_m, 2)]
+    return max(points, default=0.0) + 2 * reach_m(load, cables)
