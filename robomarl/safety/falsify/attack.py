@@ -43,7 +43,7 @@ def _channel(name: str) -> tuple[Column, ...]:
 
 
 COLUMNS: tuple[Column, ...] = (
-    *(Column(f"start_{axis}_m", -3, 3) for axis in "xyz"),
+    *(Column(f"start_{axis}_m", -8, 8) for axis in "xyz"),
     Column("heading_rad", -np.pi, np.pi),
     Column("target", NEAREST, NEAREST, NEAREST, searched=False),
     *(Column(f"way_{axis}", -1, 1) for axis in "xyz"),

@@ -1,11 +1,13 @@
 """Structured attacks of two robots on each other, and of one on a wall."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.safety.falsify.attack import ASIDE, Attack
 from robomarl.safety.falsify.errors import Random, spoil
+from robomarl.safety.falsify.plant import norm, unit
 from robomarl.safety.falsify.words import Words
 
 FULL = 2.0
@@ -13,9 +15,6 @@ FULL = 2.0
 RUN_UP_M = 5.5
 RUN_UP_S = 3.0
 """Robots start as far apart as they meet in this time at full speed, at most."""
-HEIGHT_M = 10.0
-"""Where the middle of a pair of flying robots is; nothing else is there."""
-
 Geometry = Callable[[Random, Words, Attack, np.ndarray], None]
 
 
@@ -47,10 +46,9 @@ def line_up(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -
 
 def place_pair(words: Words, attack: Attack, along: np.ndarray, apart_m: np.ndarray) -> None:
     """Centres so that the commanded points are `apart_m` apart in the metric; drives face each other."""
-    stretch = 1 / np.sqrt(((along * words.squash) ** 2).sum(-1))
+    stretch = 1 / norm(along * words.squash)
     half = along * (apart_m * stretch / 2)[:, None]
-    middle = np.array([0.0, 0.0, 0.0 if words.planar else HEIGHT_M])
-    attack.put_vector("start", np.stack([middle - half, middle + half], 1), "_m")
+    attack.put_vector("start", np.stack([-half, half], 1), "_m")
     angle = np.arctan2(along[:, 1], along[:, 0])
     attack["heading_rad"] = np.stack([angle, angle + np.pi], -1)
 
@@ -111,7 +109,7 @@ def vertical(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) 
     up = np.array([1.0, 0, 0]) if words.planar else np.array([0, 0, 1.0])
     lean = random.normal(size=(len(apart_m), 3)) * 0.1 * (1 - up) * [1, 1, 0 if words.planar else 1]
     along = up * random.choice([-1.0, 1.0], (len(apart_m), 1)) + lean
-    place_pair(words, attack, along / np.sqrt((along**2).sum(-1, keepdims=True)), apart_m)
+    place_pair(words, attack, unit(along), apart_m)
     attack.put(push_a=FULL, push_b=FULL)
 
 
@@ -132,6 +130,14 @@ def bang(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> N
     attack.put(bang_share=random.uniform(0.4, 0.95, (shape[0], 1)), bang_phase=random.random(shape))
 
 
+def feint(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
+    """One comes and goes again and again, so that what was heard of it last is as wrong as can be."""
+    line_up(random, words, attack, np.minimum(apart_m, words.apart_m + 1.5))
+    attack.put(push_a=FULL, push_b=FULL, near_m=random.uniform(0.0, 0.8, attack.values.shape[:2]))
+    attack["push_b"][:, 1] = -FULL
+    attack["push_b"][:, 0] = random.choice([FULL, 0.0, -FULL], len(apart_m))
+
+
 def linger(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
     """From close by, and push for the rest of the time."""
     line_up(random, words, attack, np.full_like(apart_m, words.apart_m))
@@ -140,7 +146,7 @@ def linger(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) ->
 
 
 GEOMETRIES: dict[str, Geometry] = {
-    g.__name__: g for g in (head_on, offset, crossing, chase, at_rest, vertical, orbit, bang, linger)
+    g.__name__: g for g in (head_on, offset, crossing, chase, at_rest, vertical, orbit, bang, feint, linger)
 }
 ALONE = ("none", "bias", "gust", "estimate", "delay", "messages", "bias+gust", "restart", "blind")
 """Sets of errors that are tried by themselves, head-on."""
@@ -148,23 +154,38 @@ PAIRS = (*(f"head_on/{e}" for e in ALONE), *(f"{g}/{e}" for g in GEOMETRIES for 
 """Attacks of two robots, by geometry and errors."""
 
 
-def pair_attack(name: str, random: Random, words: Words, episodes: int) -> tuple[Attack, float]:
-    """E episodes of two robots, and how long they last [s]."""
+class Length(NamedTuple):
+    """How far robots come, and how long they wait before: the same for a batch, so that nobody waits for the others."""
+
+    apart_m: float
+    """Farthest start, in the metric of the separation."""
+    wait_s: float
+
+    @classmethod
+    def draw(cls, random: Random, words: Words) -> "Length":
+        """Mostly a run-up at once; some robots wait, and learn."""
+        apart_m = words.apart_m + random.uniform(0.1, 1.0) * run_up_m(words)
+        return cls(apart_m, float(random.choice([0.0, 0.5, 3.0], p=[0.6, 0.25, 0.15])))
+
+    def seconds(self, words: Words) -> float:
+        """Of an episode."""
+        return seconds_for(words, self.apart_m, self.wait_s)
+
+
+def pair_attack(name: str, random: Random, words: Words, episodes: int, length: Length) -> Attack:
+    """E episodes of two robots."""
     geometry, errors = name.split("/")
     attack = Attack.blank(episodes, 2)
-    # One length for the batch, so that nobody waits for the farthest.
-    farthest = words.apart_m + random.uniform(0.1, 1.0) * run_up_m(words)
-    wait_s = random.choice([0.0, 0.5, 3.0], p=[0.6, 0.25, 0.15])
-    apart_m = np.where(random.random(episodes) < 0.5, farthest, random.uniform(words.apart_m, farthest, episodes))
+    apart_m = np.where(random.random(episodes) < 0.5, length.apart_m, 0.0)
+    apart_m = np.where(apart_m > 0, apart_m, random.uniform(words.apart_m, length.apart_m, episodes))
     GEOMETRIES[geometry](random, words, attack, apart_m)
-    attack["go_s"] = random.uniform(0, wait_s, (episodes, 1)) if wait_s else 0.0
+    attack["go_s"] = random.uniform(0, 1, (episodes, 1)) * length.wait_s
     start = attack.vector("start", "_m")
-    toward = start[:, ::-1] - start
-    spoil(errors, random, words, attack, toward / np.sqrt((toward**2).sum(-1, keepdims=True)))
-    return attack, seconds_for(words, farthest, wait_s)
+    spoil(errors, random, words, attack, unit(start[:, ::-1] - start))
+    return attack
 
 
-def wall_attack(errors: str, random: Random, words: Words, episodes: int) -> tuple[Attack, float]:
+def wall_attack(errors: str, random: Random, words: Words, episodes: int) -> Attack:
     """One robot at full speed into a wall, an edge or a corner, then pushing."""
     assert words.arena is not None
     low, high = np.array(words.arena.low_m), np.array(words.arena.high_m)
@@ -180,5 +201,11 @@ def wall_attack(errors: str, random: Random, words: Words, episodes: int) -> tup
     attack.put_vector("way", way[:, None])
     attack["heading_rad"] = np.arctan2(way[:, 1], way[:, 0])[:, None]
     attack.put(target=ASIDE, along_a=1.5 * FULL, along_b=1.5 * FULL)
-    spoil(errors, random, words, attack, (way / np.sqrt((way**2).sum(-1, keepdims=True)))[:, None])
-    return attack, seconds_for(words, 2 * 2 * float(room.max()), 0.0)
+    spoil(errors, random, words, attack, unit(way)[:, None])
+    return attack
+
+
+def wall_seconds(words: Words) -> float:
+    """Length of such an episode: through the whole room and more."""
+    assert words.arena is not None
+    return seconds_for(words, 2 * (words.arena.high_m[0] - words.arena.low_m[0]), 0.0)

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.safety.falsify.attack import Attack
-from robomarl.safety.falsify.plant import Actuators, Robots, Way
+from robomarl.safety.falsify.plant import Actuators, Robots, Way, norm
 from robomarl.safety.falsify.steering import Aim, Steering
 from robomarl.safety.falsify.words import Words
 from robomarl.safety.filter import SafetyFilter
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
-STATE = 12
-"""Numbers in a message: position, velocity, plan's position and velocity."""
+STATE = 15
+"""Numbers in a message: position, velocity; the plan's position, velocity and stop."""
 
 
 class Outcome(NamedTuple):
@@ -29,11 +29,6 @@ class Outcome(NamedTuple):
     """Period in which the least scaled distance was."""
     fell_back: np.ndarray
     """Share of the decisions that fell back."""
-
-    @property
-    def failed(self) -> np.ndarray:
-        """[E] bool, needs `contact_m`: see `contacts`."""
-        return self.outside_m > 0
 
 
 class Radio:
@@ -54,7 +49,7 @@ class Radio:
         slot = self._tick % len(self._sent)
         before = (self._tick - 1) % len(self._sent)
         quiet = silent[..., None]
-        message = np.concatenate([own.pos_m, own.vel_m_s, plan.pos_m, plan.vel_m_s], -1)
+        message = np.concatenate([own.pos_m, own.vel_m_s, *plan], -1)
         self._sent[slot] = np.where(quiet, self._sent[before], message)
         self._stamp[slot] = np.where(silent, self._stamp[before], self._tick)
         self._tick += 1
@@ -68,8 +63,8 @@ class Radio:
         stamp = self._stamp[slot, self._team, self._mates]
         there = (stamp >= 0) & (self._tick > 0)
         age_s = np.where(there, (self._tick - stamp) * self._period_s, 0.0)
-        pos, vel, plan_pos, plan_vel = (np.where(there[..., None], message[..., i : i + 3], 0.0) for i in (0, 3, 6, 9))
-        return Heard(there, pos, vel, age_s, Plan(plan_pos, plan_vel, plan_pos))
+        pos, vel, *plan = (np.where(there[..., None], message[..., i : i + 3], 0.0) for i in range(0, STATE, 3))
+        return Heard(there, pos, vel, age_s, Plan(*plan))
 
 
 class Flight:
@@ -164,7 +159,7 @@ class Flight:
         safety, period = self.words.vehicle.safety, self.words.period_s
         ticks = round(safety.delay_s / period) + np.maximum(self._blind, 0).max()
         vel = self._last_own.vel_m_s + self.actuators.recent(int(ticks)) * period
-        speed = np.maximum(np.sqrt((vel * vel).sum(-1, keepdims=True)), 1e-6)
+        speed = np.maximum(norm(vel), 1e-6)[..., None]
         rate = np.minimum(1 / (safety.delay_s + period), safety.brake_m_s2 / speed)
         low, high = self.words.box
         return np.concatenate([np.clip(-vel * rate, low, high), np.zeros((*self.lead, 1))], -1)

@@ -14,6 +14,21 @@ from robomarl.safety.falsify.words import Words
 EPS = 1e-9
 
 
+def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """[...] of [..., 3]; much faster than a sum over an axis of three."""
+    return np.einsum("...i,...i->...", a, b)
+
+
+def norm(a: np.ndarray) -> np.ndarray:
+    """[...] lengths of [..., 3]."""
+    return np.sqrt(dot(a, a))
+
+
+def unit(a: np.ndarray) -> np.ndarray:
+    """[..., 3] directions; of nothing, nothing."""
+    return a / np.maximum(norm(a), 1e-9)[..., None]
+
+
 class Piece(NamedTuple):
     """Part of a period within which the same commands may be in force."""
 
@@ -70,7 +85,7 @@ class Actuators:
             return able[0]
         place = np.rint(late * (len(able) - 1)).astype(int)
         if (np.abs(picked) > 0.5).any():
-            reach = (able * toward).sum(-1) * np.sign(picked)
+            reach = dot(able, toward) * np.sign(picked)
             place = np.where(np.abs(picked) > 0.5, reach.argmax(0), place)
         return np.take_along_axis(able, place[None, ..., None], 0)[0]
 
@@ -112,7 +127,7 @@ class Robots:
     def turn_rad_s(self) -> np.ndarray:
         """[E, N] yaw rates."""
         ahead = self.words.ahead_m
-        return (self.vel * self.across).sum(-1) / ahead if ahead else 0 * self.angle
+        return dot(self.vel, self.across) / ahead if ahead else 0 * self.angle
 
     @property
     def centre(self) -> np.ndarray:
@@ -124,10 +139,10 @@ class Robots:
         start, vel = self.centre, self.vel
         half = self.vel + accel * (seconds / 2)
         if self.words.ahead_m:  # midpoint rule: 0.03 rad a period
-            turn = (self.vel * self.across).sum(-1) / self.words.ahead_m
+            turn = dot(self.vel, self.across) / self.words.ahead_m
             middle = self.angle + turn * (seconds / 2)
             across = np.stack([-np.sin(middle), np.cos(middle), 0 * middle], -1)
-            self.angle = self.angle + (half * across).sum(-1) / self.words.ahead_m * seconds
+            self.angle = self.angle + dot(half, across) / self.words.ahead_m * seconds
         self.pos = self.pos + half * seconds
         self.vel = self.vel + accel * seconds
         if not self.words.ahead_m:
@@ -145,23 +160,24 @@ class Way(NamedTuple):
 
     def between(self, one: np.ndarray, two: np.ndarray) -> "Way":
         """Difference of the ways of robots `one` and `two`, [E, pairs, 3]."""
-        return Way(*(x[:, one] - x[:, two] for x in self[:3]), self.seconds)
+        start, vel, accel = (x[:, one] - x[:, two] for x in self[:3])
+        return Way(start, vel, accel, self.seconds)
 
     def times(self, factor: np.ndarray) -> "Way":
         """In scaled axes."""
-        return Way(*(x * factor for x in self[:3]), self.seconds)
+        return Way(self.start * factor, self.vel * factor, self.accel * factor, self.seconds)
 
     @property
     def least(self) -> np.ndarray:
         """Least distance from the origin on the way: ends, and inside by Newton's method."""
-        lin = (self.start * self.vel).sum(-1)
-        time = np.clip(-lin / np.maximum((self.vel * self.vel).sum(-1), 1e-12), 0.0, self.seconds)
+        lin = dot(self.start, self.vel)
+        time = np.clip(-lin / np.maximum(dot(self.vel, self.vel), 1e-12), 0.0, self.seconds)
         for _ in range(2):
             place, vel = self._at(time), self.vel + self.accel * time[..., None]
-            slope = (place * vel).sum(-1)
-            curve = (vel * vel).sum(-1) + (place * self.accel).sum(-1)
+            slope = dot(place, vel)
+            curve = dot(vel, vel) + dot(place, self.accel)
             time = np.clip(time - slope / np.where(np.abs(curve) < 1e-9, 1e-9, curve), 0.0, self.seconds)
-        squares = [(x * x).sum(-1) for x in (self.start, self._at(time), self._at(np.array(self.seconds)))]
+        squares = [dot(x, x) for x in (self.start, self._at(time), self._at(np.array(self.seconds)))]
         return np.sqrt(np.minimum(np.minimum(squares[0], squares[1]), squares[2]))
 
     @property

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.safety.falsify.attack import ASIDE, COLUMNS, Attack
-from robomarl.safety.falsify.plant import Robots
+from robomarl.safety.falsify.plant import Robots, dot, norm, unit
 from robomarl.safety.falsify.words import Words
 
 STIFF_PER_S = 15.0
@@ -35,7 +35,7 @@ class Steering:
         """Take the columns apart; `start` [E, N, 3] is where robots stay that have nothing to do."""
         self.words, self.start = words, start
         self.c = {name: np.ascontiguousarray(attack[name]) for name in (column.name for column in COLUMNS)}
-        self.way = _unit(attack.vector("way"))
+        self.way = unit(attack.vector("way"))
         self.bias = np.clip(attack.vector("bias"), -1, 1) * np.array(words.bias_m_s2)
         self.flat = np.array([1.0, 1.0, 0.0 if words.planar else 1.0])
         self._stretch = 1 + (words.squash**2 - 1) * self.c["metric"][..., None]
@@ -49,13 +49,13 @@ class Steering:
         if self._any_aside:
             offset = np.where(self._aside, self.way, offset)
             gap = np.where(self._aside[..., 0], self._to_wall(robots.centre), gap)
-        toward = _unit(offset * self._stretch * self.flat)
-        across = _unit(np.stack([-toward[..., 1], toward[..., 0], 0 * gap], -1))
+        toward = unit(offset * self._stretch * self.flat)
+        across = unit(np.stack([-toward[..., 1], toward[..., 0], 0 * gap], -1))
         up = np.cross(toward, across) * self.flat
         turn = self.c["side_rad"][..., None] if not self.words.planar else np.zeros((*gap.shape, 1))
         side = np.cos(turn) * across + np.sin(turn) * up
-        closing = (robots.vel * toward).sum(-1) > 0
-        return Aim(toward, side, gap, closing & ((newest * toward).sum(-1) < -1e-6))
+        closing = dot(robots.vel, toward) > 0
+        return Aim(toward, side, gap, closing & (dot(newest, toward) < -1e-6))
 
     def _to_mates(self, robots: Robots) -> tuple[np.ndarray, np.ndarray]:
         pos, count = robots.centre, robots.centre.shape[1]
@@ -63,9 +63,9 @@ class Steering:
             return self.way, np.full(pos.shape[:2], FAR_M)
         if count == 2:
             offset = pos[:, ::-1] - pos
-            return offset, _norm(offset * self.words.squash) - self.words.vehicle.safety.separation_m
+            return offset, norm(offset * self.words.squash) - self.words.vehicle.safety.separation_m
         apart = pos[:, None] - pos[:, :, None]
-        distance = _norm(apart * self.words.squash) + FAR_M * np.eye(count)
+        distance = norm(apart * self.words.squash) + FAR_M * np.eye(count)
         which = distance.argmin(-1)
         if self._fixed:
             asked = np.rint(self.c["target"]).astype(int)
@@ -130,11 +130,3 @@ class Steering:
 def _wave(period_s: np.ndarray, phase: np.ndarray | float, time_s: float) -> np.ndarray:
     turn = np.mod(time_s / np.where(period_s > 0, period_s, 1.0) + phase, 1.0)
     return np.where((period_s > 0) & (turn >= 0.5 - 1e-9), -1.0, 1.0)
-
-
-def _norm(x: np.ndarray) -> np.ndarray:
-    return np.sqrt((x * x).sum(-1))
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    return x / np.maximum(_norm(x), 1e-9)[..., None]

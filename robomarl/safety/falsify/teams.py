@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from robomarl.safety.falsify.attack import ASIDE, NEAREST, Attack
-from robomarl.safety.falsify.directed import FULL, HEIGHT_M, seconds_for
+from robomarl.safety.falsify.directed import FULL, seconds_for
 from robomarl.safety.falsify.errors import Random, spoil
+from robomarl.safety.falsify.plant import norm, unit
 from robomarl.safety.falsify.words import Words
 from robomarl.safety.filter import Arena
 
@@ -27,7 +28,7 @@ def room_of(words: Words) -> Arena:
 
 def _middle(words: Words) -> np.ndarray:
     if words.arena is None:
-        return np.array([0.0, 0.0, 0.0 if words.planar else HEIGHT_M])
+        return np.zeros(3)
     return (np.array(words.arena.low_m) + np.array(words.arena.high_m)) / 2 * [1, 1, 0 if words.planar else 1]
 
 
@@ -115,24 +116,29 @@ TEAMS = tuple(f"{f}/{e}" for f in FORMATIONS for e in ("all", "everything"))
 """Attacks of teams, by formation and errors."""
 
 
-def team_attack(name: str, random: Random, words: Words, episodes: int, count: int) -> tuple[Attack, float]:
-    """E episodes of N robots, and how long they last [s]."""
+def team_attack(name: str, random: Random, words: Words, episodes: int, count: int) -> Attack:
+    """E episodes of N robots."""
     formation, errors = name.split("/")
     attack = Attack.blank(episodes, count)
     FORMATIONS[formation](random, words, attack)
     toward = _toward(words, attack)
     spoil(errors, random, words, attack, toward)
-    way = np.abs(attack.vector("start", "_m") - _middle(words)).max()
-    return attack, seconds_for(words, float(way), 0.0) + PUSH_S
+    return attack
+
+
+def team_seconds(words: Words) -> float:
+    """Length of such an episode."""
+    assert words.arena is not None
+    return seconds_for(words, (words.arena.high_m[0] - words.arena.low_m[0]) / 2, 0.0) + PUSH_S
 
 
 def _toward(words: Words, attack: Attack) -> np.ndarray:
     """[E, N, 3] to the target at the start."""
     start, way = attack.vector("start", "_m"), attack.vector("way")
     apart = start[:, None] - start[:, :, None]
-    distance = np.sqrt(((apart * words.squash) ** 2).sum(-1)) + 1e3 * np.eye(start.shape[1])
+    distance = norm(apart * words.squash) + 1e3 * np.eye(start.shape[1])
     asked = np.rint(attack["target"]).astype(int)
     which = np.where(asked >= 0, asked, distance.argmin(-1))
     offset = np.take_along_axis(apart, which[..., None, None], 2)[..., 0, :]
     offset = np.where((attack["target"] <= ASIDE + 0.5)[..., None], way, offset)
-    return offset / np.maximum(np.sqrt((offset**2).sum(-1, keepdims=True)), 1e-9)
+    return unit(offset)

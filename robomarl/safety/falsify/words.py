@@ -82,8 +82,7 @@ def declared(vehicle: AnyVehicle, period_s: float, arena: Arena | None = None) -
 
 
 def scaled(words: Words, scale: float) -> Words:
-    """All bounds times a scale; the shortest delay stays, unless the longest would fall below it."""
-    late = words.late_s * scale
+    """All bounds times a scale; the shortest delay stays, and the longest does not fall below it."""
     x, y, z = (b * scale for b in words.bias_m_s2)
     return dataclasses.replace(
         words,
@@ -91,6 +90,5 @@ def scaled(words: Words, scale: float) -> Words:
         velocity_error_m_s=words.velocity_error_m_s * scale,
         gust_m_s2=words.gust_m_s2 * scale,
         bias_m_s2=(x, y, z),
-        early_s=min(words.early_s, late),
-        late_s=late,
+        late_s=max(words.late_s * scale, words.early_s),
     )
