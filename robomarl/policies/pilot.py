@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.safety.filter import SafetyFilter
 from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 
 class Observer(Protocol):
@@ -71,3 +71,7 @@ class Pilot:
         policy, nominal = self.policy(carry.policy, obs)
         safety, result = self.safety(carry.safety, view, nominal)
         return PilotCarry(memory, policy, safety), result
+
+    def plan(self, carry: PilotCarry) -> Plan | None:
+        """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""
+        return getattr(carry.safety, "plan", None)

@@ -15,7 +15,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.sim.soccer.config import Starts
 from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.sim.tasks import task_of
-from robomarl.sim.world import Integrate, World, advance, num_step_draws
+from robomarl.sim.world import Integrate, World, advance, num_step_draws, with_plans
 from robomarl.spec import Memory
 from robomarl.view import LocalView
 
@@ -83,6 +83,8 @@ class TeamEnv(AgentsEnv):
         team = jax.random.uniform(k2, (TEAM_DRAWS,))
         cells = jax.random.uniform(k3, (num_cells(self.scenario),))
         world = start_world(scenario or self.scenario, robot, team, cells)
+        if not isinstance(self._filter, NoFilter):
+            world = with_plans(self.scenario, world)
         views = local_views(self.scenario, world)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.num_agents,))
@@ -94,7 +96,7 @@ class TeamEnv(AgentsEnv):
         sim: Simulation = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(sim.seed, sim.world.step, self.num_agents, num_step_draws(self.scenario))
         safety, command = self._filter(sim.safety, local_views(self.scenario, sim.world), action)
-        world = advance(self.scenario, sim.world, command, draws, self.integrate)
+        world = advance(self.scenario, sim.world, command, draws, self.integrate, getattr(safety, "plan", None))
         views = local_views(self.scenario, world)
         memory, obs = self.observation.observe(sim.memory, views)
         terms = self.task.reward_terms(self.scenario, sim.world, world, command)

@@ -2,23 +2,22 @@
 
 import numpy as np
 
-from robomarl.geometry import namespace, norm
+from robomarl.geometry import namespace
 from robomarl.sim.load.grip import grip_matrix, reach_m
 from robomarl.sim.load.state import Load
+from robomarl.sim.message import braking_plan
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.world import World
 from robomarl.types import Array
 from robomarl.view import Goal, Heard, LoadSensed, LocalView, NothingSensed, Own, Plan
 
 
-def local_views(scenario: Scenario, world: World, plan: Plan | None = None) -> LocalView:
+def local_views(scenario: Scenario, world: World) -> LocalView:
     """The views of all robots, every field with leading axes [..., N].
 
     Args:
         scenario: fixed numbers.
-        world: the truth.
-        plan: what each mate's filter committed to, [..., N, K, 3] each; by default the mate brakes from the
-            state that was heard.
+        world: the truth; where nobody sends plans a mate is said to brake from the state that was heard.
     """
     xp = namespace(world.goal_m)
     air, body = world.air, world.body
@@ -32,12 +31,15 @@ def local_views(scenario: Scenario, world: World, plan: Plan | None = None) -> L
     )
     mask = air.age_s <= scenario.radio.max_age_s
     shown = mask[..., None]
+    plan = air.plan
+    if not isinstance(plan, Plan):
+        plan = braking_plan(air.pos_m, air.vel_m_s, scenario.vehicle_config.safety.brake_m_s2)
     heard = Heard(
         mask=mask,
         pos_m=xp.where(shown, air.pos_m, 0.0),
         vel_m_s=xp.where(shown, air.vel_m_s, 0.0),
         age_s=xp.where(mask, air.age_s, 0.0),
-        plan=plan or braking_plan(air.pos_m, air.vel_m_s, scenario.vehicle_config.safety.brake_m_s2),
+        plan=Plan(*(xp.where(shown, part, 0.0) for part in plan)),
     )
     sensed, wanted, role = (see_load if scenario.load else see_nothing)(scenario, world)
     return LocalView(
@@ -68,8 +70,3 @@ def see_load(scenario: Scenario, world: World) -> tuple[LoadSensed, Array, Array
     pose = (load.measured_pos_m, load.measured_quat)
     sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + reach_m(scenario.load, cables))  # type: ignore[arg-type]
     return sensed, load.goal_quat, role
-
-
-def braking_plan(pos_m: Array, vel_m_s: Array, brake_m_s2: float) -> Plan:
-    """The plan of a vehicle that brakes at once: it stops v |v| / (2 a) further on."""
-    return Plan(pos_m, vel_m_s, pos_m + vel_m_s * norm(vel_m_s)[..., None] / (2 * brake_m_s2))

@@ -7,10 +7,11 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.geometry import namespace
 from robomarl.sim.load.start import LOAD_DRAWS, place_vehicles, start_load
+from robomarl.sim.message import Air, Message, mates_of
 from robomarl.sim.quadrotor import Body, Physics, Vec3
 from robomarl.sim.randomize import between
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.world import Air, Hidden, Measured, World, mates_of, positions, queue_length, velocities
+from robomarl.sim.world import Hidden, Measured, World, positions, queue_length, velocities
 from robomarl.types import GRAVITY_M_S2, Array
 
 ROBOT_DRAWS = 16
@@ -80,7 +81,7 @@ def still_world(scenario: Scenario, body: Body, hidden: Hidden, goal: Array, tea
         hidden=hidden,
         gust_m_s=(zero,) * 3,
         measured=measured,
-        sent=(measured,) * round(scenario.radio.latency_s / scenario.period_s),
+        sent=(Message(*measured),) * round(scenario.radio.latency_s / scenario.period_s),
         air=Air(pos[..., mates, :], vel[..., mates, :], pos[..., mates, 0] * 0),
         goal_m=goal,
         arrived_s=zero,

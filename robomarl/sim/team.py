@@ -13,7 +13,7 @@ from robomarl.config import UserError
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.sim.world import World, num_step_draws
+from robomarl.sim.world import World, num_step_draws, with_plans
 from robomarl.view import LocalView, Plan
 
 SIMS = ("fast", "mujoco", "mjx")
@@ -59,7 +59,7 @@ class BatchSim(ABC, Generic[W]):
         """What an engine does when a new episode begins; nothing by default."""
 
     @abstractmethod
-    def _advance(self, world: W, command: np.ndarray, draws: np.ndarray) -> W:
+    def _advance(self, world: W, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> W:
         """One decision on this engine."""
 
 
@@ -78,17 +78,29 @@ class TeamSim(BatchSim[World]):
             self._draw(num, num_cells(self.scenario)),
         )
         self.set_world(world)
-        return world
+        return self.world
 
-    def step(self, command: np.ndarray) -> World:
-        """One decision of every team; `command` is [E, N, A], clipped to the vehicle's limits."""
+    def set_world(self, world: World) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        super().set_world(with_plans(self.scenario, world))
+
+    def step(self, command: np.ndarray, plan: Plan | None = None) -> World:
+        """One decision of every team.
+
+        Args:
+            command: [E, N, A], clipped to the vehicle's limits.
+            plan: [E, N, 3] each: what the robots' filters committed to with it, which goes out with the state that
+                they decided from; by default nobody has a plan.
+        """
         draws = self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
-        self._world = self._advance(self.world, np.asarray(command, np.float32), draws)
+        if plan is not None:
+            plan = Plan(*(np.asarray(part, np.float32) for part in plan))
+        self._world = self._advance(self.world, np.asarray(command, np.float32), draws, plan)
         return self._world
 
-    def views(self, plan: Plan | None = None) -> LocalView:
-        """What every robot may know now, [E, N, ...]; `plan` as in `local_views`."""
-        return local_views(self.scenario, self.world, plan)
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, N, ...]."""
+        return local_views(self.scenario, self.world)
 
 
 def make_team(scenario: Scenario, sim: str, num_envs: int, seed: int) -> TeamSim:

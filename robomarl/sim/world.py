@@ -15,9 +15,11 @@ import numpy as np
 
 from robomarl.geometry import namespace
 from robomarl.sim.load.follow import LOAD_STEP_DRAWS, follow_load
+from robomarl.sim.message import Air, Message, braking_plan, deliver, mates_of, with_plan
 from robomarl.sim.quadrotor import Body, Physics, Vec3
 from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
+from robomarl.view import Plan
 
 
 class Measured(NamedTuple):
@@ -27,17 +29,6 @@ class Measured(NamedTuple):
     """[..., N, 3] world."""
     vel_m_s: Array
     """[..., N, 3] world."""
-
-
-class Air(NamedTuple):
-    """What every robot last heard of every team-mate. Row [i, k] is robot i's k-th mate, (i + 1 + k) mod N."""
-
-    pos_m: Array
-    """[..., N, K, 3] world, at the message's stamp."""
-    vel_m_s: Array
-    """[..., N, K, 3] world, at the message's stamp."""
-    age_s: Array
-    """[..., N, K] time since that stamp."""
 
 
 class Hidden(NamedTuple):
@@ -69,8 +60,8 @@ class World(NamedTuple):
     """[..., N] each: gust on top of the steady wind, world."""
     measured: Measured
     """State estimates now."""
-    sent: tuple[Measured, ...]
-    """Estimates on their way through the radio, newest first."""
+    sent: tuple[Message, ...]
+    """Messages on their way through the radio, newest first."""
     air: Air
     goal_m: Array
     """[..., N, 3] world."""
@@ -91,11 +82,6 @@ Integrate = Callable[[World, Vec3], World]
 Part = Callable[[Scenario, World, World, Array], World]
 """(scenario, world before, world after, all draws of the decision) -> world after, an optional part brought up to
 date."""
-
-
-def mates_of(count: int) -> np.ndarray:
-    """[N, N-1] int: index of robot i's k-th team-mate, (i + 1 + k) mod N."""
-    return (np.arange(count)[:, None] + 1 + np.arange(count - 1)[None]) % count
 
 
 def positions(body: Body) -> Array:
@@ -138,7 +124,9 @@ def command_in_force(world: World, substep: Array, substeps: int) -> tuple[Array
     return held
 
 
-def advance(scenario: Scenario, world: World, command: Array, draws: Array, integrate: Integrate) -> World:
+def advance(
+    scenario: Scenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
+) -> World:
     """One decision of the whole team.
 
     Args:
@@ -148,6 +136,7 @@ def advance(scenario: Scenario, world: World, command: Array, draws: Array, inte
             clipped to the vehicle's limits.
         draws: [..., N, D] uniform in [0, 1), D = `num_step_draws`.
         integrate: the engine.
+        plan: [..., N, 3] each: what the robots' filters committed to with this command, for a world `with_plans`.
 
     Returns:
         The state one period later; `arrived_s` and `closest_m` are kept up here, rewards are the task's.
@@ -159,7 +148,7 @@ def advance(scenario: Scenario, world: World, command: Array, draws: Array, inte
     wind = tuple(w + g for w, g in zip(world.hidden.wind_m_s, gust, strict=True))
     world = integrate(world, wind)
     measured = measure(scenario, world.body, world.hidden.noise_scale, draws[..., :6])
-    on_air = (measured, *world.sent)
+    on_air = (_message(scenario, world, measured), *with_plan(world.sent, plan))
     world = world._replace(
         closest_m=closest_approach(before.body, world.body),
         gust_m_s=gust,
@@ -191,20 +180,28 @@ def measure(scenario: Scenario, body: Body, scale: Array, draws: Array) -> Measu
     )
 
 
-def receive(scenario: Scenario, world: World, message: Measured, draws: Array) -> Air:
+def receive(scenario: Scenario, world: World, message: Message, draws: Array) -> Air:
     """The radio: each robot hears each mate's message unless it is lost or the mate is out of range."""
-    xp = namespace(draws)
-    mates = mates_of(scenario.count)
-    pos, vel = message.pos_m[..., mates, :], message.vel_m_s[..., mates, :]
-    away = pos - message.pos_m[..., :, None, :]
+    away = message.pos_m[..., mates_of(scenario.count), :] - message.pos_m[..., :, None, :]
     in_range = (away * away).sum(-1) <= scenario.radio.range_m**2
     heard = in_range & (draws >= world.hidden.packet_loss[..., None])
-    air = world.air
-    return Air(
-        xp.where(heard[..., None], pos, air.pos_m),
-        xp.where(heard[..., None], vel, air.vel_m_s),
-        xp.where(heard, scenario.radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype),
-    )
+    return deliver(world.air, message, heard, (scenario.radio.latency_s, scenario.period_s))
+
+
+def with_plans(scenario: Scenario, world: World) -> World:
+    """The same world in which messages have room for plans; so far there are none."""
+    brake_m_s2, air = scenario.vehicle_config.safety.brake_m_s2, world.air
+    if isinstance(air.plan, Plan):
+        return world
+    sent = tuple(m._replace(plan=braking_plan(m.pos_m, m.vel_m_s, brake_m_s2)) for m in world.sent)
+    return world._replace(sent=sent, air=air._replace(plan=braking_plan(air.pos_m, air.vel_m_s, brake_m_s2)))
+
+
+def _message(scenario: Scenario, world: World, measured: Measured) -> Message:
+    """What the robots will send of a new estimate; their plans are not made yet."""
+    if not isinstance(world.air.plan, Plan):
+        return Message(*measured)
+    return Message(*measured, braking_plan(*measured, scenario.vehicle_config.safety.brake_m_s2))
 
 
 def closest_approach(before: Body, after: Body) -> Array:

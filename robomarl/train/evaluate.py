@@ -177,7 +177,7 @@ class Flight:
                 bar.update(scenario.max_steps - step)
                 break
             carry, result = self._pilot.step(carry, team.views())
-            after = team.step(result.command)
+            after = team.step(result.command, self._pilot.plan(carry))
             self._record(before, result, on)
             terms = task.reward_terms(scenario, before, after, result.command)
             reward = sum(task.weights[k] * scenario.period_s * v for k, v in terms.items())

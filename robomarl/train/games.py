@@ -25,7 +25,7 @@ from robomarl.sim.tasks.soccer import action
 from robomarl.train.evaluate import NoFilter
 from robomarl.train.resolve import BASELINE, LAW, resolve_policy
 from robomarl.train.tally import wilson
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 MAX_BATCH = 100
 """Matches played side by side at most."""
@@ -166,6 +166,10 @@ class TrainedTeam:
         """(carry, view [...]) -> (carry, command [..., 4])."""
         carry, result = self._pilot.step(carry, view)
         return carry, np.asarray(result.command, np.float32)
+
+    def plan(self, carry: PilotCarry) -> Plan | None:
+        """What its filters committed to at the last decision; None without filters."""
+        return self._pilot.plan(carry)
 
 
 def _matches(

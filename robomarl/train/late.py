@@ -11,7 +11,7 @@ from robomarl.control.vectors import up_axis
 from robomarl.safety.carry import forget
 from robomarl.safety.filter import SafetyFilter
 from robomarl.types import FilterResult
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 UPRIGHT = 0.9
 """Cosine of the tilt of a vehicle that counts as upright ..."""
@@ -26,6 +26,8 @@ class LateCarry(NamedTuple):
     """The filter's."""
     upright_s: np.ndarray
     """[...] how long the vehicle has been upright; no more changes once that was long enough."""
+    plan: Plan
+    """[..., 3] each: what the robot committed to: the state alone until the filter acts."""
 
 
 class LateFilter:
@@ -37,7 +39,8 @@ class LateFilter:
 
     def init(self, batch: tuple[int, ...] = ()) -> LateCarry:
         """Nobody is upright yet."""
-        return LateCarry(self._safety.init(batch), np.zeros(batch))
+        safety = self._safety.init(batch)
+        return LateCarry(safety, np.zeros(batch), safety.plan)
 
     def __call__(self, carry: LateCarry, view: LocalView, nominal: np.ndarray) -> tuple[LateCarry, FilterResult]:
         """(carry, view, nominal [..., A]) -> (carry, result). Without the filter a command passes as it is."""
@@ -47,4 +50,6 @@ class LateFilter:
         safety, result = self._safety(carry.safety, view, nominal)
         sent = np.where(on[..., None], result.command, nominal)
         passed = result._replace(command=sent, active=result.active & on, solved=result.solved | ~on)
-        return LateCarry(forget(safety, on), upright_s), passed
+        state = Plan(view.own.pos_m, view.own.vel_m_s, view.own.pos_m)
+        plan = Plan(*(np.where(on[..., None], *pair) for pair in zip(safety.plan, state, strict=True)))
+        return LateCarry(forget(safety, on), upright_s, plan), passed

@@ -8,10 +8,11 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.geometry import norm
 from robomarl.sim.load.follow import path_error
+from robomarl.sim.message import mates_of
 from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import Task
-from robomarl.sim.world import World, mates_of, positions
+from robomarl.sim.world import World, positions
 from robomarl.types import FilterResult
 
 SETTLED_S = 1.0

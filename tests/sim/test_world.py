@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robomarl.sim.message import mates_of
 from robomarl.sim.quadrotor import Body
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
@@ -17,7 +18,6 @@ from robomarl.sim.world import (
     blow,
     closest_approach,
     command_in_force,
-    mates_of,
     num_step_draws,
     queue_length,
 )

@@ -175,3 +175,6 @@ class ScriptedTeam:
         """(carry, view [...]) -> (carry, command [..., 4])."""
         belief = believe(self._scenario, carry, view)
         return belief, carry_out(self._scenario, view, belief, self._script(self._scenario, view, belief))
+
+    def plan(self, carry: Belief) -> None:
+        """Scripts have no filter, and commit to nothing."""

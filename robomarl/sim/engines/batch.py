@@ -1,7 +1,5 @@
 """`JaxTeam`: the JAX engines (`fast`, `mjx`) behind the interface of `TeamSim`."""
 
-import functools
-
 import jax
 import numpy as np
 
@@ -9,6 +7,7 @@ from robomarl.sim.env import make_engine
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.team import TeamSim
 from robomarl.sim.world import World, advance
+from robomarl.view import Plan
 
 
 class JaxTeam(TeamSim):
@@ -28,7 +27,9 @@ class JaxTeam(TeamSim):
         """
         super().__init__(scenario, num_envs, seed)
         integrate = make_engine(scenario, sim)
-        self._run = jax.jit(jax.vmap(functools.partial(advance, scenario, integrate=integrate)))
+        self._run = jax.jit(
+            jax.vmap(lambda world, command, draws, plan: advance(scenario, world, command, draws, integrate, plan))
+        )
 
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
-        return jax.device_get(self._run(world, command, draws))
+    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> World:
+        return jax.device_get(self._run(world, command, draws, plan))

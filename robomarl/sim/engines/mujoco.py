@@ -18,6 +18,7 @@ from robomarl.sim.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.team import TeamSim
 from robomarl.sim.world import World, advance, command_in_force
+from robomarl.view import Plan
 
 _INPUT = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
 
@@ -136,5 +137,5 @@ class MujocoTeam(TeamSim):
     def _started(self, world: World) -> None:
         self.bodies.prepare(world)
 
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray) -> World:
-        return advance(self.scenario, world, command, draws, self.bodies)
+    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> World:
+        return advance(self.scenario, world, command, draws, self.bodies, plan)

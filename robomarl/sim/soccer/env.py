@@ -11,13 +11,13 @@ from robomarl.sim.draws import seed_words, uniform
 from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.fast import make_fast
-from robomarl.sim.soccer.game import Game, advance, num_step_draws
+from robomarl.sim.soccer.game import Game, advance, num_step_draws, planning
 from robomarl.sim.soccer.observe import player_views
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.start import num_start_draws, start_game, starts_alone
 from robomarl.sim.tasks import soccer
 from robomarl.spec import Memory
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 
 class Rally(NamedTuple):
@@ -83,6 +83,7 @@ class SoccerEnv(AgentsEnv):
         key, draw = jax.random.split(rng)
         draws = jax.random.uniform(draw, (self.num_agents, num_start_draws(self.scenario)))
         game = start_game(self.scenario, draws, self.starts)
+        game = planning(game) if self._filter else game
         views = self.views(game)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.scenario.count,)) if self._filter else ()
@@ -94,9 +95,9 @@ class SoccerEnv(AgentsEnv):
         """One decision of both teams."""
         rally: Rally = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(rally.seed, rally.world.step, self.num_agents, num_step_draws(self.scenario))
-        safety, action = self._guard(rally, action)
+        safety, action, plan = self._guard(rally, action)
         action = jnp.where(rally.idle[:, None], 0.0, action)
-        game = advance(self.scenario, rally.world, action, draws, self.play)
+        game = advance(self.scenario, rally.world, action, draws, self.play, plan)
         memory, obs = self.observation.observe(rally.memory, self.views(game))
         terms = soccer.reward_terms(self.scenario, rally.world, game, action)
         weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
@@ -114,14 +115,16 @@ class SoccerEnv(AgentsEnv):
             info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": game.step.astype(jnp.float32)},
         )
 
-    def _guard(self, rally: Rally, action: jax.Array) -> tuple[Any, jax.Array]:
-        """What our robots' filters let through of both teams' commands."""
+    def _guard(self, rally: Rally, action: jax.Array) -> tuple[Any, jax.Array, Plan | None]:
+        """What our robots' filters let through of both teams' commands, and what all commit to."""
         if self._filter is None:
-            return (), action
-        count = self.scenario.count
-        ours = jax.tree.map(lambda part: part[:count], self.views(rally.world))
+            return (), action, None
+        count, views = self.scenario.count, self.views(rally.world)
+        ours = jax.tree.map(lambda part: part[:count], views)
         safety, result = self._filter(rally.safety, ours, action[:count])
-        return safety, jnp.concatenate([result.command.astype(action.dtype), action[count:]])
+        states = Plan(views.own.pos_m, views.own.vel_m_s, views.own.pos_m)
+        plan = Plan(*(jnp.concatenate([a, b[count:]]) for a, b in zip(safety.plan, states, strict=True)))
+        return safety, jnp.concatenate([result.command.astype(action.dtype), action[count:]]), plan
 
     def views(self, game: Game) -> LocalView:
         """What every robot may know, [M, ...]."""

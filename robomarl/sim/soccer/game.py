@@ -20,8 +20,9 @@ from robomarl.sim.soccer.eyes import EYE_DRAWS, POSE_DRAWS, Pose, Sight, look
 from robomarl.sim.soccer.places import PLACE_DRAWS, kick_off
 from robomarl.sim.soccer.robot import Robots
 from robomarl.sim.soccer.scenario import SoccerScenario
-from robomarl.sim.soccer.talk import Air, Message, hear, report
+from robomarl.sim.soccer.talk import Air, Message, hear, report, with_plan, with_plans
 from robomarl.types import Array
+from robomarl.view import Plan
 
 
 class Chance(NamedTuple):
@@ -95,7 +96,9 @@ def num_step_draws(scenario: SoccerScenario) -> int:
     return PLACE_DRAWS + EYE_DRAWS * (1 + scenario.count) + POSE_DRAWS + scenario.count - 1
 
 
-def advance(scenario: SoccerScenario, game: Game, command: Array, draws: Array, play: Play) -> Game:
+def advance(
+    scenario: SoccerScenario, game: Game, command: Array, draws: Array, play: Play, plan: Plan | None = None
+) -> Game:
     """One decision of both teams.
 
     Args:
@@ -105,7 +108,9 @@ def advance(scenario: SoccerScenario, game: Game, command: Array, draws: Array, 
             field frame; clipped to the vehicle's limits.
         draws: [..., M, D] uniform in [0, 1), D = `num_step_draws`.
         play: the engine.
+        plan: [..., M, 3] each: what the robots' filters committed to with it, for a game that is `planning`.
     """
+    game = game._replace(sent=with_plan(game.sent, plan))
     xp = namespace(command, draws)
     low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
     game = game._replace(queue=(xp.clip(command, low, high), *game.queue[:-1]))
@@ -121,9 +126,15 @@ def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
     pose, seen = look(scenario, game.robots, game.ball, game.hidden.noise_scale, eyes)
     sights = deliver(scenario, seen, game.sights)
-    on_air = (report(pose, sights[-1]), *game.sent)
+    on_air = (report(pose, sights[-1], bool(game.air.message.plan)), *game.sent)
     air = hear(scenario, game.air, on_air[-1], radio < game.hidden.packet_loss[..., None])
     return game._replace(pose=pose, sights=sights, sent=on_air[: len(game.sent)], air=air)
+
+
+def planning(game: Game) -> Game:
+    """The same game in which messages have room for plans; so far there are none."""
+    air = game.air._replace(message=with_plans(game.air.message))
+    return game._replace(sent=tuple(map(with_plans, game.sent)), air=air)
 
 
 def deliver(scenario: SoccerScenario, seen: Sight, before: tuple[Sight, ...]) -> tuple[Sight, ...]:

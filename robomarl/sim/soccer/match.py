@@ -10,7 +10,7 @@ from robomarl.sim.soccer.places import PLACE_DRAWS, set_piece
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.sim import SoccerSim
 from robomarl.types import Array
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 IMPACT_M_S = 0.3
 """Robot-robot impacts above this closing speed are counted."""
@@ -22,6 +22,10 @@ class Player(Protocol):
     """What moves a team: a script, or a policy behind its observation and its filter."""
 
     name: str
+
+    def plan(self, carry: Any) -> Plan | None:
+        """[..., 3] each: what its filters committed to at the decision that left this memory; None: it has none."""
+        ...
 
     def init(self, view: LocalView) -> Any:
         """Memory before the first decision, for the leading axes of the view."""
@@ -87,11 +91,14 @@ def play_matches(
     carries = [player.init(view) for player, view in sides]
     tally, rows = Tally(zero, zero, zero, zero, zero), []
     for _ in range(scenario.max_steps):
-        views, commands = sim.views(), []
+        views, commands, plans = sim.views(), [], []
         for i, player in enumerate((ours, theirs)):
-            carries[i], command = player(carries[i], team_view(scenario, views, i))
+            seen = team_view(scenario, views, i)
+            carries[i], command = player(carries[i], seen)
             commands.append(command)
-        game = sim.step(np.concatenate(commands, 1))
+            plans.append(player.plan(carries[i]) or Plan(seen.own.pos_m, seen.own.vel_m_s, seen.own.pos_m))
+        both = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
+        game = sim.step(np.concatenate(commands, 1), both)
         tally = count(scenario, tally, game)
         if record is not None:
             rows.append(_row(game, record))

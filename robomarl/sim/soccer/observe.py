@@ -3,23 +3,21 @@
 import numpy as np
 
 from robomarl.geometry import namespace
-from robomarl.sim.observe import braking_plan
+from robomarl.sim.message import braking_plan
 from robomarl.sim.soccer.eyes import Sight
 from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.scenario import ROLES, SoccerScenario
 from robomarl.soccer import Picture, SoccerSensed, sensed_of
 from robomarl.types import Array
-from robomarl.view import Goal, Heard, LocalView, Own, Plan
+from robomarl.view import Goal, Heard, LocalView, Own
 
 
-def player_views(scenario: SoccerScenario, game: Game, plan: Plan | None = None) -> LocalView:
+def player_views(scenario: SoccerScenario, game: Game) -> LocalView:
     """The views of all robots, every field with leading axes [..., M], each team's in its own field frame.
 
     Args:
         scenario: fixed numbers.
-        game: the truth.
-        plan: what each mate's filter committed to, [..., M, K, 3] each; by default the mate brakes from the state
-            that was heard.
+        game: the truth; where nobody sends plans a mate is said to brake from the state that was heard.
     """
     xp, pose = namespace(game.ball.x), game.pose
     zero = pose.x * 0
@@ -27,7 +25,7 @@ def player_views(scenario: SoccerScenario, game: Game, plan: Plan | None = None)
     own = Own(flat(pose.x, pose.y), turned(pose.c, pose.s), flat(pose.vx, pose.vy), upright(pose.turn), zero)
     return LocalView(
         own=own,
-        heard=_heard(scenario, game, plan),
+        heard=_heard(scenario, game),
         sensed=_sensed(scenario, game),
         goal=Goal(goal, turned(zero + 1, zero)),
         role=roles(scenario) + zero.astype("int32"),
@@ -40,11 +38,12 @@ def roles(scenario: SoccerScenario) -> Array:
     return np.array([ROLES.index(role) for role in (*scenario.roles, *scenario.opponent.roles)], np.int32)
 
 
-def _heard(scenario: SoccerScenario, game: Game, plan: Plan | None) -> Heard:
+def _heard(scenario: SoccerScenario, game: Game) -> Heard:
     xp, message, age = namespace(game.ball.x), game.air.message, game.air.age_s
     mask = age <= scenario.radio.max_age_s
     pos, vel = (_shown(mask, flat(*pair)) for pair in ((message.x, message.y), (message.vx, message.vy)))
-    plan = plan or braking_plan(pos, vel, scenario.robot.safety.brake_m_s2)
+    x, y, vx, vy = message.plan or message[:4]
+    plan = braking_plan(_shown(mask, flat(x, y)), _shown(mask, flat(vx, vy)), scenario.robot.safety.brake_m_s2)
     return Heard(mask, pos, vel, xp.where(mask, age, 0.0), plan)
 
 

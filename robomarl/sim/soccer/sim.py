@@ -3,7 +3,7 @@
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.soccer.game import Game, Play, advance, num_step_draws
+from robomarl.sim.soccer.game import Game, Play, advance, num_step_draws, planning
 from robomarl.sim.soccer.observe import player_views
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.sim.soccer.start import num_start_draws, start_game
@@ -26,18 +26,22 @@ class SoccerSim(BatchSim[Game]):
         self.set_world(start_game(self.scenario, draws))
         return self.world
 
-    def step(self, command: np.ndarray) -> Game:
-        """One decision of every game; `command` is [E, M, 4], as in `advance`."""
+    def set_world(self, world: Game) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        super().set_world(planning(world))
+
+    def step(self, command: np.ndarray, plan: Plan | None = None) -> Game:
+        """One decision of every game; `command` is [E, M, 4] and `plan` [E, M, 3] each, as in `advance`."""
         draws = self._draw(self.num_envs, self.scenario.players, num_step_draws(self.scenario))
-        self._world = self._advance(self.world, np.asarray(command, np.float32), draws)
+        self._world = self._advance(self.world, np.asarray(command, np.float32), draws, plan)
         return self._world
 
-    def _advance(self, world: Game, command: np.ndarray, draws: np.ndarray) -> Game:
-        return advance(self.scenario, world, command, draws, self.play)
+    def _advance(self, world: Game, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> Game:
+        return advance(self.scenario, world, command, draws, self.play, plan)
 
-    def views(self, plan: Plan | None = None) -> LocalView:
-        """What every robot may know now, [E, M, ...]; `plan` as in `player_views`."""
-        return player_views(self.scenario, self.world, plan)
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, M, ...]."""
+        return player_views(self.scenario, self.world)
 
 
 class FastSoccer(SoccerSim):

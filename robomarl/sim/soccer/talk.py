@@ -6,6 +6,7 @@ from robomarl.geometry import namespace
 from robomarl.sim.soccer.eyes import Pose, Sight
 from robomarl.sim.soccer.scenario import SoccerScenario
 from robomarl.types import Array
+from robomarl.view import Plan
 
 
 class Message(NamedTuple):
@@ -17,6 +18,9 @@ class Message(NamedTuple):
     vy: Array
     sight: Sight
     """[..., M, T] each, T as in `eyes`."""
+    plan: tuple[Array, ...] = ()
+    """What its filter committed to at that decision: x, y and their rates, [..., M] each; the motion itself where it
+    has no filter, and empty in a game in which nobody sends plans."""
 
 
 class Air(NamedTuple):
@@ -28,9 +32,30 @@ class Air(NamedTuple):
     """[..., M, K] time since the message's stamp."""
 
 
-def report(pose: Pose, sight: Sight) -> Message:
-    """The message of every robot."""
-    return Message(pose.x, pose.y, pose.vx, pose.vy, sight)
+def report(pose: Pose, sight: Sight, plans: bool) -> Message:
+    """The message of every robot, before its filter has decided; `plans`: with room for what that commits to."""
+    motion = (pose.x, pose.y, pose.vx, pose.vy)
+    return Message(*motion, sight, motion if plans else ())
+
+
+def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ...]:
+    """Messages on their way, newest first, with what filters have just committed to in the newest; see `sim.message`.
+
+    Args:
+        sent: the messages.
+        plan: [..., M, 3] each, in the teams' own field frames; None: nobody runs a filter.
+    """
+    if plan is None or not sent or not sent[0].plan:
+        return sent
+    parts = [part[..., i] for part in plan[:2] for i in range(2)]
+    xp = namespace(sent[0].x, *parts)
+    fresh = tuple(xp.asarray(new, dtype=old.dtype) for new, old in zip(parts, sent[0].plan, strict=True))
+    return sent[0]._replace(plan=fresh), *sent[1:]
+
+
+def with_plans(message: Message) -> Message:
+    """The message with room for a plan; there is none so far."""
+    return message if message.plan else message._replace(plan=tuple(message[:4]))
 
 
 def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> Air:
@@ -43,14 +68,15 @@ def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> A
         lost: [..., M, K] bool.
     """
     xp, radio = namespace(message.x), scenario.radio
-    *motion, sight = message
-    *motion_before, sight_before = air.message
+    sight, sight_before = message.sight, air.message.sight
+    motion, motion_before = (*message[:4], *message.plan), (*air.message[:4], *air.message.plan)
     x, y, *rest = (to_mates(scenario.count, part) for part in motion)
     dx, dy = x - message.x[..., None], y - message.y[..., None]
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
-    moved = (xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True))
+    moved = [xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True)]
     pictures = zip((_each(scenario.count, part) for part in sight), sight_before, strict=True)
-    kept = Message._make((*moved, Sight(*(xp.where(heard[..., None], *pair) for pair in pictures))))
+    told = Sight(*(xp.where(heard[..., None], *pair) for pair in pictures))
+    kept = Message(moved[0], moved[1], moved[2], moved[3], told, tuple(moved[4:]))
     return Air(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
 
 

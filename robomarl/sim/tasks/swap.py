@@ -5,11 +5,12 @@ Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
+from robomarl.sim.message import mates_of
 from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.rewards import tolerance
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import TASKS, Task, Terms
-from robomarl.sim.world import World, mates_of, positions, velocities
+from robomarl.sim.world import World, positions, velocities
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 
