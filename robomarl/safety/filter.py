@@ -16,6 +16,7 @@ from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
+from robomarl.safety.shapes import ShapeCheck
 from robomarl.safety.single import NUMPY, SingleFilter, as_double
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
@@ -54,6 +55,7 @@ class SafetyFilter:
         """Which one it is."""
         self._kernel = KernelFilter(self._constants) if in_c else None
         self._one = SingleFilter(self._constants)
+        self._check_shapes = ShapeCheck(params)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -80,8 +82,12 @@ class SafetyFilter:
         Returns:
             The next memory, and what to send, in double precision. The command is always finite and within the
             input limits.
+
+        Raises:
+            ValueError: an array has another shape; which, and what it must be.
         """
         nominal = np.asarray(nominal)
+        self._check_shapes(carry, view, nominal, gain_per_s)
         if nominal.shape[-1] == carriers.WIDTH:
             return carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
         return self._decide(carry, view, nominal, gain_per_s)

@@ -14,6 +14,7 @@ from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.carry import FilterCarry, initial_carry
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.params import SafetyParams
+from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -29,6 +30,7 @@ class JaxFilter:
         self.params = params
         self.mode = mode
         self._constants = constants_of(params, mode)
+        self._check_shapes = ShapeCheck(params)
         self._library = Library(jnp, project if gradients else project_open)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
@@ -38,7 +40,8 @@ class JaxFilter:
     def __call__(
         self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
-        """Filter one decision; see `SafetyFilter.__call__`."""
+        """Filter one decision; see `SafetyFilter.__call__`. Shapes are checked as it is traced."""
+        self._check_shapes(carry, view, nominal, gain_per_s)
         return filter_batch(self._constants, self._library, carry, view, nominal, gain_per_s)
 
 

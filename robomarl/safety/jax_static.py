@@ -42,6 +42,7 @@ class StaticFilter(JaxFilter):
         self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision; see `SafetyFilter.__call__`."""
+        self._check_shapes(carry, view, nominal, gain_per_s)
         decide = partial(filter_batch, self._constants, _STATIC)
         with jax.enable_x64(True):
             given = _cast((carry, view, nominal, gain_per_s), np.float64)
