@@ -23,13 +23,17 @@ COMMANDS = {
     "fleet": "look after a fleet's robots: status, rollback, verify, prune, log, setup",
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
+    "identify-limits": "measure delay, errors and brakes of a vehicle for its safety figures",
     "prove": "the safety campaign: adversaries, delay, noise, loss",
     "bench": "the benchmarks",
 }
 """Commands and what `robomarl --help` says of them."""
 
 EXTRAS = {
-    "train": ("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
+    "train": (
+        *("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
+        "cmaes",
+    ),
     "ros": (
         "rclpy",
         "geometry_msgs",
@@ -69,7 +73,7 @@ def run_command(name: str, words: list[str]) -> int:
 
     try:
         words, json_file = take_json(words)
-        module = importlib.import_module(f"robomarl.cli.{name}")
+        module = importlib.import_module(f"robomarl.cli.{name.replace('-', '_')}")
         figures = module.run(parse(module, name, words))
         if json_file is not None:
             write_json(json_file, figures)

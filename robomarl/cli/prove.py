@@ -41,6 +41,16 @@ class Args:
     """Folder for what is flown, batch by batch, and for the report page."""
     resume: bool = False
     """Go on with the campaign in `--out`."""
+    worst: bool = False
+    """Look for trouble: directed errors and a search, until the first contact; prints the robustness factor."""
+    episodes: int = 20_000
+    """With `--worst`: episodes of two robots at the declared bounds; of each variation with `--sim mujoco`."""
+    team_episodes: int = 500
+    """With `--worst`: episodes of four to eight robots."""
+    scales: tuple[float, ...] = ()
+    """With `--worst`: scales of all declared bounds; by default 1, then up (or down) to the first contact."""
+    sim: Literal["point", "mujoco"] = "point"
+    """With `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a scenario or bundle)."""
     workers: int = os.cpu_count() or 1
     """Processes. The figures don't depend on them."""
 
@@ -51,6 +61,12 @@ def run(args: Args) -> dict[str, Any]:
 
     from robomarl.safety.prove import run as fly
 
+    if args.worst:
+        from robomarl.cli.prove_worst import run_worst
+
+        return run_worst(args)
+    if args.sim != "point":
+        raise UserError(f"--sim {args.sim} needs --worst.")
     if args.agent_steps < 1:
         raise UserError(f"--agent-steps {args.agent_steps:g} must be at least 1.")
     if args.resume and not args.out:
@@ -73,8 +89,6 @@ def run(args: Args) -> dict[str, Any]:
 
 def trial_of(args: Args) -> Any:
     """What the options ask for."""
-    from robomarl.hardware_configs.vehicle import load_any_vehicle
-    from robomarl.paths import vehicles_dir
     from robomarl.safety.adversary import KINDS
     from robomarl.safety.campaign import Campaign
     from robomarl.safety.prove import Trial
@@ -82,6 +96,17 @@ def trial_of(args: Args) -> Any:
     for kind in args.adversaries:
         if kind not in KINDS:
             raise UserError(f"--adversaries: {kind!r} is not known; allowed: {', '.join(KINDS)}.")
+    vehicle, count, period_s = setting_of(args)
+    campaign = Campaign(args.task, count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds)
+    mode = "qp" if args.filter == "full" else args.filter
+    return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)
+
+
+def setting_of(args: Args) -> tuple[Any, int, float]:
+    """The vehicle, robots in a team and the period [s] that the options ask for."""
+    from robomarl.hardware_configs.vehicle import load_any_vehicle
+    from robomarl.paths import vehicles_dir
+
     if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
         vehicle, count, period_s = load_any_vehicle(args.target), 8, 0.02
     else:
@@ -89,11 +114,7 @@ def trial_of(args: Args) -> Any:
         vehicle, count, period_s = scenario.vehicle_config, scenario.count, scenario.period_s
     if args.delay_s is not None:
         vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))
-    campaign = Campaign(
-        args.task, args.count or count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds
-    )
-    mode = "qp" if args.filter == "full" else args.filter
-    return Trial(campaign, vehicle, 1 / args.rate_hz if args.rate_hz else period_s, args.agent_steps, mode, args.seed)
+    return vehicle, args.count or count, 1 / args.rate_hz if args.rate_hz else period_s
 
 
 def scenario_of(target: str) -> Any:

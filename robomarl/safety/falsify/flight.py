@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.safety.carry import without_sight
 from robomarl.safety.falsify.attack import Attack
 from robomarl.safety.falsify.plant import Actuators, Robots, Way, norm
 from robomarl.safety.falsify.steering import Aim, Steering
@@ -100,7 +101,7 @@ class Flight:
         command = result.command
         if blind.any():
             command = np.where(blind[..., None], self._blind_brake(), command)
-            after = _pick(blind, _note(before, command), after)
+            after = _pick(blind, without_sight(before, command), after)
         self.carry = after
         self._last_own = own if self._last_own is None else _pick(blind, self._last_own, own)
         self._fell += (np.asarray(result.reason) != 0).mean(-1)
@@ -215,12 +216,6 @@ def fly(
         if tell:
             tell(flight)
     return flight.outcome(ticks)
-
-
-def _note(carry: Any, command: np.ndarray) -> Any:
-    """The memory through a tick without a decision: the command was sent."""
-    sent = np.concatenate([carry.commands, command[..., None, :]], -2)
-    return carry._replace(commands=sent[..., 1:, :])
 
 
 def _pick(mask: np.ndarray, yes: Any, no: Any) -> Any:

@@ -99,11 +99,11 @@ class Found:
     """Its worst attack, from which a search may start."""
 
 
-def words_of(hunt: Hunt, kind: Kind, scale: float) -> Words:
+def words_of(hunt: Hunt, kind: Kind, scale: float, count: int) -> Words:
     """The plant's bounds; all but pairs are in a room."""
     words = declared(hunt.vehicle, hunt.period_s)
     if kind != "pair":
-        words = dataclasses.replace(words, arena=room_of(words))
+        words = dataclasses.replace(words, arena=room_of(words, count))
     return scaled(words, scale)
 
 
@@ -114,7 +114,7 @@ def filter_of(hunt: Hunt, words: Words, count: int) -> SafetyFilter:
 
 def run_job(job: Job) -> list[Found]:
     """Fly it; one `Found` for each family."""
-    words = words_of(job.hunt, job.kind, job.scale)
+    words = words_of(job.hunt, job.kind, job.scale, job.count)
     safety, random = filter_of(job.hunt, words, job.count), np.random.default_rng(job.seed)
     if job.start:
         return _searched(job, words, safety, random)
@@ -221,7 +221,7 @@ class _Tally:
 
 def fly_again(hunt: Hunt, worst: dict[str, Any]) -> Outcome:
     """An episode once more, from what was written of it."""
-    words = words_of(hunt, worst["kind"], worst["scale"])
+    words = words_of(hunt, worst["kind"], worst["scale"], worst["count"])
     attack = read_attack(worst["attack"], worst["count"])
     return fly(words, filter_of(hunt, words, worst["count"]), attack, worst["seconds"])
 

@@ -172,7 +172,7 @@ class Way(NamedTuple):
         """Least distance from the origin on the way: ends, and inside by Newton's method."""
         lin = dot(self.start, self.vel)
         time = np.clip(-lin / np.maximum(dot(self.vel, self.vel), 1e-12), 0.0, self.seconds)
-        for _ in range(2):
+        for _ in range(3):
             place, vel = self._at(time), self.vel + self.accel * time[..., None]
             slope = dot(place, vel)
             curve = dot(vel, vel) + dot(place, self.accel)

@@ -14,15 +14,18 @@ from robomarl.safety.filter import Arena
 PUSH_S = 3.0
 """How long a crowd goes on pushing once it is there."""
 SPARE_CELLS = 5
+TIGHTEST, LOOSEST = 1.02, 1.45
+"""Distances of neighbours in a line over the least."""
 
 Formation = Callable[[Random, Words, Attack], None]
 
 
-def room_of(words: Words) -> Arena:
-    """A room in which a robot reaches full speed and stops again."""
+def room_of(words: Words, count: int) -> Arena:
+    """A room in which a robot reaches full speed and stops again, and N stand in a line."""
     speed, box = words.vehicle.limits.speed_m_s, words.box
     stop = speed**2 / 2 * (1 / min(-box[0, 0], box[1, 0]) + 1 / words.vehicle.safety.brake_m_s2)
-    half = words.apart_m + max(1.0, 1.5 * stop + 2 * speed * words.late_s)
+    line = LOOSEST * (count - 1) / 2 * words.apart_m
+    half = words.apart_m + words.ahead_m + max(1.0, 1.5 * stop + 2 * speed * words.late_s, line)
     return Arena((-half, -half, -half), (half, half, half))
 
 
@@ -80,7 +83,7 @@ def converge(random: Random, words: Words, attack: Attack) -> None:
 
 def squeeze(random: Random, words: Words, attack: Attack) -> None:
     """A line from both sides towards the one in the middle, who stays or flees from one of them."""
-    _line(random, words, attack, 1.0)
+    _line(random, words, attack)
     count = attack.values.shape[1]
     attack.put(target=float(count // 2), push_a=FULL, push_b=FULL)
     attack["target"][:, count // 2] = NEAREST
@@ -90,7 +93,7 @@ def squeeze(random: Random, words: Words, attack: Attack) -> None:
 
 def queue(random: Random, words: Words, attack: Attack) -> None:
     """One behind the other; the first stops, or turns round."""
-    _line(random, words, attack, 1.0)
+    _line(random, words, attack)
     episodes, count = attack.values.shape[:2]
     attack.put(along_a=FULL, along_b=FULL)
     attack["near_m"][:, 0] = 0.5
@@ -99,14 +102,14 @@ def queue(random: Random, words: Words, attack: Attack) -> None:
     attack["along_a"][:, 0] = random.uniform(-1.0, 0.8, episodes)
 
 
-def _line(random: Random, words: Words, attack: Attack, stretch: float) -> None:
+def _line(random: Random, words: Words, attack: Attack) -> None:
     """Robot 0 in front."""
     episodes, count = attack.values.shape[:2]
     angle = random.uniform(-np.pi, np.pi, episodes)
     way = np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)[:, None]
-    place = ((count - 1) / 2 - np.arange(count))[:, None] * words.apart_m * stretch * 1.02
-    jitter = random.uniform(0, 0.4, (episodes, 1, 1)) + 1
-    attack.put_vector("start", _middle(words) + way * place * jitter, "_m")
+    place = ((count - 1) / 2 - np.arange(count))[:, None] * words.apart_m
+    stretch = random.uniform(TIGHTEST, LOOSEST, (episodes, 1, 1))
+    attack.put_vector("start", _middle(words) + way * place * stretch, "_m")
     attack.put_vector("way", np.broadcast_to(way, (episodes, count, 3)))
     attack["heading_rad"] = np.broadcast_to(angle[:, None], (episodes, count))
 

@@ -8,11 +8,12 @@ import dataclasses
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from robomarl.safety.falsify.directed import PAIRS
 from robomarl.safety.falsify.errors import SETS
-from robomarl.safety.falsify.jobs import TOLERANCE_M, Found, Hunt, Job, Kind, Start, episodes_of_stage, run_job
+from robomarl.safety.falsify.figures import figures
+from robomarl.safety.falsify.jobs import Found, Hunt, Job, Kind, Start, episodes_of_stage, run_job
 from robomarl.safety.falsify.teams import TEAMS
 
 UP, DOWN = tuple(i / 10 for i in range(11, 21)), tuple(i / 10 for i in range(9, 0, -1))
@@ -25,7 +26,7 @@ LEAST = 2000
 """Episodes of two robots at another scale, if the budget has as many."""
 ROBOTS = 4096
 """In a batch, at most about."""
-SEARCHES, STAGES = 64, 6
+SEARCHES, STAGES = 24, 6
 """Searches side by side, and how long each goes on."""
 PINNED_SHARE = 0.2
 COUNTS, PINNED = (4, 5, 6, 7, 8), (2, 3)
@@ -102,14 +103,34 @@ def _attack(hunt: Hunt, scale: float, budget: tuple[int, int], run: Run, tell: T
 
 def structured(hunt: Hunt, scale: float, budget: tuple[int, int]) -> list[Job]:
     """Jobs of every family, as many of each."""
-    pairs, teams = round(budget[0] * (1 - SEARCH_SHARE)), budget[1]
-    jobs = _spread(Job(hunt, scale, "pair", PAIRS, 0, 0), pairs)
-    jobs += _spread(Job(hunt, scale, "wall", tuple(SETS), 0, 0, 1), round(pairs * WALL_SHARE))
+    pairs, teams = budget
+    walls = round(pairs * WALL_SHARE)
+    jobs = _spread(Job(hunt, scale, "pair", PAIRS, 0, 0), pairs - _planned(pairs, len(PAIRS)).episodes)
+    jobs += _spread(Job(hunt, scale, "wall", tuple(SETS), 0, 0, 1), walls - _planned(walls, len(SETS)).episodes)
     # Sizes in turn.
     for counts, episodes in ((COUNTS, teams), (PINNED, round(PINNED_SHARE * teams))):
         for count in counts:
             jobs += _spread(Job(hunt, scale, "team", TEAMS, 0, 0, count), math.ceil(episodes / len(counts)))
     return jobs
+
+
+class Planned(NamedTuple):
+    """How much of a budget is searched."""
+
+    width: int
+    """Searches side by side."""
+    stages: int
+
+    @property
+    def episodes(self) -> int:
+        """That they take."""
+        return self.stages * episodes_of_stage(self.width)
+
+
+def _planned(episodes: int, families: int) -> Planned:
+    share = SEARCH_SHARE * episodes
+    width = min(SEARCHES, families, int(share // episodes_of_stage(1)))
+    return Planned(width, int(share // episodes_of_stage(width)) if width else 0)
 
 
 def _spread(job: Job, episodes: int) -> list[Job]:
@@ -125,14 +146,14 @@ def _spread(job: Job, episodes: int) -> list[Job]:
 def searches(hunt: Hunt, scale: float, budget: tuple[int, int], first: list[Found]) -> list[Job]:
     """Searches of pairs and at walls, from the worst that the structured attacks found."""
     jobs: list[Job] = []
-    pairs = budget[0] * SEARCH_SHARE
-    asked: tuple[tuple[Kind, int, float], ...] = (("pair", 2, pairs), ("wall", 1, pairs * WALL_SHARE))
-    for kind, count, episodes in asked:
+    asked: tuple[tuple[Kind, int, Planned], ...] = (
+        ("pair", 2, _planned(budget[0], len(PAIRS))),
+        ("wall", 1, _planned(round(budget[0] * WALL_SHARE), len(SETS))),
+    )
+    for kind, count, (width, stages) in asked:
         starts = _diverse([f.start for f in first if f.kind == kind and f.start])
-        stages = max(1, round(episodes / episodes_of_stage(SEARCHES)))
-        width = min(SEARCHES, int(episodes // episodes_of_stage(1)), len(starts))
         # Each job goes on for some stages from attacks of its own.
-        for number in range(math.ceil(stages / STAGES) if width else 0):
+        for number in range(math.ceil(stages / STAGES)):
             start = tuple(starts[(number * width + i) % len(starts)] for i in range(width))
             left = min(STAGES, stages - number * STAGES)
             jobs.append(Job(hunt, scale, kind, ("search",), number, 0, count, start, left))
@@ -174,67 +195,3 @@ class _Many:
 
     def __exit__(self, *_: object) -> None:
         self._pool.terminate()
-
-
-def figures(hunt: Hunt, found: dict[float, list[Found]]) -> dict[str, Any]:
-    """Sum up."""
-    touched = [scale for scale, ones in found.items() if _touched(ones)]
-    out = [scale for scale, ones in found.items() if any(f.outside for f in ones)]
-    scales = [_at(scale, found[scale]) for scale in sorted(found)]
-    here = next((s for s in scales if s["scale"] == 1.0), scales[0])
-    safety = hunt.vehicle.safety
-    return {
-        "vehicle": hunt.vehicle.name,
-        "filter": hunt.mode,
-        "seed": hunt.seed,
-        "robustness_factor": min(touched) if touched else max(found),
-        "first_contact_at": min(touched) if touched else None,
-        "first_outside_at": min(out) if out else None,
-        "episodes_at_bounds": here["episodes"] if here["scale"] == 1.0 else 0,
-        **{k: here[k] for k in ("team_episodes", "wall_episodes", "contacts", "below", "min_distance_m")},
-        **{k: here[k] for k in ("min_scaled_m", "outside_m")},
-        "kept_m": safety.separation_m,
-        "tolerance_m": TOLERANCE_M,
-        "contact_m": 2 * hunt.vehicle.body.radius_m,
-        "robots": [1, max(f.count for ones in found.values() for f in ones)],
-        "scales": scales,
-    }
-
-
-def _at(scale: float, found: list[Found]) -> dict[str, Any]:
-    """One scale's figures: distances of all robots, walls, and every family."""
-    met = [f for f in found if f.kind != "wall"]
-    walls = [f for f in found if f.kind != "pair"]
-    nearest = min(met, key=lambda f: (f.contacts == 0, f.scaled_m), default=None)
-    farthest = max((f for f in found if f.kind == "wall"), key=lambda f: f.outside_m, default=None)
-    return {
-        "scale": scale,
-        "episodes": sum(f.episodes for f in met if f.count == 2),
-        "team_episodes": sum(f.episodes for f in met if f.count >= COUNTS[0]),
-        "wall_episodes": sum(f.episodes for f in found if f.kind == "wall"),
-        "contacts": sum(f.contacts for f in met),
-        "below": sum(f.below for f in met),
-        "min_distance_m": min((f.least_m for f in met), default=None),
-        "min_scaled_m": min((f.scaled_m for f in met), default=None),
-        "outside_m": max((f.outside_m for f in walls), default=None),
-        "outside_episodes": sum(f.outside for f in walls),
-        "families": _families(found),
-        "worst": nearest and nearest.worst,
-        "worst_wall": farthest and farthest.worst,
-    }
-
-
-def _families(found: list[Found]) -> dict[str, dict[str, Any]]:
-    """Episodes, contacts and least distances of each family of attacks."""
-    table: dict[str, dict[str, Any]] = {}
-    for f in found:
-        name = f"{f.kind}:{f.family}"
-        row = table.setdefault(name, {"episodes": 0, "contacts": 0, "outside": 0, "scaled_m": None, "outside_m": None})
-        row["episodes"] += f.episodes
-        row["contacts"] += f.contacts
-        row["outside"] += f.outside
-        if f.kind != "wall":
-            row["scaled_m"] = min(f.scaled_m, row["scaled_m"] or math.inf)
-        if f.kind != "pair":
-            row["outside_m"] = max(f.outside_m, -math.inf if row["outside_m"] is None else row["outside_m"])
-    return table

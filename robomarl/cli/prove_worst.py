@@ -1,0 +1,68 @@
+"""`robomarl prove --worst`: directed errors and a search, until something touches."""
+
+from typing import TYPE_CHECKING, Any
+
+from robomarl.config import UserError
+
+if TYPE_CHECKING:
+    from robomarl.cli.prove import Args
+
+SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
+
+
+def run_worst(args: "Args") -> dict[str, Any]:
+    """Attack, print, and return the figures."""
+    if args.episodes < 1 or args.team_episodes < 0:
+        raise UserError("--episodes must be at least 1, and --team-episodes at least 0.")
+    if any(scale <= 0 for scale in args.scales):
+        raise UserError("--scales must be above 0.")
+    return {"scenario": args.target, **(_in_mujoco(args) if args.sim == "mujoco" else _point_masses(args))}
+
+
+def _point_masses(args: "Args") -> dict[str, Any]:
+    from tqdm import tqdm
+
+    from robomarl.cli.prove import setting_of
+    from robomarl.safety.falsify.jobs import Hunt
+    from robomarl.safety.falsify.worst import hunt_down
+
+    vehicle, _, period_s = setting_of(args)
+    mode = "qp" if args.filter == "full" else args.filter
+    hunt = Hunt(vehicle, period_s, mode, args.seed, args.episodes, args.team_episodes, args.scales)
+    with tqdm(unit=" episodes", unit_scale=True, leave=False) as bar:
+
+        def begin(scale: float, episodes: int) -> None:
+            bar.reset(total=episodes)
+            bar.set_description(f"bounds times {scale:g}")
+
+        found = hunt_down(hunt, args.workers, bar.update, begin)
+    _print(found)
+    return found
+
+
+def _print(found: dict[str, Any]) -> None:
+    print("  " + "".join(f"{name:>16}" for name in SHOWN))
+    for row in found["scales"]:
+        print("  " + "".join(f"{_text(row[name]):>16}" for name in SHOWN))
+    here = next((row for row in found["scales"] if row["scale"] == 1.0), found["scales"][0])
+    touched = {name: row["contacts"] for name, row in here["families"].items() if row["contacts"]}
+    for name, contacts in sorted(touched.items(), key=lambda item: -item[1]):
+        print(f"  contacts at {here['scale']:g}: {contacts} by {name}")
+    first = found["first_contact_at"]
+    word = "no contact up to there" if first is None else "the first contact"
+    print(f"  robustness factor {found['robustness_factor']:g}: {word}")
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _in_mujoco(args: "Args") -> dict[str, Any]:
+    from robomarl.cli.prove import scenario_of
+    from robomarl.train.attack import attack_all
+
+    found = attack_all(scenario_of(args.target), args.filter, args.episodes, args.seed)
+    for row in found["variations"]:
+        hits = f"contacts in {row['contact_episodes']} of {row['episodes']}"
+        print(f"  {row['variation']:<60} {hits}, {row['min_distance_m']:.3f} m")
+    return found
