@@ -43,8 +43,8 @@ class Args:
     """Go on with the campaign in `--out`."""
     worst: bool = False
     """Look for trouble: directed errors and a search, until the first contact; prints the robustness factor."""
-    episodes: int = 20_000
-    """With `--worst`: episodes of two robots at the declared bounds; of each variation with `--sim mujoco`."""
+    episodes: int | None = None
+    """With `--worst`: of two robots at the declared bounds, 20 000; with `--sim mujoco` of each variation, 24."""
     team_episodes: int = 500
     """With `--worst`: episodes of four to eight robots."""
     scales: tuple[float, ...] = ()

@@ -7,12 +7,13 @@ from robomarl.config import UserError
 if TYPE_CHECKING:
     from robomarl.cli.prove import Args
 
+EPISODES, EPISODES_IN_MUJOCO = 20_000, 24
 SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
 
 
 def run_worst(args: "Args") -> dict[str, Any]:
     """Attack, print, and return the figures."""
-    if args.episodes < 1 or args.team_episodes < 0:
+    if (args.episodes is not None and args.episodes < 1) or args.team_episodes < 0:
         raise UserError("--episodes must be at least 1, and --team-episodes at least 0.")
     if any(scale <= 0 for scale in args.scales):
         raise UserError("--scales must be above 0.")
@@ -28,7 +29,7 @@ def _point_masses(args: "Args") -> dict[str, Any]:
 
     vehicle, _, period_s = setting_of(args)
     mode = "qp" if args.filter == "full" else args.filter
-    hunt = Hunt(vehicle, period_s, mode, args.seed, args.episodes, args.team_episodes, args.scales)
+    hunt = Hunt(vehicle, period_s, mode, args.seed, args.episodes or EPISODES, args.team_episodes, args.scales)
     with tqdm(unit=" episodes", unit_scale=True, leave=False) as bar:
 
         def begin(scale: float, episodes: int) -> None:
@@ -58,11 +59,16 @@ def _text(value: float | None) -> str:
 
 
 def _in_mujoco(args: "Args") -> dict[str, Any]:
-    from robomarl.cli.prove import scenario_of
-    from robomarl.train.attack import attack_all
+    from tqdm import tqdm
 
-    found = attack_all(scenario_of(args.target), args.filter, args.episodes, args.seed)
+    from robomarl.cli.prove import scenario_of
+    from robomarl.train.attack import attack_all, variations
+
+    scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO
+    total = sum(1 for _ in variations(scenario)) * episodes
+    with tqdm(total=total, unit=" episodes", desc="attacks on mujoco", leave=False) as bar:
+        found = attack_all(scenario, args.filter, episodes, args.seed, args.sim, bar.update)
     for row in found["variations"]:
         hits = f"contacts in {row['contact_episodes']} of {row['episodes']}"
-        print(f"  {row['variation']:<60} {hits}, {row['min_distance_m']:.3f} m")
+        print(f"  {hits}, {row['min_distance_m']:.3f} m: {row['variation']}")
     return found
