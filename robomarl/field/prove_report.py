@@ -51,11 +51,13 @@ def _plain(trial: Trial) -> dict[str, Any]:
 
 def _verdict(figures: Mapping[str, Any]) -> str:
     steps, episodes = si(figures["agent_steps"]), figures["episodes"]
-    bound = si(figures["bound95_per_step"])
+    bound = percent(figures["bound95_per_episode"])
     if figures["collisions"]:
         share = percent(figures["collision_episodes"] / episodes)
         return f"Contact in {figures['collision_episodes']} of {episodes} episodes ({share}), {steps} agent-steps."
-    return f"No contact in {steps} agent-steps, {episodes} episodes: at most {bound} per agent-step (95 %)."
+    return (
+        f"No contact in {steps} agent-steps, {episodes} episodes: contact in at most {bound} of such episodes (95 %)."
+    )
 
 
 def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
@@ -63,7 +65,7 @@ def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
     least, keeps = figures["min_scaled_m"], figures["min_scaled_m"] >= safety.separation_m
     tiles = [
         Tile("Episodes with contact", f"{hits} of {figures['episodes']}", "", "bad" if hits else "good"),
-        Tile("95 % bound", si(figures["bound95_per_step"]), "contacts per agent-step"),
+        Tile("95 % bound", percent(figures["bound95_per_episode"]), "of the episodes have a contact"),
         Tile(
             "Least distance",
             metres(least),
@@ -71,7 +73,7 @@ def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
             "bad" if hits else "good" if keeps else "warn",
         ),
         Tile("Filter active", percent(figures["active_share"]), "of the decisions"),
-        Tile("Infeasible", percent(figures["infeasible_rate"]), "of the decisions: it brakes then"),
+        Tile("Overruled", percent(figures["veto_rate"]), "of the decisions: it braked instead of the policy"),
     ]
     if trial.campaign.task == "swap":
         when = duration(figures["arrival_p50_s"]) if figures["arrival_p50_s"] else "never"

@@ -1,9 +1,9 @@
 """The safety campaign: teams whose nominal commands try to make them collide.
 
 The realistic case of the safety study (50 Hz, delayed commands, bounded noise, 30 % of the messages lost), on
-the numbers of a vehicle file: delay between half and all of what the filter assumes, noise and acceleration
-error up to the assumed bounds. Contacts are looked for between the samples as well. What it does not contain
-is in `docs/safety.md`.
+the numbers of a vehicle file: delay between half and all of what the filter assumes, constant or changing at each
+tick, noise, bias and gusts up to the assumed bounds, messages lost one by one or in bursts, filters that restart in
+flight. Contacts are looked for between the samples as well. Everything is drawn; what is directed is in `falsify`.
 
 Episodes fly in batches, each with a seed of its own, so that the figures are the same however the batches are
 spread over processes and however often the campaign is interrupted and resumed.
@@ -23,8 +23,8 @@ from robomarl.hardware_configs.vehicle import AnyVehicle
 from robomarl.safety.adversary import Adversaries, swap
 from robomarl.safety.campaign import Campaign, Plant, World, height_of
 from robomarl.safety.constants import Mode
-from robomarl.safety.deadlock import DeadlockCarry, keep_right, turn_right
-from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
+from robomarl.safety.deadlock import GiveWay
+from robomarl.safety.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
 from robomarl.safety.ledger import Ledger
 from robomarl.safety.tally import Record, Tally, figures
 
@@ -117,7 +117,7 @@ def _flown(todo: list[tuple[Trial, int]], workers: int) -> Iterator[tuple[int, R
 def fly_batch(job: tuple[Trial, int]) -> tuple[int, Record]:
     """Fly one batch of a trial: its number, and its counts."""
     trial, number = job
-    side = trial.campaign.ring_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
+    side = trial.campaign.far_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
     arena = Arena((-side, -side, 0.1), (side, side, 2.4))
     params = from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
     random = np.random.default_rng([trial.seed, number])
@@ -141,8 +141,9 @@ def fly(
     world = World(campaign, params, episodes, random)
     lead = world.team.pos.shape[:2]
     adversaries = Adversaries(params, lead, height_of(params), random, campaign.kinds)
-    carry, active = safety.init(lead), np.zeros(lead, bool)
-    stuck = DeadlockCarry(np.zeros(lead), np.zeros(lead))
+    carry = safety.init(lead)
+    rules = GiveWay(params)
+    way = rules.init(np.zeros(lead))
     tally = Tally(trial.vehicle.body.radius_m, params, world.team)
     for _ in range(round(campaign.seconds / params.period_s)):
         view = world.view()
@@ -150,13 +151,29 @@ def fly(
         accel = adversaries(world.points, random) if hunt else swap(params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
         if campaign.detour and not hunt:
-            nominal = keep_right(view, nominal, params.limits.speed_m_s)
-            stuck, nominal = turn_right(stuck, view, nominal, active, params.period_s)
-        carry, result = safety(carry, view, nominal)
-        active = result.active
+            way, nominal = rules(way, view, nominal)
+        carry, result = safety(_restarted(campaign, safety, carry, random), view, nominal)
+        way = rules.after(way, result)
         path = world.step(result.command[..., :3], carry.plan, plant)
         tally.add(result, path, world.team, world.points)
     return tally
+
+
+def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator) -> Any:
+    """Some robots' memories anew; what was sent is known."""
+    if not campaign.restart_every_s:
+        return carry
+    lead = carry.ok.shape
+    anew = random.random(lead) < safety.params.period_s / campaign.restart_every_s
+    return pick(anew, safety.init(lead)._replace(commands=carry.commands), carry)
+
+
+def pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
+    """`yes` where the mask [...] says so, through nested tuples of arrays [..., any]."""
+    if isinstance(yes, tuple):
+        return type(yes)(*(pick(mask, a, b) for a, b in zip(yes, no, strict=True)))
+    yes, no = np.asarray(yes), np.asarray(no)
+    return np.where(mask.reshape(mask.shape + (1,) * (yes.ndim - mask.ndim)), yes, no)
 
 
 def _seen_points(world: World) -> Any:

@@ -48,6 +48,8 @@ class Record:
     hit: int
     """Episodes with a collision."""
     active: int
+    vetoed: int
+    """Decisions in which the fallback overruled the policy."""
     strained: int
     reasons: tuple[int, ...]
     least_m: float
@@ -70,7 +72,7 @@ class Tally:
         self.touching = np.zeros((episodes, len(self.first)), bool)
         self.hit = np.zeros(episodes, bool)
         self.arrival_s = np.full(team.pos.shape[:2], math.inf)
-        self.steps = self.collisions = self.active = self.strained = 0
+        self.steps = self.collisions = self.active = self.vetoed = self.strained = 0
         self.reasons = np.zeros(len(Reason), int)
         self.least_m = math.inf
         self.least_scaled_m = np.full(episodes, math.inf)
@@ -90,6 +92,7 @@ class Tally:
         """
         self.steps += result.active.size
         self.active += int(result.active.sum())
+        self.vetoed += int((result.active & (result.reason != Reason.OK)).sum())
         self.strained += int((result.slack > 1e-6).sum())
         self.reasons += np.bincount(result.reason.ravel(), minlength=len(Reason))
         self.time_s += self.params.period_s
@@ -153,6 +156,7 @@ class Tally:
             collisions=self.collisions,
             hit=int(self.hit.sum()),
             active=self.active,
+            vetoed=self.vetoed,
             strained=self.strained,
             reasons=tuple(int(n) for n in self.reasons),
             least_m=self.least_m,
@@ -188,27 +192,32 @@ def closest(apart: np.ndarray) -> np.ndarray:
 
 
 def figures(records: list[Record]) -> dict[str, Any]:
-    """Rates, bounds and extremes over batches."""
+    """Rates, bounds and extremes over batches.
+
+    Episodes are independent of each other, decisions are not: the bound is one per episode. `bound95_per_step` is
+    that, spread over the decisions of an episode.
+    """
     steps, episodes = sum(r.steps for r in records), sum(r.episodes for r in records)
     collisions, hit = sum(r.collisions for r in records), sum(r.hit for r in records)
     reasons = np.sum([r.reasons for r in records], 0) / steps
     arrival = [t for r in records for t in r.arrivals_s]
     here = [t for t in arrival if t is not None]
+    bound = min(1.0, poisson_bound(hit) / episodes)
     p50, p99 = (float(np.quantile(here, q)) if here else None for q in (0.5, 0.99))
     return {
         "agent_steps": steps,
         "episodes": episodes,
         "collisions": collisions,
         "collision_episodes": hit,
-        "bound95_per_step": poisson_bound(collisions) / steps,
-        "bound95_per_episode": min(1.0, poisson_bound(hit) / episodes),
+        "bound95_per_step": bound * episodes / steps,
+        "bound95_per_episode": bound,
         "min_distance_m": min(r.least_m for r in records),
         "min_scaled_m": min(r.least_scaled_m for r in records),
         "goal_rate": len(here) / len(arrival),
         "arrival_p50_s": p50,
         "arrival_p99_s": p99,
         "active_share": sum(r.active for r in records) / steps,
-        "veto_rate": 0.0,  # nothing can be vetoed before there is a certificate
+        "veto_rate": sum(r.vetoed for r in records) / steps,
         "infeasible_rate": float(reasons[Reason.INFEASIBLE]),
         "fallback_rate": float(1 - reasons[Reason.OK]),
         "strained_rate": sum(r.strained for r in records) / steps,

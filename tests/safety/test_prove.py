@@ -23,6 +23,7 @@ from robomarl.safety.ledger import LINES
 from robomarl.safety.prove import Trial, fly, prove, run
 from robomarl.safety.tally import Tally, closest, worst_of
 from robomarl.types import FilterResult
+from robomarl.view import Plan
 
 PERIOD_S = 0.02
 FIELDS = (
@@ -134,7 +135,8 @@ def test_ground_robots_do_not_collide_and_the_textbook_filter_is_caught(vehicle,
     assert found["max_speed_m_s"] <= kind.limits.speed_m_s
     assert found["outside_m"] <= 0
     assert found["active_share"] > 0.5
-    caught = prove(Campaign(seconds=2 * seconds), kind, PERIOD_S, 1e4, "textbook")
+    hard = Campaign(seconds=2 * seconds, run_ups=0.0)
+    caught = prove(hard, kind, PERIOD_S, 1e4, "textbook")
     assert caught["collision_episodes"] >= caught_share * caught["episodes"]
 
 
@@ -182,3 +184,63 @@ def test_flights_are_the_same_for_the_same_seed():
     safety = SafetyFilter(from_vehicle(flown.vehicle, PERIOD_S))
     one, two = (fly(flown, safety, 3, np.random.default_rng(5)).record(0) for _ in range(2))
     assert one == two
+
+
+def world_of(episodes: int = 300, vehicle: str = "crazyflie_21", **campaign) -> World:
+    params = from_vehicle(load_any_vehicle(vehicle), PERIOD_S)
+    return World(Campaign(**{"count": 3, **campaign}), params, episodes, np.random.default_rng(1))
+
+
+def fly_world(world: World, steps: int) -> dict[str, np.ndarray]:
+    """What goes wrong, [steps, ...] each."""
+    still, seen = np.zeros_like(world.team.pos), {name: [] for name in ("constant", "gust", "delay", "age_s")}
+    for _ in range(steps):
+        world.step(still, Plan(still, still, still))
+        for name, values in seen.items():
+            values.append(np.array(getattr(world, name)))
+    return {name: np.stack(values) for name, values in seen.items()}
+
+
+def test_bias_stays_and_gusts_and_delays_change_within_what_is_declared():
+    world = world_of()
+    seen, safety = fly_world(world, 60), world.params.safety
+    assert not np.ptp(seen["constant"], 0).any()
+    for axis, bound in enumerate(world.params.bias_m_s2):
+        assert 0.95 * bound < np.abs(seen["constant"][..., axis]).max() <= bound
+    strength = np.sqrt((seen["gust"] ** 2).sum(-1))
+    assert 0.95 * safety.accel_error_m_s2 < strength.max() <= safety.accel_error_m_s2
+    assert 0.02 < (np.diff(seen["gust"], axis=0) != 0).any(-1).mean() < 0.06  # every half second
+    assert (seen["delay"].min(), seen["delay"].max()) == (4, 8)
+    assert 0.3 < (np.ptp(seen["delay"], 0) > 0).mean() < 0.7
+
+
+@pytest.mark.parametrize("bursts", [0.0, 1.0])
+def test_as_many_messages_are_lost_in_bursts_as_one_by_one(bursts: float):
+    ages = fly_world(world_of(bursts=bursts), 300)["age_s"][100:]
+    lost = ages > PERIOD_S * 1.5
+    assert lost.mean() == pytest.approx(0.3, abs=0.03)
+    ends = (lost[:-1] & ~lost[1:]).sum() / lost.sum()
+    assert ends == pytest.approx(0.1 if bursts else 0.7, abs=0.03)
+
+
+def test_some_episodes_begin_with_a_run_up():
+    start = world_of(run_ups=0.5, count=2).team.pos
+    apart = np.sqrt(((start[:, 0] - start[:, 1]) ** 2).sum(-1))
+    assert 0.4 < (apart > 5.5).mean() < 0.6
+    assert (apart[apart < 5.5] < 2.5).all()
+
+
+def test_the_bound_is_one_per_episode():
+    """Contacts of one episode are one event, and its decisions are not independent."""
+    found = prove(Campaign(seconds=2.5), load_any_vehicle("crazyflie_21"), PERIOD_S, 6e3, "textbook")
+    assert found["collisions"] > found["collision_episodes"] > 0
+    assert found["bound95_per_episode"] >= found["collision_episodes"] / found["episodes"]
+    per_step = found["bound95_per_episode"] * found["episodes"] / found["agent_steps"]
+    assert found["bound95_per_step"] == pytest.approx(per_step)
+
+
+def test_a_fallback_against_the_policy_is_a_veto():
+    """Nobody is ever heard again: everybody brakes, and the policies wanted something else."""
+    found = prove(Campaign(seconds=2.0, loss=1.0, bursts=0.0), load_any_vehicle("crazyflie_21"), PERIOD_S, 4e3)
+    assert found["veto_rate"] == pytest.approx(found["fallback_rate"], abs=0.02)
+    assert found["veto_rate"] > 0.6
