@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import barriers, look_ahead, motion, stacked
-from robomarl.safety.barriers import Body, Row
-from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason, forget
+from robomarl.safety import barriers, bias, least, look_ahead, motion, stacked
+from robomarl.safety.barriers import Body, Bound, Row
+from robomarl.safety.carry import LARGE, FilterCarry, Reason, forget
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Motion, Predicted, Vec3
@@ -19,8 +19,8 @@ from robomarl.view import LocalView, Plan
 
 FAR_M = 1e3
 """Where a mate that was not heard is put: its row cannot bind there."""
-HalfSpaces = tuple[Vec3, Array]
-"""Components [m, ...] of the unit normals, and right-hand sides [m, ...]."""
+HalfSpaces = tuple[Vec3, Bound]
+"""Components [m, ...] of the unit normals, and bounds [m, ...] on the command."""
 
 
 class Library(NamedTuple):
@@ -31,6 +31,8 @@ class Library(NamedTuple):
     """(rows [m, 4, ...], point [3, ...]); see `qp.project_rows`."""
     weigh: stacked.Weigh = stacked.weigh
     """How sums over the queue are made."""
+    repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
+    """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
 
 
 class Checked(NamedTuple):
@@ -49,6 +51,8 @@ class Checked(NamedTuple):
     """[..., 4]"""
     has_vel: Array
     """[...] bool: the own velocity is finite."""
+    age_s: Array
+    """[...] of the own estimate."""
     reason: Array
     """[...] what was wrong with the inputs, `Reason.OK` if nothing."""
 
@@ -64,34 +68,34 @@ def filter_batch(
     """One decision of every robot; see `SafetyFilter`."""
     xp = library.xp
     checked = check(c, view, nominal, xp)
-    known = (xp.abs(carry.commands) < LARGE).all((-2, -1)) & _sane(carry.drift_m_s2, xp)
-    carry = forget(carry, known, xp)
+    known = (xp.abs(carry.commands) < LARGE).all((-2, -1)) & bias.is_sane(carry.bias, xp)
+    carry = forget(c.bias_m_s2, carry, known, xp)
     checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
-    drift = _drift(c, carry, checked, xp)
+    learned = bias.learn(c, carry.bias, (xp.stack(checked.own.vel, -1), checked.age_s, checked.has_vel), xp)
     late = carry.commands.shape[-2] - len(c.queue.speed_s)
     acting = carry.commands[..., late:, :3]
-    own = stacked.predict(c, checked.own, acting, drift, xp, library.weigh)
+    own = stacked.predict(c, checked.own, acting, learned, xp, library.weigh)
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
     (normals, bounds), margin = limits_of(c, own, checked, xp)
-    bounds, walls = bounds - _dot(normals, drift), stacked.faces(c, own, drift, xp)
+    walls = stacked.faces(c, own, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, stacked.box(c, walls, own.error_m * 0.0, xp)])
     found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
-    accel = _chosen(c, good, found.u, _fallback(c, own.motion, checked, drift, xp), xp)
+    brake = _fallback(c, own, checked, xp)
+    given = _least(c, (normals, bounds), rows[-6:, 3], brake, (library, reason == Reason.INFEASIBLE))
+    accel = _chosen(c, good, found.u, given, xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
     slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
-    after = motion.advance(c, own.motion, _add(accel, drift))
+    after, stop = motion.committed(c, own, accel, xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
-    expected = stacked.expected_velocity(c, checked.own, sent[..., late:, :3], drift, xp, library.weigh)
     return FilterCarry(
         commands=sent[..., 1:, :],
-        plan=Plan(*(xp.stack(v, -1) for v in (*after, motion.stop_point(c, after, xp)))),
-        drift_m_s2=xp.stack(drift, -1),
-        expected_m_s=xp.where(checked.has_vel[..., None], expected, UNKNOWN_M_S),
+        plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
+        bias=bias.expect(c, learned, sent[..., late : late + c.next_count, :3], xp),
         ok=xp.where(good, carry.ok + 1, 0),
     ), result
 
@@ -142,6 +146,7 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
         seen=seen,
         nominal=xp.where(has_nominal[..., None], nominal, 0.0),
         has_vel=has_vel,
+        age_s=own_age,
         reason=xp.where(finite & others_ok, reason, int(Reason.NON_FINITE)),
     )
 
@@ -171,7 +176,8 @@ def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: A
     state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))
     if c.mode != "qp":
         return Body(state, since_s * 0.0, since_s * 0.0)
-    plan = Motion(split(xp.where(shown, heard.plan.pos_m, far)), split(xp.where(shown, heard.plan.vel_m_s, 0.0)))
+    pos, vel, stop = (xp.where(shown, part, far) for part in heard.plan)
+    plan = Motion(split(pos), split(xp.where(shown, vel, 0.0))), split(stop)
     return barriers.mate_of(c, state, plan, since_s, xp)
 
 
@@ -200,22 +206,31 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
     gap = own.error_m * 0.0 + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
-        return ((none, none, none), none), gap
-    along = Predicted(
-        Motion(*(tuple(x[..., None] for x in v) for v in own.motion)),
-        own.error_m[..., None],
-        own.error_m_s[..., None],
-        None if own.keep is None else own.keep[..., None],
-    )
+        return ((none, none, none), Bound(none, none)), gap
+    along = _broadcast(own)
     limit = barriers.speed_limit(c, own, xp)
-    found = [tuple(x[..., None] for x in (*limit.normal, limit.bound))]
+    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound))]
     for kind, body, tail, there in _bodies(c, checked):
         row = _row(c, kind, along, body, xp, tail)
-        found.append((*row.normal, row.bound))
+        # A row of nobody is none, whatever was put in its place.
+        most = row.bound.most if there is None else xp.where(there, row.bound.most, c.loose_m_s2)
+        found.append((*row.normal, most, row.bound.floor))
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
-    x, y, z, bound = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    return ((x, y, z), bound), gap
+    x, y, z, most, floor = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
+    return ((x, y, z), Bound(most, floor)), gap
+
+
+def _broadcast(own: Predicted) -> Predicted:
+    """With one more axis, along the bodies."""
+    wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
+    return Predicted(
+        Motion(*map(wide, own.motion)),
+        own.error_m[..., None],
+        own.error_m_s[..., None],
+        *map(wide, (own.bias, own.doubt, own.last)),
+        None if own.keep is None else own.keep[..., None],
+    )
 
 
 def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
@@ -246,32 +261,38 @@ def split(vector: Array) -> Vec3:
     return (vector[..., 0], vector[..., 1], vector[..., 2])
 
 
-def _slack(rows: HalfSpaces, walls: Array | None, u: Vec3, xp: ModuleType) -> Array:
-    slack = xp.maximum((_dot(rows[0], u) - rows[1]).max(0, initial=-xp.inf), 0.0)
+def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
+    slack = xp.maximum((_dot(rows[0], u) - rows[1].most).max(0, initial=-xp.inf), 0.0)
     return slack if walls is None else xp.maximum(slack, stacked.overstepped(walls, u, xp))
 
 
-def _drift(c: Constants, carry: FilterCarry, checked: Checked, xp: ModuleType) -> Vec3:
-    known = checked.has_vel & (xp.abs(carry.expected_m_s) < LARGE).all(-1)
-    missed = [v - e for v, e in zip(checked.own.vel, split(carry.expected_m_s), strict=True)]
-    before = split(carry.drift_m_s2)
-    x, y, z = (motion.update_drift(c, d, xp.where(known, m, 0.0), xp) for d, m in zip(before, missed, strict=True))
-    return (x, y, z)
-
-
-def _fallback(c: Constants, own: Motion, checked: Checked, drift: Vec3, xp: ModuleType) -> Vec3:
+def _fallback(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> Vec3:
     """Brake; without a velocity there is no direction to brake in."""
-    x, y, z = (b - d for b, d in zip(motion.brake(c, own.vel, xp), drift, strict=True))
+    x, y, z = motion.brake(c, own, xp)
     return (xp.where(checked.has_vel, x, 0.0), xp.where(checked.has_vel, y, 0.0), xp.where(checked.has_vel, z, 0.0))
+
+
+def _repeat(step: Callable, u: Array, needed: Array) -> Array:
+    if needed.any():
+        for _ in range(least.ROUNDS):
+            u = step(u)
+    return u
+
+
+def _least(c: Constants, limits: HalfSpaces, box: Array, brake: Vec3, how: tuple[Library, Array]) -> Vec3:
+    """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...]."""
+    (library, needed), (normals, bounds), xp = how, limits, how[0].xp
+    low, high = -box[1::2], box[::2]
+    rows = xp.stack([*normals, xp.clip(bounds.most, -c.loose_m_s2, c.loose_m_s2)], 1)
+    step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
+    found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
+    x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
+    return (x, y, z)
 
 
 def _chosen(c: Constants, good: Array, u: Vec3, fallback: Vec3, xp: ModuleType) -> Vec3:
     x, y, z = (xp.clip(xp.where(good, u[i], fallback[i]), c.low[i], c.high[i]) for i in range(3))
     return (x, y, z)
-
-
-def _add(a: Vec3, b: Vec3) -> Vec3:
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 def _sane(vector: Array, xp: ModuleType) -> Array:

@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array
 from robomarl.view import Plan
 
-LARGE = 1e6
-"""Numbers from here on count as not finite: no position, velocity or command is that large."""
-UNKNOWN_M_S = 2 * LARGE
-"""Stands for a velocity that was not predicted (not NaN, which spoils gradients)."""
+__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "FilterCarry", "Reason", "forget", "initial_carry", "without_sight"]
 
 
 class Reason(IntEnum):
@@ -34,44 +32,67 @@ class Reason(IntEnum):
 
 
 class FilterCarry(NamedTuple):
-    """The filter's memory, passed from decision to decision. The certificate will add its fields at the end."""
+    """The filter's memory, passed from decision to decision."""
 
     commands: Array
-    """[..., Q, 4] commands that have not taken effect yet, oldest first."""
+    """[..., Q, 4] commands that have not taken effect for sure yet, oldest first."""
     plan: Plan
-    """[..., 3] each: the committed plan that the radio sends: state after the queue and this decision, stop point."""
-    drift_m_s2: Array
-    """[..., 3] estimate of the acceleration beyond the command, world frame."""
-    expected_m_s: Array
-    """[..., 3] velocity that the next estimate should show; `UNKNOWN_M_S` where there is none."""
+    """[..., 3] each: the committed plan that the radio sends: state after the queue and this decision, and where the
+    vehicle comes to rest at the latest."""
+    bias: Bias
+    """What is known of the constant part of the acceleration error."""
     ok: Array
     """[...] int: decisions since the last fallback."""
 
 
-def forget(carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
-    """The memory without what spoils every decision that is made from it: no commands on their way, no drift.
+def forget(bound_m_s2: tuple, carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
+    """The memory without what spoils every decision that is made from it: no commands on their way, no bias known.
 
     Args:
+        bound_m_s2: bound of the bias along each axis.
         carry: [...].
         keep: [...] bool: whose memory stays; by default nobody's.
         xp: numpy or jax.numpy.
     """
-    commands, drift = carry.commands, carry.drift_m_s2
-    stays = xp.zeros(drift.shape[:-1], bool) if keep is None else keep
-    return carry._replace(
-        commands=xp.where(stays[..., None, None], commands, 0.0), drift_m_s2=xp.where(stays[..., None], drift, 0.0)
+    commands, bias = carry.commands, carry.bias
+    stays = xp.zeros(bias.since_s.shape, bool) if keep is None else keep
+    each = stays[..., None]
+    blank = bias._replace(
+        estimate_m_s2=xp.where(each, bias.estimate_m_s2, 0.0),
+        doubt_m_s2=xp.where(each, bias.doubt_m_s2, xp.asarray(bound_m_s2, bias.doubt_m_s2.dtype)),
+        anchor_m_s=xp.where(each, bias.anchor_m_s, UNKNOWN_M_S),
+        made_m_s=xp.where(each, bias.made_m_s, 0.0),
+        unsure_m_s=xp.where(each, bias.unsure_m_s, 0.0),
+        since_s=xp.where(stays, bias.since_s, 0.0),
     )
+    return carry._replace(commands=xp.where(each[..., None], commands, 0.0), bias=blank)
+
+
+def without_sight(carry: FilterCarry, command: Array) -> FilterCarry:
+    """The memory after a tick in which the filter was not called, because the own state was lost.
+
+    What was learned of the bias stays; only the anchor goes, because nothing tells the velocity since.
+
+    Args:
+        carry: [...].
+        command: [..., 4] what was sent.
+    """
+    commands = carry.commands
+    if commands.shape[-2]:
+        commands = np.concatenate([commands[..., 1:, :], np.asarray(command)[..., None, :]], -2)
+    bias = carry.bias
+    return carry._replace(commands=commands, bias=bias._replace(anchor_m_s=bias.anchor_m_s * 0.0 + UNKNOWN_M_S))
 
 
 def initial_carry(
     params: SafetyParams, batch: tuple[int, ...] = (), xp: ModuleType = np, dtype: str = "float64"
 ) -> FilterCarry:
-    """The memory before the first decision: no command is on its way, nothing is known about the drift."""
-    zero = xp.zeros((*batch, 3), dtype)
+    """The memory before the first decision: no command is on its way, the bias may be anything within its bound."""
+    zero, none = xp.zeros((*batch, 3), dtype), xp.zeros(batch, dtype)
+    bias = Bias(zero, zero + xp.asarray(params.bias_m_s2, dtype), zero + UNKNOWN_M_S, zero, zero, none, none)
     return FilterCarry(
         commands=xp.zeros((*batch, params.queue_length, 4), dtype),
         plan=Plan(zero, zero, zero),
-        drift_m_s2=zero,
-        expected_m_s=zero + UNKNOWN_M_S,
+        bias=bias._replace(misfits=xp.zeros(batch, "int32")),
         ok=xp.zeros(batch, "int32"),
     )

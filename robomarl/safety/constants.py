@@ -15,8 +15,14 @@ Mode = Literal["qp", "textbook", "off"]
 
 DELAY_SPREAD = 0.5
 """Shortest over longest delay: what is between sensor and effect takes at least this share of `delay_s`."""
+SUDDEN_KEEP = 0.9
+"""Share of h that must be left when a command that asks for more than the last one takes effect early."""
+FORGET_S = 20.0
+"""The bias changes by its bound in this time at the fastest: a battery that sags, a wind that turns."""
 BOUND_SPAN = 2.0
 """Right-hand sides are clipped at this many times the longest vector of the input box: such a row cannot bind."""
+ROUNDING_M_S2 = 1e-6
+"""Where the brake takes the whole input box, rounding must not put it outside."""
 LARGE_M = 1e6
 """As far away as anything can be."""
 TEXTBOOK_STEP_S = 1e-3
@@ -31,11 +37,9 @@ class Queue(NamedTuple):
     way_s2: tuple[float, ...]
     """Change of the position."""
     speed_doubt_s: tuple[float, ...]
-    """By how much the first can be wrong, as the delay is only known to lie in a range."""
+    """By how much the first can be wrong, per m/s^2 between this command and the one before: either may be in force."""
     way_doubt_s2: tuple[float, ...]
     """The same for the second."""
-    next_s: tuple[float, ...]
-    """Change of the velocity until the next estimate, with one more entry for the new command."""
 
 
 class Constants(NamedTuple):
@@ -63,7 +67,7 @@ class Constants(NamedTuple):
     slope_per_s: float
     """Largest slope of the allowed closing speed over distance; also how fast the speed limit is approached."""
     horizon_s: float
-    """From the stamp of the own estimate to the decision's effect, in the middle of what is possible."""
+    """From the stamp of the own estimate to the decision's effect, at the latest."""
     own_error_m: float
     """Bound of the own predicted position's error, and of the arc within one step."""
     own_error_m_s: float
@@ -73,11 +77,33 @@ class Constants(NamedTuple):
     """How far a plan can be from the state it came with, extrapolated."""
     speed_m_s: float
     """Largest own speed."""
+    velocity_error_m_s: float
+    """Bound of the estimate's error."""
     accel_error_m_s2: float
-    drift_m_s2: float
-    """Bound of the estimate of the slow part of the acceleration error; 0 switches it off."""
-    demand_m_s2: float
-    """Most that one row asks for: what the fallback would do along it at best."""
+    reach_m_s2: Vector3
+    """Largest command along each axis."""
+    bias_m_s2: Vector3
+    """Bound of the constant part of the acceleration error along each axis."""
+    forget_m_s2: Vector3
+    """What the doubt about it grows by in a period."""
+    sudden_keep: float
+    """Share of h that must be left where a command takes effect early."""
+    sudden_share: float
+    """Of what a command asks for beyond the last one, so much is within the period; the rest may come early."""
+    spend_per_s: float
+    """How fast the clearance between two mates may shrink by the decisions of one of them: each uses up at most
+    1 - keep^2 of it, with the smaller keep of the two that a row has."""
+    spread_s: float
+    """Longest minus shortest delay."""
+    half_s: float
+    """Change of the velocity at the end of a plan, per m/s^2 beyond the last command, in the middle of what the delay
+    may make of it; it can be wrong by as much."""
+    half_way_s2: float
+    """The same for the position."""
+    next_count: int
+    """How many commands, the oldest on their way first, may be in force until the next estimate; the new one counts."""
+    floor_m_s2: float
+    """No row asks for less of the acceleration that the vehicle really makes than this: its brake."""
     loose_m_s2: float
     """Right-hand side of a row that cannot bind."""
     clear_m_s: float
@@ -101,7 +127,8 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
     if mode == "qp":
         return _robust(params)
     exact = dict.fromkeys(
-        ("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2"), 0.0
+        ("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2", "lift_bias_m_s2"),
+        0.0,
     )
     plain = dataclasses.replace(params, safety=dataclasses.replace(params.safety, **exact))
     c = _robust(plain)
@@ -120,10 +147,11 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
 
 def _robust(params: SafetyParams) -> Constants:
     s, box, period = params.safety, params.limits, params.period_s
-    reach = reach_of(params)
-    most = math.hypot(*reach) + s.accel_bias_m_s2 * math.sqrt(3)
-    delay, lag, horizon = s.delay_s, s.accel_error_m_s2, s.delay_s * (1 + DELAY_SPREAD) / 2
-    lead, arc = horizon + period, most * period**2 / 2  # a plan's reference; what acceleration bends in a period
+    reach, bias, slope = reach_of(params), params.bias_m_s2, slope_of(s.gain_per_s)
+    most = math.hypot(*reach) + math.hypot(*bias)
+    delay, lag, spread = s.delay_s, s.accel_error_m_s2, s.delay_s * (1 - DELAY_SPREAD)
+    lead, arc = delay + period, most * period**2 / 2  # a plan's reference; what acceleration bends in a period
+    share = period / (period + spread * (1 + slope * (spread / 2 + period)))
     return Constants(
         mode="qp",
         **kinds_of(params, arc)._asdict(),
@@ -134,18 +162,28 @@ def _robust(params: SafetyParams) -> Constants:
         gain_per_s=s.gain_per_s,
         step_s=period,
         keep=keep_of(s.gain_per_s, period),
-        slope_per_s=slope_of(s.gain_per_s),
-        horizon_s=horizon,
+        slope_per_s=slope,
+        horizon_s=delay,
         own_error_m=s.position_error_m + s.velocity_error_m_s * delay + lag * delay**2 / 2 + arc,
         own_error_m_s=s.velocity_error_m_s + lag * delay,
         plan_reach_m=most * lead**2 / 2 + 1e-3 + params.look_ahead_m * (1 + box.yaw_rate_rad_s * lead),
         plan_reach_m_s=most * lead + 1e-3 + params.look_ahead_m * box.yaw_rate_rad_s,
         speed_m_s=box.speed_m_s,
+        velocity_error_m_s=s.velocity_error_m_s,
         accel_error_m_s2=lag,
-        drift_m_s2=s.accel_bias_m_s2,
-        demand_m_s2=s.brake_m_s2 + lag,
+        reach_m_s2=reach,
+        bias_m_s2=bias,
+        forget_m_s2=(bias[0] * period / FORGET_S, bias[1] * period / FORGET_S, bias[2] * period / FORGET_S),
+        sudden_keep=SUDDEN_KEEP,
+        sudden_share=share,
+        spend_per_s=-2 * math.log(min(SUDDEN_KEEP, keep_of(s.gain_per_s, period))) / period,
+        spread_s=spread,
+        half_s=spread / 2,
+        half_way_s2=(spread * period + spread**2 / 2) / 2,
+        next_count=_in_force(delay, period, params.queue_length),
+        floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
-        clear_m_s=_clear(most + lag + s.brake_m_s2, params),
+        clear_m_s=_clear(most + lag + s.brake_m_s2, share, params),
         max_own_age_s=max(delay, period),
         min_mates=params.min_mates,
         arena=_corners(params),
@@ -159,9 +197,10 @@ def _robust(params: SafetyParams) -> Constants:
     )
 
 
-def _clear(accel_m_s2: float, params: SafetyParams) -> float:
+def _clear(accel_m_s2: float, share: float, params: SafetyParams) -> float:
     gain = params.safety.gain_per_s
-    return max(accel_m_s2 / gain, 4 * gain * params.limits.speed_m_s * params.period_s)
+    sudden = (accel_m_s2 + 2 * math.hypot(*reach_of(params)) / share) * params.period_s / (1 - SUDDEN_KEEP)
+    return max(accel_m_s2 / gain, sudden, 4 * gain * params.limits.speed_m_s * params.period_s)
 
 
 def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
@@ -175,27 +214,32 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
 
 
 def _queue(delay_s: float, period_s: float, count: int) -> Queue:
-    """The middle and half the difference of what the shortest and the longest delay make of each command."""
-    shortest, longest = (_effect(d, d, period_s, count) for d in (DELAY_SPREAD * delay_s, delay_s))
-    middle = [[(a + b) / 2 for a, b in zip(*pair, strict=True)] for pair in zip(shortest, longest, strict=True)]
-    doubt = [[abs(a - b) / 2 for a, b in zip(*pair, strict=True)] for pair in zip(shortest, longest, strict=True)]
-    coming = [_effect(d, period_s, period_s, count)[0] for d in (DELAY_SPREAD * delay_s, delay_s)]
-    soon = [(a + b) / 2 for a, b in zip(*coming, strict=True)]
-    return Queue(
-        speed_s=tuple(middle[0][:-1]),
-        way_s2=tuple(middle[1][:-1]),
-        speed_doubt_s=tuple(doubt[0][:-1]),
-        way_doubt_s2=tuple(doubt[1][:-1]),
-        next_s=tuple(soon),
-    )
+    """The middle of what the shortest and the longest delay make of each command, and what else may come of it.
+
+    At any instant the command in force is one between the newest and the oldest that may be, or a mixture. Each of
+    these is at most half of the way through them from the middle of the two ends.
+    """
+    speed, way, speed_doubt, way_doubt = [], [], [], []
+    shortest = DELAY_SPREAD * delay_s
+    for k in range(count, 0, -1):
+        decided = -k * period_s
+        late = _effect(decided + delay_s, decided + period_s + delay_s, delay_s)
+        early = _effect(decided + shortest, decided + period_s + shortest if k > 1 else delay_s, delay_s)
+        between = _effect(decided + shortest, decided + delay_s, delay_s) if k < count else (0.0, 0.0)
+        speed.append((late[0] + early[0]) / 2)
+        way.append((late[1] + early[1]) / 2)
+        speed_doubt.append(between[0] / 2)
+        way_doubt.append(between[1] / 2)
+    return Queue(tuple(speed), tuple(way), tuple(speed_doubt), tuple(way_doubt))
 
 
-def _effect(delay_s: float, until_s: float, period_s: float, count: int) -> tuple[list[float], list[float]]:
-    """Speed [s] and way [s^2] at a time, per m/s^2 of each of `count` queued commands and of the new one."""
-    speed, way = [], []
-    for k in range(count, -1, -1):
-        start = min(max(delay_s - k * period_s, 0.0), until_s)
-        end = min(max(delay_s - (k - 1) * period_s, 0.0), until_s)
-        speed.append(end - start)
-        way.append((end - start) * (until_s - (start + end) / 2))
-    return speed, way
+def _effect(start_s: float, end_s: float, until_s: float) -> tuple[float, float]:
+    """Speed [s] and way [s^2] at a time, per m/s^2 of what is in force from start to end; from now on counts."""
+    start, end = (min(max(t, 0.0), until_s) for t in (start_s, end_s))
+    return end - start, (end - start) * (until_s - (start + end) / 2)
+
+
+def _in_force(delay_s: float, period_s: float, count: int) -> int:
+    """How many of `count` commands on their way and the new one may be in force within the next period."""
+    newest = math.ceil((period_s - DELAY_SPREAD * delay_s) / period_s - 1e-6) - 1
+    return min(count, count + newest) + 1

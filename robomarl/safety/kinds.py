@@ -20,6 +20,7 @@ class Shape(NamedTuple):
 
 
 POINT = Shape()
+NO_BIAS = (0.0, 0.0, 0.0)
 
 
 class Kind(NamedTuple):
@@ -34,7 +35,9 @@ class Kind(NamedTuple):
     error_m_s: float
     """Bound of its velocity's error at the stamp."""
     drift_m_s2: float
-    """How fast that grows afterwards, beside what it may do on purpose."""
+    """How fast that grows afterwards, beside its bias and what it may do on purpose."""
+    bias_m_s2: Vector3
+    """Bound of its own bias along each axis: it makes up for what it has learned of it, we count on nothing."""
     reach_m_s2: Vector3
     """Largest acceleration on purpose along each axis."""
     speed_m_s: float
@@ -91,6 +94,7 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         error_m=s.position_error_m + arc_m,
         error_m_s=s.velocity_error_m_s,
         drift_m_s2=s.accel_error_m_s2,
+        bias_m_s2=params.bias_m_s2,
         reach_m_s2=reach_of(params),
         speed_m_s=params.limits.speed_m_s,
         yields=True,
@@ -142,6 +146,7 @@ def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float)
         error_m=strangers.position_error_m + theirs * params.period_s**2 / 2,
         error_m_s=strangers.velocity_error_m_s,
         drift_m_s2=0.0,
+        bias_m_s2=NO_BIAS,
         reach_m_s2=(theirs, theirs, theirs),
         speed_m_s=strangers.speed_m_s,
         yields=False,
@@ -165,6 +170,7 @@ def _solid(params: SafetyParams, obstacle: Obstacle) -> Solid:
         error_m=0.0,
         error_m_s=0.0,
         drift_m_s2=0.0,
+        bias_m_s2=NO_BIAS,
         reach_m_s2=(0.0, 0.0, 0.0),
         speed_m_s=0.0,
         yields=False,

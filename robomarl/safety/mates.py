@@ -6,11 +6,11 @@ It is the same formula line by line, without calls, which cost eight times the a
 
 import math
 from itertools import combinations
-from math import sqrt
+from math import exp, sqrt
 from typing import NamedTuple
 
-from robomarl.safety.barriers import SPECK
-from robomarl.safety.carry import LARGE
+from robomarl.safety.barriers import NO_STOP_M, SPECK
+from robomarl.safety.bias import LARGE
 from robomarl.safety.constants import Constants
 from robomarl.safety.motion import TINY, Predicted, Vec3
 from robomarl.view import Heard
@@ -27,6 +27,8 @@ class Mate(NamedTuple):
     wait_s: float
     since_s: float
     blind: float
+    late_m: float
+    early_s: float
 
 
 def read(c: Constants, heard: Heard, since_s: float) -> list[Mate] | None:
@@ -39,9 +41,9 @@ def read(c: Constants, heard: Heard, since_s: float) -> list[Mate] | None:
     """
     plan, found, places, oldest, least = heard.plan, [], [], c.mates.max_age_s, c.min_mates
     lead, reach, reach_m_s = c.horizon_s + c.period_s, c.plan_reach_m**2, c.plan_reach_m_s**2
-    blind, add = 1.0 if c.look_ahead_m else 0.0, found.append
-    lists = (heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, plan.pos_m, plan.vel_m_s)
-    for there, pos, vel, age, way, speed in zip(*[a.tolist() for a in lists], strict=True):
+    blind, twice, add = 1.0 if c.look_ahead_m else 0.0, 2 * c.brake_m_s2, found.append
+    lists = (heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, plan.pos_m, plan.vel_m_s, plan.stop_m)
+    for there, pos, vel, age, way, speed, (sx, sy, sz) in zip(*[a.tolist() for a in lists], strict=True):
         if not there:
             continue
         (x, y, z), (vx, vy, vz), (qx, qy, qz), age = pos, vel, way, abs(age)
@@ -52,13 +54,17 @@ def read(c: Constants, heard: Heard, since_s: float) -> list[Mate] | None:
             places.append((x + vx * age, y + vy * age, z + vz * age))
         since = age + since_s if age + since_s > 0.0 else 0.0
         # The plan, where there is one and the mate can have got there; see `barriers.mate_of`.
+        sx, sy, sz = sx - qx, sy - qy, sz - qz
         x, y, z, (wx, wy, wz) = qx - x, qy - y, qz - z, speed
+        late = sqrt(sx * sx + sy * sy + sz * sz + TINY) - (wx * wx + wy * wy + wz * wz) / twice
         moved, x, y, z = x * x + y * y + z * z > 0.0, x - vx * lead, y - vy * lead, z - vz * lead
         vx, vy, vz = wx - vx, wy - vy, wz - vz
-        if moved and x * x + y * y + z * z <= reach and vx * vx + vy * vy + vz * vz <= reach_m_s:
-            add(Mate(way, speed, since - lead, since, 0.0))
+        fits = x * x + y * y + z * z <= reach and vx * vx + vy * vy + vz * vz <= reach_m_s
+        if moved and fits and late > -NO_STOP_M:
+            early = c.spread_s if since > lead else 0.0
+            add(Mate(way, speed, since - lead, since, 0.0, late if late > 0.0 else 0.0, early))
         else:
-            add(Mate(pos, vel, since, since, blind))
+            add(Mate(pos, vel, since, since, blind, 0.0, 0.0))
     if len(found) < least or (least > 1 and not _are_apart(c, places)):
         return None
     return found
@@ -67,6 +73,21 @@ def read(c: Constants, heard: Heard, since_s: float) -> list[Mate] | None:
 def _are_apart(c: Constants, places: list[Vec3]) -> bool:
     """Whether these are certainly as many robots: then it does not matter who is heard twice."""
     return all(math.dist(a, b) > 2 * c.mates.error_m for a, b in combinations(places, 2))
+
+
+class Sight(NamedTuple):
+    """See `barriers._Sight`; a point's."""
+
+    x: float
+    y: float
+    z: float
+    far: float
+    nx: float
+    ny: float
+    nz: float
+    lean: float
+    taken: float
+    reach: float
 
 
 class MateRows:
@@ -79,53 +100,97 @@ class MateRows:
     def __init__(self, c: Constants) -> None:
         """Gather what does not change."""
         kind = c.mates
-        self._pair = (kind.squash, *kind.reach_m_s2, kind.speed_m_s, kind.separation_m)
+        self._pair = (kind.squash, *kind.reach_m_s2, *kind.bias_m_s2, kind.speed_m_s, kind.separation_m)
         self._errors = kind.error_m_s, kind.error_m, kind.drift_m_s2, c.blind_m_s, c.look_ahead_m
         self._brake = c.brake_m_s2, c.slope_per_s, c.brake_m_s2 / c.slope_per_s
-        self._step = c.step_s, c.keep, c.accel_error_m_s2, c.loose_m_s2
+        self._step = c.step_s, c.keep, c.sudden_keep, c.sudden_share
+        self._lost = c.accel_error_m_s2, c.floor_m_s2, c.loose_m_s2, c.horizon_s
+        self._lead, self._spend = c.horizon_s + c.period_s, c.spend_per_s
 
-    def add(self, own: Predicted, drift: Vec3, mates: list[Mate], to: tuple[list[Vec3], list[float]]) -> float:
-        """Add to `to` the normals and bounds that may bind, on the command; returns the smallest gap [m]."""
-        (squash, rx, ry, rz, top, apart), (rate_m_s, error_m, grows, blind_m_s, ahead_m) = self._pair, self._errors
-        (px, py, pz), (vx, vy, vz), (ax, ay, az), (brake, slope, knee) = *own.motion, drift, self._brake
-        step, keep, error, loose = self._step
-        keep, unsure, unsure_m_s = keep if own.keep is None else own.keep, own.error_m + error_m, own.error_m_s
-        (normals, bounds), least = to, math.inf
-        for (qx, qy, qz), (wx, wy, wz), wait, since, blind in mates:
-            x, y, z = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
-            far = sqrt(x * x + y * y + z * z + TINY)
-            nx, ny, nz = x / far, y / far, z / far * squash
-            lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-            wait = wait if wait > 0.0 else 0.0
-            gain = (rx * abs(nx) + ry * abs(ny) + rz * abs(nz)) * wait
-            toward = nx * wx + ny * wy + nz * wz
-            room, rate = top * lean - toward, rate_m_s + grows * since
-            room = room if room > 0.0 else 0.0
-            fast = toward + (rate + blind * blind_m_s) * lean + (gain if gain < room else room)
-            fast, gain = fast if fast > 0.0 else 0.0, gain * 0.5
-            taken = apart + (unsure + (rate + rate_m_s) * 0.5 * since + blind * ahead_m) * lean
-            taken += (gain if gain < room else room) * wait + fast * fast / (2 * brake * lean)
-            now = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz
-            taken, doubt = taken - toward * step if toward > 0.0 else taken, unsure_m_s * lean
-            least = far if far < least else least
-            x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
-            far = sqrt(x * x + y * y + z * z + TINY)
-            nx, ny, nz = x / far, y / far, z / far * squash
-            lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-            later = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
-            bound = (later - keep * (now - doubt)) / (step * lean) - error
-            nx, ny, nz = -nx / lean, -ny / lean, -nz / lean
-            bound -= nx * ax + ny * ay + nz * az
-            if not bound >= loose:
-                normals.append((nx, ny, nz))
+    def add(self, own: Predicted, mates: list[Mate], to: tuple[list[Vec3], list[float], list[float]]) -> float:
+        """Add to `to` the normals, bounds and floors that may bind; returns the smallest gap [m]."""
+        (normals, bounds, floors), least = to, math.inf
+        for mate in mates:
+            sight, (wx, wy, wz) = self._sight(own, mate), mate.vel
+            if mate.early_s > 0.0:
+                braked = self._braked(own, mate)
+                if braked.far - braked.taken > sight.far - sight.taken:
+                    sight, wx, wy, wz = braked, 0.0, 0.0, 0.0
+            least = sight.far if sight.far < least else least
+            normal, bound, floor = self._row(own, sight, (wx, wy, wz))
+            if not bound >= self._lost[2]:
+                normals.append(normal)
                 bounds.append(bound)
-        return least - apart
+                floors.append(floor)
+        return least - self._pair[-1]
+
+    def _sight(self, own: Predicted, mate: Mate) -> Sight:
+        """`barriers._sight`."""
+        squash, rx, ry, rz, kx, ky, kz, top, apart = self._pair
+        rate_m_s, error_m, grows, blind_m_s, ahead_m = self._errors
+        (px, py, pz), (ex, ey, ez), ahead_s = own.motion.pos, own.doubt, self._lost[3]
+        (qx, qy, qz), (wx, wy, wz), wait, since, blind, late, early = mate
+        x, y, z = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
+        far = sqrt(x * x + y * y + z * z + TINY)
+        nx, ny, nz = x / far, y / far, z / far * squash
+        lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
+        wait, fx, fy, fz = wait if wait > 0.0 else 0.0, abs(nx), abs(ny), abs(nz)
+        reach, pushed = rx * fx + ry * fy + rz * fz, kx * fx + ky * fy + kz * fz
+        gain, way = reach * (wait + 2 * early), reach * (wait * wait / 2 + 2 * early * wait + early * early)
+        toward = nx * wx + ny * wy + nz * wz
+        room, rate = top * lean - toward, rate_m_s + grows * since
+        room = room if room > 0.0 else 0.0
+        fast = toward + (rate + blind * blind_m_s) * lean + pushed * since + (gain if gain < room else room)
+        taken = apart + (own.error_m + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
+        room = room * (wait + early)
+        taken += (way if way < room else room) + pushed * (since * since / 2)
+        taken += (ex * fx + ey * fy + ez * fz) * (ahead_s * ahead_s / 2)
+        taken = taken + fast * fast / (2 * self._brake[0] * lean) if fast > 0.0 else taken
+        return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach)
+
+    def _braked(self, own: Predicted, mate: Mate) -> Sight:
+        """The second of the two in `barriers._better`."""
+        lead, wait, (vx, vy, vz), (ex, ey, ez) = self._lead, mate.wait_s, own.motion.vel, own.doubt
+        still = mate._replace(wait_s=0.0, since_s=lead if lead < mate.since_s else mate.since_s, early_s=0.0)
+        second = self._sight(own, still)
+        (nx, ny, nz), lean = second[4:7], second.lean
+        closing = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * self._lost[3]
+        closing -= nx * vx + ny * vy + nz * vz
+        closing, (brake, slope, knee) = closing if closing > 0.0 else 0.0, self._brake
+        knee, brake = knee * lean, brake * lean
+        need = closing / slope if closing < knee else (closing * closing + knee * knee) / (2 * brake)
+        left = second.far - second.taken - need
+        left = (left if left > 0.0 else 0.0) + closing * wait + second.reach * wait * wait / 2
+        return second._replace(taken=second.taken + (1 - exp(-self._spend * wait)) * left)
+
+    def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3) -> tuple[Vec3, float, float]:
+        """Normal, bound and floor; the rest of `barriers.pair`, and `barriers.on_command`."""
+        x, y, z, far, nx, ny, nz, lean, taken, _ = sight
+        (vx, vy, vz), (wx, wy, wz), (brake, slope, knee) = own.motion.vel, mate_vel, self._brake
+        (bx, by, bz), (ex, ey, ez), (lx, ly, lz) = own.bias, own.doubt, own.last
+        (step, keep, sudden_keep, share), (error, floor, _, ahead_s) = self._step, self._lost
+        keep, squash = keep if own.keep is None or own.keep < keep else own.keep, self._pair[0]
+        doubt = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * ahead_s
+        now = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
+        toward = nx * wx + ny * wy + nz * wz
+        taken = taken - toward * step if toward > 0.0 else taken
+        x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
+        far = sqrt(x * x + y * y + z * z + TINY)
+        nx, ny, nz = x / far, y / far, z / far * squash
+        lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
+        later = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
+        nx, ny, nz, scale = -nx / lean, -ny / lean, -nz / lean, 1 / (step * lean)
+        lost = error + abs(nx) * ex + abs(ny) * ey + abs(nz) * ez + nx * bx + ny * by + nz * bz
+        last, bound, more = nx * lx + ny * ly + nz * lz, (later - keep * now) * scale, (later - sudden_keep * now) * scale
+        more = (more if more > bound else bound) - lost - last
+        bound, more = bound - lost, last + (more * share if more > 0.0 else more)
+        return (nx, ny, nz), bound if bound < more else more, floor - lost
 
 
 def _speed(clearance_m: float, brake_m_s2: float, slope_per_s: float, knee_m_s: float) -> float:
     """`barriers.braking_speed`."""
     line = clearance_m * slope_per_s
     if line < knee_m_s:
-        return line if line > 0.0 else 0.0
+        return line
     square = 2 * brake_m_s2 * clearance_m - knee_m_s * knee_m_s
     return sqrt(square if square > ROOT else ROOT)

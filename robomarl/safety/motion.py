@@ -1,4 +1,4 @@
-"""How the vehicle moves, as the filter sees it: prediction, drift, braking.
+"""How the vehicle moves, as the filter sees it: prediction, braking, plan.
 
 Every function here and in `barriers` takes vectors as tuples of components and the library `xp` that the
 components are of: numpy or JAX arrays of any one shape (thousands of robots at once), or Python floats with
@@ -17,8 +17,8 @@ from robomarl.types import Array
 Vec3 = Sequence[Array]
 """Three components."""
 
-DRIFT_TIME_S = 1.0
-"""Time constant of the drift estimate: slower than the vehicle's response, faster than batteries and wind."""
+AT_REST_M_S = 1e-3
+"""Slower than this a plan's velocity has no direction."""
 TINY = 1e-12
 """Added to squared lengths: no division by zero, no gradient without bound, no change to any real distance."""
 
@@ -27,6 +27,7 @@ class Floats:
     """The few functions that are needed, for Python floats."""
 
     sqrt = staticmethod(math.sqrt)
+    exp = staticmethod(math.exp)
     maximum = staticmethod(max)
     minimum = staticmethod(min)
     abs = staticmethod(abs)
@@ -47,68 +48,92 @@ class Motion(NamedTuple):
     vel: Vec3
 
 
+NOWHERE = (0.0, 0.0, 0.0)
+
+
 class Predicted(NamedTuple):
-    """The robot's state when the decision takes effect, and how wrong that can be."""
+    """The robot's state when the decision has taken effect for sure, and how wrong that can be."""
 
     motion: Motion
     error_m: Array
     error_m_s: Array
+    """Both in any direction; what the doubt about the bias adds along each axis is not in them."""
+    bias: Vec3 = NOWHERE
+    """Estimate of the bias [m/s^2]."""
+    doubt: Vec3 = NOWHERE
+    """Bound of its error along each axis."""
+    last: Vec3 = NOWHERE
+    """The last command [m/s^2], in force until the new one is."""
     keep: Array | None = None
     """Share of h that must be left after one step, where the policy sets it; None: as in `Constants`."""
 
 
-def predict(c: Constants, own: Motion, commands: list[Vec3], drift: Vec3, xp: Library) -> Predicted:
+def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, Vec3], xp: Library) -> Predicted:
     """The estimate, moved through the queued commands.
 
     Args:
         c: constants of the vehicle.
         own: the estimate at its stamp.
         commands: accelerations [m/s^2] that are still on their way, oldest first, as many as `c.queue` has.
-        drift: acceleration beyond the command [m/s^2].
+        bias: estimate of the bias and bound of its error [m/s^2].
         xp: library of the components.
     """
-    (px, py, pz), (vx, vy, vz), (ax, ay, az) = own.pos, own.vel, drift
+    (px, py, pz), (vx, vy, vz), (ax, ay, az) = own.pos, own.vel, bias[0]
     t, half = c.horizon_s, c.horizon_s * c.horizon_s / 2
     px, py, pz = px + vx * t + ax * half, py + vy * t + ay * half, pz + vz * t + az * half
     vx, vy, vz = vx + ax * t, vy + ay * t, vz + az * t
-    error_m, error_m_s = px * 0.0 + c.own_error_m, px * 0.0 + c.own_error_m_s
-    for command, speed, way, speed_doubt, way_doubt in zip(commands, *c.queue[:4], strict=True):
+    error_m, error_m_s, before = px * 0.0 + c.own_error_m, px * 0.0 + c.own_error_m_s, None
+    for command, speed, way, speed_doubt, way_doubt in zip(commands, *c.queue, strict=True):
         ax, ay, az = command[0], command[1], command[2]
         px, py, pz = px + ax * way, py + ay * way, pz + az * way
         vx, vy, vz = vx + ax * speed, vy + ay * speed, vz + az * speed
-        if speed_doubt or way_doubt:
-            size = xp.sqrt(ax * ax + ay * ay + az * az + TINY)
+        if before is not None and (speed_doubt or way_doubt):
+            bx, by, bz = ax - before[0], ay - before[1], az - before[2]
+            size = xp.sqrt(bx * bx + by * by + bz * bz + TINY)
             error_m, error_m_s = error_m + way_doubt * size, error_m_s + speed_doubt * size
-    return Predicted(Motion((px, py, pz), (vx, vy, vz)), error_m, error_m_s)
+        before = command
+    last = NOWHERE if before is None else (before[0], before[1], before[2])
+    return Predicted(Motion((px, py, pz), (vx, vy, vz)), error_m, error_m_s, *bias, last)
 
 
-def expected_velocity(c: Constants, own: Motion, commands: list[Vec3], drift: Vec3) -> Vec3:
-    """What the next estimate should show [m/s]; `commands` ends with the new one."""
-    t, (vx, vy, vz), (ax, ay, az) = c.period_s, own.vel, drift
-    vx, vy, vz = vx + ax * t, vy + ay * t, vz + az * t
-    for command, time in zip(commands, c.queue.next_s, strict=True):
-        if time:
-            vx, vy, vz = vx + command[0] * time, vy + command[1] * time, vz + command[2] * time
-    return (vx, vy, vz)
+def brake(c: Constants, own: Predicted, xp: Library) -> Vec3:
+    """The fallback: the command [m/s^2] that brakes along the velocity at `brake_m_s2` whatever the bias is.
+
+    Less close to rest, so that it never reverses. The input box holds it.
+    """
+    (vx, vy, vz), (bx, by, bz), (ex, ey, ez) = own.motion.vel, own.bias, own.doubt
+    speed, nx, ny, nz = direction(own.motion.vel, xp)
+    doubt = xp.abs(nx) * ex + xp.abs(ny) * ey + xp.abs(nz) * ez
+    rate = xp.minimum(c.brake_gain_per_s, (c.brake_m_s2 + c.accel_error_m_s2 + doubt) / speed)
+    return (-vx * rate - bx, -vy * rate - by, -vz * rate - bz)
 
 
-def update_drift(c: Constants, drift: Array, unexpected_m_s: Array, xp: Library) -> Array:
-    """One axis of the drift estimate [m/s^2]: it moves with the velocity that the last prediction missed."""
-    return xp.minimum(xp.maximum(drift + unexpected_m_s / DRIFT_TIME_S, -c.drift_m_s2), c.drift_m_s2)
+def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[Motion, Vec3]:
+    """The plan: the state one period after the decision's effect, and where the vehicle comes to rest at the latest.
 
+    The state is in the middle of what the delay may make of the commands. The stop point is farther than braking from
+    there takes, by all that the delay may add: who hears of it needs no queue of commands to know.
 
-def brake(c: Constants, vel: Vec3, xp: Library) -> Vec3:
-    """The fallback: acceleration [m/s^2] against the velocity, less close to rest so that it never reverses."""
-    speed = direction(vel, xp)[0]
-    rate = xp.minimum(c.brake_gain_per_s, c.demand_m_s2 / speed)
-    return (-vel[0] * rate, -vel[1] * rate, -vel[2] * rate)
-
-
-def stop_point(c: Constants, state: Motion, xp: Library) -> Vec3:
-    """Where a vehicle that brakes from here on comes to rest: p + v |v| / (2 a) [m]."""
-    time = direction(state.vel, xp)[0] / (2 * c.brake_m_s2)
-    (px, py, pz), (vx, vy, vz) = state
-    return (px + vx * time, py + vy * time, pz + vz * time)
+    Args:
+        c: constants of the vehicle.
+        own: predicted state.
+        accel: the new command [m/s^2].
+        xp: library of the components.
+    """
+    (ux, uy, uz), (bx, by, bz), (lx, ly, lz), half, way = accel, own.bias, own.last, c.half_s, c.half_way_s2
+    (px, py, pz), (vx, vy, vz) = advance(c, own.motion, (ux + bx, uy + by, uz + bz))
+    dx, dy, dz = ux - lx, uy - ly, uz - lz
+    px, py, pz, vx, vy, vz = px + way * dx, py + way * dy, pz + way * dz, vx + half * dx, vy + half * dy, vz + half * dz
+    size = xp.sqrt(dx * dx + dy * dy + dz * dz + TINY)
+    faster = own.error_m_s - c.own_error_m_s + half * size
+    farther = own.error_m - c.own_error_m + (own.error_m_s - c.own_error_m_s) * c.period_s + way * size
+    speed, nx, ny, nz = direction((vx, vy, vz), xp)
+    # At rest any direction will do: what counts is how far it is.
+    still = speed < AT_REST_M_S
+    nx, ny, nz = xp.where(still, 1.0, nx), xp.where(still, 0.0, ny), xp.where(still, 0.0, nz)
+    reach = (speed * speed + faster * (2 * (speed + c.own_error_m_s) + faster)) / (2 * c.brake_m_s2) + farther
+    after = Motion((px, py, pz), (vx, vy, vz))
+    return after, (px + nx * reach, py + ny * reach, pz + nz * reach)
 
 
 def advance(c: Constants, state: Motion, accel: Vec3) -> Motion:

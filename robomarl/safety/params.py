@@ -78,13 +78,7 @@ class SafetyParams:
                 f"strangers.accel_m_s2 = {evaded.accel_m_s2:g} must be below safety.brake_m_s2 = "
                 f"{self.safety.brake_m_s2:g} to evade them; set strangers.answer = 'stop'."
             )
-        need = self.safety.brake_m_s2 + self.safety.accel_error_m_s2
-        room = brake_room(self.limits, self.planar)
-        if need > room + 1e-9:
-            raise ValueError(
-                f"limits: the acceleration box reaches {room:g} m/s^2 on its worst axis; "
-                f"braking needs safety.brake_m_s2 + safety.accel_error_m_s2 = {need:g}."
-            )
+        self._check_brake()
         for key, part in (("safety", self.safety), ("strangers", self.strangers)):
             gain = (part and part.gain_per_s) or 0.0
             if 2 * gain * self.period_s > 1:
@@ -92,6 +86,26 @@ class SafetyParams:
                     f"{key}.gain_per_s = {gain:g} is too large for a period of {self.period_s:g} s; "
                     f"it must be at most {0.5 / self.period_s:g}."
                 )
+
+    def _check_brake(self) -> None:
+        """The box has to hold the brake on every axis while the bias pushes on and the vehicle errs."""
+        s, sides = self.safety, _half_widths(self.limits, self.planar)
+        for axis, room, bias in zip("xyz", sides, self.bias_m_s2, strict=False):
+            key = "lift_bias_m_s2" if axis == "z" and s.lift_bias_m_s2 is not None else "accel_bias_m_s2"
+            need = s.brake_m_s2 + s.accel_error_m_s2 + bias
+            if need > room + 1e-9:
+                raise ValueError(
+                    f"limits: the acceleration box reaches {room:g} m/s^2 along {axis}, and braking needs "
+                    f"safety.brake_m_s2 + accel_error_m_s2 + {key} = {s.brake_m_s2:g} + {s.accel_error_m_s2:g} + "
+                    f"{bias:g} = {need:g}; widen the box or lower the brake."
+                )
+
+    @property
+    def bias_m_s2(self) -> Vector3:
+        """Bound of the bias along each axis; a vehicle in the plane has none along z."""
+        s, level = self.safety, self.safety.accel_bias_m_s2
+        lift = level if s.lift_bias_m_s2 is None else s.lift_bias_m_s2
+        return (level, level, 0.0 if self.planar else lift)
 
     @property
     def queue_length(self) -> int:
@@ -124,7 +138,7 @@ class SafetyParams:
         )
         return dataclasses.replace(
             self,
-            safety=_stricter(self.safety, other.safety, brake_room(limits, self.planar)),
+            safety=_stricter(self, other, limits),
             limits=limits,
             arena=_intersect(self.arena, other.arena),
             min_mates=max(self.min_mates, other.min_mates),
@@ -149,17 +163,22 @@ def from_vehicle(vehicle: AnyVehicle, period_s: float, arena: Arena | None = Non
         raise UserError(f"{vehicle.name}.yaml: {error}") from None
 
 
-def brake_room(limits: LimitConfig, planar: bool = False) -> float:
-    """Largest acceleration [m/s^2] that the input box holds in every direction that the vehicle can move in."""
-    sides = list(zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True))
-    return min(min(-low, high) for low, high in sides[: 2 if planar else 3])
+def _half_widths(limits: LimitConfig, planar: bool) -> list[float]:
+    """Acceleration [m/s^2] that the input box holds both ways along each axis that the vehicle can move on."""
+    sides = zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
+    return [min(-low, high) for low, high in sides][: 2 if planar else 3]
 
 
-def _stricter(a: SafetyConfig, b: SafetyConfig, room_m_s2: float) -> SafetyConfig:
-    picked = _pick_each(a, b)
-    picked["brake_m_s2"] = min(picked["brake_m_s2"], room_m_s2 - picked["accel_error_m_s2"])
+def _stricter(a: SafetyParams, b: SafetyParams, limits: LimitConfig) -> SafetyConfig:
+    picked = _pick_each(a.safety, b.safety)
+    if picked["lift_bias_m_s2"] is not None:  # unset on one side, it is that side's other bias
+        picked["lift_bias_m_s2"] = max(p.lift_bias_m_s2 or p.accel_bias_m_s2 for p in (a.safety, b.safety))
+    sides = _half_widths(limits, a.planar)
+    biases = [max(pair) for pair in zip(a.bias_m_s2, b.bias_m_s2, strict=True)]
+    room = min(side - bias for side, bias in zip(sides, biases, strict=False))
+    picked["brake_m_s2"] = min(picked["brake_m_s2"], room - picked["accel_error_m_s2"])
     if picked["brake_m_s2"] <= 0:
-        raise ValueError(f"limits: an acceleration box of {room_m_s2:g} m/s^2 leaves nothing to brake with.")
+        raise ValueError(f"limits: an acceleration box of {min(sides):g} m/s^2 leaves nothing to brake with.")
     return SafetyConfig(**picked)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.geometry import namespace
+from robomarl.safety.bias import Bias
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.constants import Mode
 from robomarl.safety.filter import SafetyFilter
@@ -27,8 +28,7 @@ class PlayerCarry(NamedTuple):
 
     commands: Array
     plan: Plan
-    drift_m_s2: Array
-    expected_m_s: Array
+    bias: Bias
     ok: Array
     seen: Strangers | tuple[()] = ()
     """The last sighting of every opponent, [..., S]; empty before the first decision."""

@@ -5,17 +5,18 @@ missing, are made by `batch`, which knows all the reasons.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.safety import barriers, look_ahead, motion, qp
-from robomarl.safety.barriers import Body
+from robomarl.safety import barriers, bias, least, look_ahead, motion, qp
+from robomarl.safety.barriers import Body, Bound
 from robomarl.safety.batch import Library, filter_batch
-from robomarl.safety.carry import LARGE, UNKNOWN_M_S, FilterCarry, Reason
+from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
+from robomarl.safety.carry import FilterCarry, Reason
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.mates import Mate, MateRows, read
@@ -26,8 +27,8 @@ from robomarl.view import LocalView, Plan
 
 NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))
 Numbers = list[float]
+_FREE = Bound(math.inf, -math.inf)
 _REASONS = tuple(Reason)
-_NO_VELOCITY = [UNKNOWN_M_S] * 3
 
 
 class Given(NamedTuple):
@@ -35,12 +36,24 @@ class Given(NamedTuple):
 
     own: Motion
     nominal: Numbers
-    drift: Vec3
+    learned: "Learned"
     gain_per_s: float | None
     acting: list[Vec3]
     """Commands on their way, oldest first."""
     mates: list[Mate]
     strangers: list[Body]
+
+
+class Learned(NamedTuple):
+    """`Bias` in floats, after an estimate."""
+
+    estimate: Vec3
+    doubt: Vec3
+    anchor: Vec3
+    made: Vec3
+    unsure: Vec3
+    since_s: float
+    misfit: bool
 
 
 class Limits(NamedTuple):
@@ -50,9 +63,11 @@ class Limits(NamedTuple):
     """Unit vectors."""
     bounds: Numbers
     """Right-hand sides, not clipped yet."""
-    low: Numbers
-    high: Numbers
-    """Lowest and highest acceleration per axis, not clipped yet; empty without an arena."""
+    floors: Numbers
+    """What each is clipped at."""
+    low: list[Bound]
+    high: list[Bound]
+    """Of the command down and up each axis; empty without an arena."""
     gap_m: float
 
 
@@ -74,20 +89,19 @@ class SingleFilter:
         given = self._read(carry, view, nominal, gain_per_s) if self._c.mode == "qp" else None
         if given is None:
             return self._by_batch(carry, view, nominal, gain_per_s)
-        c, drift = self._c, given.drift
-        own = self._predict(given)
+        c, own = self._c, self._predict(given)
         limits = self._limits(own, given)
         accel, reason = _solve(c, limits, given.nominal)
         if reason is not Reason.OK:
-            x, y, z = motion.brake(c, own.motion.vel, Floats)
-            accel = (x - drift[0], y - drift[1], z - drift[2])
+            accel = motion.brake(c, own, Floats)
+            accel = _least(c, limits, accel) if reason is Reason.INFEASIBLE else accel
         u = _in_box(c, accel)
         good = reason is Reason.OK
         yaw = min(max(given.nominal[3], -c.yaw_rate_rad_s), c.yaw_rate_rad_s) if good else 0.0
         command = np.array((*u, yaw))
-        active, slack = _differs((*u, yaw), nominal.tolist()), _slack(c, limits, u, good)
+        active, slack = _differs((*u, yaw), nominal.tolist()), _slack(limits, u, good)
         result = FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
-        return self._remember(carry, given, (own.motion, u), command)._replace(
+        return self._remember(carry, given, (own, u), command)._replace(
             ok=carry.ok + 1 if good else carry.ok * 0
         ), result
 
@@ -112,28 +126,25 @@ class SingleFilter:
     def _read(self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None) -> Given | None:
         """What there is; None where something is not as it should be."""
         c, own = self._c, view.own
-        pos, vel, drift, expected = (a.tolist() for a in (own.pos_m, own.vel_m_s, carry.drift_m_s2, carry.expected_m_s))
+        pos, vel = own.pos_m.tolist(), own.vel_m_s.tolist()
         asked, age = nominal.tolist(), abs(float(own.age_s))
         queue: list[Vec3] = carry.commands.tolist()
         gain = None if gain_per_s is None else float(gain_per_s)
         # A sum of sizes is below a limit only if all of them are, and are numbers.
-        numbers: Numbers = [*pos, *vel, *drift, *asked, *chain.from_iterable(queue)]
+        numbers: Numbers = [*pos, *vel, *asked, *chain.from_iterable(queue)]
         fine = sum(map(abs, numbers)) < LARGE and age <= c.max_own_age_s
         state = self._in_plane(view, Motion(pos, vel)) if c.planar else Motion(pos, vel)
         if not fine or state is None or not (gain is None or math.isfinite(gain)):
             return None
         if c.planar:
             asked[2] = 0.0
-        if expected == _NO_VELOCITY:
-            expected = state.vel
         mates = read(c, view.heard, c.horizon_s - age)
         strangers = _strangers(c, view, c.horizon_s - age)
-        if mates is None or strangers is None or not sum(map(abs, expected)) < LARGE:
+        learned = _learned(c, carry.bias, state.vel, age)
+        if mates is None or strangers is None or learned is None:
             return None
-        (dx, dy, dz), (vx, vy, vz), (ex, ey, ez), update = drift, state.vel, expected, motion.update_drift
-        x, y, z = update(c, dx, vx - ex, Floats), update(c, dy, vy - ey, Floats), update(c, dz, vz - ez, Floats)
         acting = queue[len(queue) - len(c.queue.speed_s) :]
-        return Given(state, asked, (x, y, z), gain, acting, mates, strangers)
+        return Given(state, asked, learned, gain, acting, mates, strangers)
 
     def _in_plane(self, view: LocalView, state: Motion) -> Motion | None:
         """The state without its vertical motion; of a differential drive, that of its look-ahead point."""
@@ -148,36 +159,43 @@ class SingleFilter:
     def _predict(self, given: Given) -> Predicted:
         """The robot when its decision takes effect."""
         c, gain = self._c, given.gain_per_s
-        own = motion.predict(c, given.own, given.acting, given.drift, Floats)
+        own = motion.predict(c, given.own, given.acting, given.learned[:2], Floats)
         return own if gain is None else own._replace(keep=1 - min(max(gain, 0.0), c.gain_per_s) * c.step_s)
 
     def _limits(self, own: Predicted, given: Given) -> Limits:
-        """All half-spaces but the input box, on the command: the drift is taken off."""
-        c, (dx, dy, dz), normals, bounds = self._c, given.drift, [], []
-        gap = self._mate_rows.add(own, given.drift, given.mates, (normals, bounds))
+        """All half-spaces but the input box, on the command."""
+        c, normals, bounds, floors = self._c, [], [], []
+        gap = self._mate_rows.add(own, given.mates, (normals, bounds, floors))
         others = [barriers.pair(c, kind, own, body, Floats, tail) for kind, body, tail in _bodies(c, given)]
         gap = min(gap, *(row.gap_m for row in others)) if others else gap
-        for n, bound, _, _ in (barriers.speed_limit(c, own, Floats), *others):
-            bound -= n[0] * dx + n[1] * dy + n[2] * dz
-            if not bound >= c.loose_m_s2:
+        for n, (most, floor), _, _ in (barriers.speed_limit(c, own, Floats), *others):
+            if not most >= c.loose_m_s2:
                 normals.append(n)
-                bounds.append(bound)
-        return Limits(normals, bounds, *_arena(c, own, given.drift), gap)
+                bounds.append(most)
+                floors.append(floor)
+        return Limits(normals, bounds, floors, *_arena(c, own), gap)
 
     def _remember(
-        self, carry: FilterCarry, given: Given, done: tuple[Motion, Vec3], command: np.ndarray
+        self, carry: FilterCarry, given: Given, done: tuple[Predicted, Vec3], command: np.ndarray
     ) -> FilterCarry:
         """The memory after a decision; `done`: predicted state and acceleration."""
-        c, drift, (state, u) = self._c, given.drift, done
-        after = motion.advance(c, state, (u[0] + drift[0], u[1] + drift[1], u[2] + drift[2]))
-        stop = motion.stop_point(c, after, Floats)
-        expected = motion.expected_velocity(c, given.own, [*given.acting, u], drift)
-        # One array and views of it: five small arrays cost more than all the rows.
-        memory = np.array((*after.pos, *after.vel, *stop, *drift, *expected))
+        c, learned, (own, u) = self._c, given.learned, done
+        after, stop = motion.committed(c, own, u, Floats)
+        columns = list(zip(*[a[:3] for a in (*given.acting, u)][: c.next_count], strict=True))
+        ends, half = [(max(column), min(column)) for column in columns], c.period_s / 2
+        made = [before + (high + low) * half for before, (high, low) in zip(learned.made, ends, strict=True)]
+        unsure = [before + (high - low) * half for before, (high, low) in zip(learned.unsure, ends, strict=True)]
+        # One array and views of it: many small arrays cost more than all the rows.
+        plan = (*after.pos, *after.vel, *stop)
+        memory = np.array((*plan, *learned.estimate, *learned.doubt, *learned.anchor, *made, *unsure))
         queue = carry.commands
         if len(queue):
             queue = np.concatenate((queue[1:], command[None]))
-        return FilterCarry(queue, Plan(memory[0:3], memory[3:6], memory[6:9]), memory[9:12], memory[12:15], carry.ok)
+        p, q, r, *parts = (memory[i : i + 3] for i in range(0, 24, 3))
+        misfits = carry.bias.misfits + 1 if learned.misfit else carry.bias.misfits
+        return FilterCarry(
+            queue, Plan(p, q, r), Bias(*parts, np.float64(learned.since_s + c.period_s), misfits), carry.ok
+        )
 
 
 def _strangers(c: Constants, view: LocalView, since_s: float) -> list[Body] | None:
@@ -200,7 +218,7 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
     if c.tail_mates:
         line = Shape(line=c.tail_m)
         for pos, vel, *times in given.mates:
-            yield c.tail_mates, Body(Motion(pos, vel), times[0], times[1], line, times[2]), c.tail_m
+            yield c.tail_mates, Body(Motion(pos, vel), times[0], times[1], line, *times[2:]), c.tail_m
     if c.strangers:
         for body in given.strangers:
             yield c.strangers, body, None
@@ -213,31 +231,65 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
             yield solid.tail_kind, body, c.tail_m
 
 
-def _arena(c: Constants, own: Predicted, drift: Vec3) -> tuple[Numbers, Numbers]:
+def _learned(c: Constants, before: Bias, vel: Vec3, age_s: float) -> Learned | None:
+    """`bias.learn` in floats; None where the memory is not as it should be."""
+    estimate, doubt, anchor, made, unsure = (part.tolist() for part in before[:5])
+    since, known = float(before.since_s), anchor[0] < LARGE
+    # A sum of sizes is below a limit only if all of them are, and are numbers.
+    sizes = sum(map(abs, (*estimate, *doubt, *made, *unsure, since))) + (sum(map(abs, anchor)) if known else 0.0)
+    if not sizes < LARGE or min(doubt) < 0 or not (known or anchor == [UNKNOWN_M_S] * 3):
+        return None
+    if not (known and since > 0):
+        axes = [bias.narrowed(c, i, (estimate[i], doubt[i]), (0.0, math.inf), Floats) for i in range(3)]
+    else:
+        told = [
+            bias.told_by(c, i, v - a - m, o, (since, age_s))
+            for i, (v, a, m, o) in enumerate(zip(vel, anchor, made, unsure, strict=True))
+        ]
+        axes = [bias.narrowed(c, i, (estimate[i], doubt[i]), told[i], Floats) for i in range(3)]
+    misfit = any(axis.misfit for axis in axes)
+    middle = [(axis.low + axis.high) / 2 for axis in axes]
+    half = [max(axis.high - axis.low, 0.0) / 2 for axis in axes]
+    if misfit or since >= bias.WINDOW_S or not (known and since > 0):
+        return Learned(middle, half, vel, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, misfit)
+    return Learned(middle, half, anchor, made, unsure, since, misfit)
+
+
+def _arena(c: Constants, own: Predicted) -> tuple[list[Bound], list[Bound]]:
     """What `stacked.faces` says, where it may bind; nothing where no wall may."""
     if c.arena is None:
         return [], []
     (pos, vel), near = own.motion, False
-    lowest, highest = [-math.inf] * 3, [math.inf] * 3
-    for i, (x, v, d, low, high) in enumerate(zip(pos, vel, drift, *c.arena, strict=True)):
+    lowest, highest = [_FREE] * 3, [_FREE] * 3
+    for i, (x, v, low, high) in enumerate(zip(pos, vel, *c.arena, strict=True)):
         if not barriers.far_from_wall(c, own, x - low, -v):
-            lowest[i], near = -barriers.wall(c, own, x - low, -v, Floats)[0] - d, True
+            lowest[i], near = barriers.wall(c, own, (i, -1.0), x - low, Floats)[0], True
         if not barriers.far_from_wall(c, own, high - x, v):
-            highest[i], near = barriers.wall(c, own, high - x, v, Floats)[0] - d, True
+            highest[i], near = barriers.wall(c, own, (i, 1.0), high - x, Floats)[0], True
     return (lowest, highest) if near else ([], [])
 
 
 def _solve(c: Constants, limits: Limits, nominal: Numbers) -> tuple[Vec3, Reason]:
     """The nearest acceleration that holds all rows, and what became of it."""
-    demand, low, high = c.demand_m_s2, c.low, c.high
-    if limits.low:
-        low = [max(b, min(a, demand)) for a, b in zip(limits.low, low, strict=True)]
-        high = [min(b, max(a, -demand)) for a, b in zip(limits.high, high, strict=True)]
-    bounds = limits.bounds
-    if bounds and min(bounds) < -demand:
-        bounds = [max(b, -demand) for b in bounds]
-    found = qp.project_one(limits.normals, bounds, nominal[:3], (low, high))
+    bounds = [a if a > b else b for a, b in zip(limits.bounds, limits.floors, strict=True)]
+    found = qp.project_one(limits.normals, bounds, nominal[:3], _box(c, limits))
     return found.u, Reason.OK if found.solved else Reason.INFEASIBLE if found.infeasible else Reason.SOLVER
+
+
+def _least(c: Constants, limits: Limits, start: Vec3) -> Vec3:
+    """The command that breaks the rows least; see `least`."""
+    rows = [(*n, max(bound, -c.loose_m_s2)) for n, bound in zip(limits.normals, limits.bounds, strict=True)]
+    low, high = (np.array(side) for side in _box(c, limits))
+    first = least.inside(np.array(start), (low, high), np)
+    return least.least_violation(np.array(rows), first, (low, high)).tolist() if rows else first.tolist()
+
+
+def _box(c: Constants, limits: Limits) -> tuple[Sequence[float], Sequence[float]]:
+    """The input box, cut by the arena."""
+    if not limits.low:
+        return c.low, c.high
+    low = [max(b, -max(a.most, a.floor)) for a, b in zip(limits.low, c.low, strict=True)]
+    return low, [min(b, max(a.most, a.floor)) for a, b in zip(limits.high, c.high, strict=True)]
 
 
 def _in_box(c: Constants, u: Vec3) -> Vec3:
@@ -250,14 +302,14 @@ def _differs(a: tuple[float, float, float, float], b: Numbers) -> bool:
     return not (close and abs(a[2] - b[2]) <= 1e-9 and abs(a[3] - b[3]) <= 1e-9)
 
 
-def _slack(c: Constants, limits: Limits, u: Vec3, good: bool) -> float:
+def _slack(limits: Limits, u: Vec3, good: bool) -> float:
     """Worst violation of a row by the command; a solution violates only what had to be clipped."""
-    worst, (x, y, z), certain = 0.0, u, -c.demand_m_s2 if good else math.inf
-    for n, bound in zip(limits.normals, limits.bounds, strict=True):
-        if bound < certain:
+    worst, (x, y, z) = 0.0, u
+    for n, bound, floor in zip(limits.normals, limits.bounds, limits.floors, strict=True):
+        if bound < floor or not good:
             worst = max(worst, n[0] * x + n[1] * y + n[2] * z - bound)
     for value, low, high in zip(u, limits.low, limits.high, strict=False):
-        worst = max(worst, low - value, value - high)
+        worst = max(worst, -low.most - value, value - high.most)
     return worst
 
 
@@ -266,7 +318,7 @@ def as_double(view: LocalView) -> LocalView:
     own, heard = view.own, view.heard
     pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
     mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
-    plan = heard.plan._replace(pos_m=np.asarray(heard.plan.pos_m, float), vel_m_s=np.asarray(heard.plan.vel_m_s, float))
+    plan = Plan(*(np.asarray(part, float) for part in heard.plan))
     mask = np.asarray(heard.mask, bool)
     heard = heard._replace(mask=mask, pos_m=mate_pos, vel_m_s=mate_vel, age_s=mate_age, plan=plan)
     return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)

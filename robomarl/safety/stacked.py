@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from robomarl.safety import barriers
+from robomarl.safety.bias import Bias
 from robomarl.safety.constants import Constants
 from robomarl.safety.motion import TINY, Motion, Predicted, Vec3
 from robomarl.types import Array
@@ -30,48 +31,50 @@ def weigh(start: Array, values: Array, weights: Sequence[float]) -> Array:
     return start
 
 
-def predict(c: Constants, own: Motion, commands: Array, drift: Vec3, xp: ModuleType, weigh: Weigh = weigh) -> Predicted:
+def predict(c: Constants, own: Motion, commands: Array, bias: Bias, xp: ModuleType, weigh: Weigh = weigh) -> Predicted:
     """`motion.predict`; `commands` [..., n, 3] are those that are still on their way, oldest first."""
-    pos, vel, accel = (xp.stack(v) for v in (*own, drift))
-    acting, t, queue = xp.moveaxis(commands, -1, 0), c.horizon_s, c.queue
-    pos = weigh(pos + vel * t + accel * (t * t / 2), acting, queue.way_s2)
-    vel = weigh(vel + accel * t, acting, queue.speed_s)
-    x, y, z = acting
-    size, none = xp.sqrt(x * x + y * y + z * z + TINY), pos[0] * 0.0
-    error_m = weigh(none + c.own_error_m, size, queue.way_doubt_s2)
-    error_m_s = weigh(none + c.own_error_m_s, size, queue.speed_doubt_s)
-    return Predicted(Motion(tuple(pos), tuple(vel)), error_m, error_m_s)
+    estimate = xp.moveaxis(bias.estimate_m_s2, -1, 0)
+    pos, vel, acting = xp.stack(own.pos), xp.stack(own.vel), xp.moveaxis(commands, -1, 0)
+    t, queue, none = c.horizon_s, c.queue, pos[0] * 0.0
+    pos = weigh(pos + vel * t + estimate * (t * t / 2), acting, queue.way_s2)
+    vel = weigh(vel + estimate * t, acting, queue.speed_s)
+    x, y, z = acting[..., 1:] - acting[..., :-1]
+    size = xp.sqrt(x * x + y * y + z * z + TINY)
+    error_m = weigh(none + c.own_error_m, size, queue.way_doubt_s2[1:])
+    error_m_s = weigh(none + c.own_error_m_s, size, queue.speed_doubt_s[1:])
+    last = tuple(acting[..., -1]) if acting.shape[-1] else (none, none, none)
+    learned = tuple(estimate), tuple(xp.moveaxis(bias.doubt_m_s2, -1, 0))
+    return Predicted(Motion(tuple(pos), tuple(vel)), error_m, error_m_s, *learned, last)
 
 
-def expected_velocity(c: Constants, own: Motion, commands: Array, drift: Vec3, xp: ModuleType, weigh: Weigh) -> Array:
-    """`motion.expected_velocity`, [..., 3]; `commands` [..., n + 1, 3] end with the new one."""
-    vel = xp.stack(own.vel, -1) + xp.stack(drift, -1) * c.period_s
-    return weigh(vel, xp.moveaxis(commands, -2, -1), c.queue.next_s)
-
-
-def faces(c: Constants, own: Predicted, drift: Vec3, xp: ModuleType) -> Array | None:
-    """[6, ...] largest command [m/s^2] towards each face of the arena, not clipped yet; None without an arena."""
+def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None:
+    """[6, ...] bounds of the command [m/s^2] towards each face of the arena, not clipped yet; None without an arena."""
     if c.arena is None:
         return None
-    pos, vel, sign = xp.stack(own.motion.pos), xp.stack(own.motion.vel), _along(_SIGN, own.error_m)
-    ends = _along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.error_m)
-    allowed, _ = barriers.wall(c, own, (ends - xp.repeat(pos, 2, 0)) * sign, xp.repeat(vel, 2, 0) * sign, xp)
-    return allowed - xp.repeat(xp.stack(drift), 2, 0) * sign
+    both = lambda v: xp.repeat(xp.stack(v), 2, 0)  # noqa: E731
+    sign = along(_SIGN, own.error_m)
+    ends = along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.error_m)
+    toward = both(own.motion.vel) * sign, both(own.bias) * sign, both(own.doubt), both(own.last) * sign
+    return barriers.plane(c, own, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
 
 
-def box(c: Constants, allowed: Array | None, zero: Array, xp: ModuleType) -> Array:
+def box(c: Constants, walls: barriers.Bound | None, zero: Array, xp: ModuleType) -> Array:
     """The input box, cut by the arena, as half-spaces [6, 4, ...]."""
-    bound = _along(np.array([x for low, high in zip(c.low, c.high, strict=True) for x in (high, -low)]), zero)
-    bound = bound + zero if allowed is None else xp.minimum(bound, xp.maximum(allowed, -c.demand_m_s2))
-    normals = xp.broadcast_to(_along(_NORMALS, zero), (6, 3, *zero.shape))
-    return xp.concatenate([xp.asarray(normals, zero.dtype), bound[:, None]], 1)
+    bound = along(np.array([x for low, high in zip(c.low, c.high, strict=True) for x in (high, -low)]), zero)
+    return sides(bound + zero if walls is None else xp.minimum(bound, xp.maximum(walls.most, walls.floor)), xp)
 
 
-def overstepped(allowed: Array, u: Vec3, xp: ModuleType) -> Array:
+def sides(bound: Array, xp: ModuleType) -> Array:
+    """Bounds [6, ...] along the axes as half-spaces [6, 4, ...]."""
+    normals = xp.broadcast_to(along(_NORMALS, bound[0]), (6, 3, *bound.shape[1:]))
+    return xp.concatenate([xp.asarray(normals, bound.dtype), bound[:, None]], 1)
+
+
+def overstepped(walls: barriers.Bound, u: Vec3, xp: ModuleType) -> Array:
     """By how much u breaks what the faces allow."""
-    return (xp.repeat(xp.stack(u), 2, 0) * _along(_SIGN, u[0]) - allowed).max(0)
+    return (xp.repeat(xp.stack(u), 2, 0) * along(_SIGN, u[0]) - walls.most).max(0)
 
 
-def _along(values: np.ndarray, like: Array) -> np.ndarray:
+def along(values: np.ndarray, like: Array) -> np.ndarray:
     """Values [n, ...] before the axes of the problems, in their precision."""
     return values.astype(like.dtype).reshape(*values.shape, *[1] * like.ndim)

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#define UNKNOWN_M_S 2e6
 #define SAME 1e-9
+#define LEAST_ROUNDS 16
 
 static const double NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
 
 /* Where what lies in `in`. */
 typedef struct {
-    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *drift, *expected, *commands;
-    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel;
+    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *commands;
+    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop;
     const double *seen, *other_pos, *other_vel, *other_age;
 } Given;
 
@@ -19,28 +19,32 @@ typedef struct {
 typedef struct {
     Motion own;
     int own_ok, has_vel, has_nominal, finite, stale, count;
-    double since, nominal[4], drift[3];
+    double since, nominal[4];
+    Bias bias;
     Queue queue;
 } Checked;
 
-/* Rows on the command, the drift taken off; the arena's bounds; not clipped yet. */
+/* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
     int count;
-    double *rows, low[3], high[3], gap;
+    double *rows, *floors, gap;
+    Bound low[3], high[3];
 } Limits;
 
-int rm_in_size(const RmSizes *s) { return 25 + 4 * s->queue + 14 * s->mates + 8 * s->strangers; }
+enum { BIAS = 16, HEAD_IN = 19 + BIAS, HEAD_OUT = 15 + BIAS + 3 };
 
-int rm_out_size(const RmSizes *s) { return 23 + 4 * s->queue; }
+int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
+
+int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
 
 static Given lay_out(const RmSizes *s, const double *in) {
     Given g;
     g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
-    g.gain = in + 18, g.drift = in + 19, g.expected = in + 22, g.commands = in + 25;
-    const double *next = in + 25 + 4 * s->queue;
+    g.gain = in + 18, g.bias = in + 19, g.commands = in + HEAD_IN;
+    const double *next = in + HEAD_IN + 4 * s->queue;
     g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
     g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
-    g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
+    g.plan_stop = (next += 3 * s->mates), g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
     g.other_vel = (next += 3 * s->strangers), g.other_age = next + 3 * s->strangers;
     return g;
 }
@@ -97,18 +101,19 @@ static int usable(const double *pos, const double *vel, double age, double max_a
     return ok;
 }
 
-static void add_row(const RmConstants *c, const double *row, const double *drift, Limits *l) {
+static void add_row(const RmConstants *c, const double *normal, const Bound *bound, Limits *l) {
     double *to = l->rows + 4 * l->count;
-    copy(to, row, 4);
-    to[3] -= dot(row, drift);
+    copy(to, normal, 3);
+    to[3] = bound->most, l->floors[l->count] = bound->floor;
     if (!(to[3] >= c->loose_m_s2)) l->count++;
 }
 
 static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body,
-                     const double *tail, const double *drift, Limits *l) {
-    double row[4];
-    l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, row));
-    add_row(c, row, drift, l);
+                     const double *tail, Limits *l) {
+    double normal[3];
+    Bound bound;
+    l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
+    add_row(c, normal, &bound, l);
 }
 
 static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
@@ -123,10 +128,10 @@ static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, co
         Motion state, plan;
         copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
         copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
-        Body mate = rm_mate_of(c, &state, &plan, larger(age + k->since, 0.0));
-        add_body(c, &c->mates, own, &mate, 0, k->drift, l);
+        Body mate = rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(age + k->since, 0.0));
+        add_body(c, &c->mates, own, &mate, 0, l);
         mate.shape = &tail;
-        if (c->has_tail_mates) add_body(c, &c->tail_mates, own, &mate, c->tail_m, k->drift, l);
+        if (c->has_tail_mates) add_body(c, &c->tail_mates, own, &mate, c->tail_m, l);
     }
 }
 
@@ -136,29 +141,36 @@ static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g
         if (!g->seen[j]) continue;
         const double age = fabs(g->other_age[j]), wait = larger(age + k->since, 0.0);
         if (!usable(g->other_pos + 3 * j, g->other_vel + 3 * j, age, c->strangers.max_age_s, k)) continue;
-        Body body = {{{0}, {0}}, wait, wait, 0.0, 0};
+        Body body = {{{0}, {0}}, wait, wait, 0.0, 0.0, 0.0, 0};
         copy(body.motion.pos, g->other_pos + 3 * j, 3), copy(body.motion.vel, g->other_vel + 3 * j, 3);
-        add_body(c, &c->strangers, own, &body, 0, k->drift, l);
-        if (c->has_tail_strangers) add_body(c, &c->tail_strangers, own, &body, c->tail_m, k->drift, l);
+        add_body(c, &c->strangers, own, &body, 0, l);
+        if (c->has_tail_strangers) add_body(c, &c->tail_strangers, own, &body, c->tail_m, l);
     }
 }
 
-static void add_solids(const RmConstants *c, const Predicted *own, const double *drift, Limits *l) {
+static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
     for (int j = 0; j < c->num_solids; j++) {
         const RmSolid *solid = c->solids + j;
-        Body body = {{{0}, {0}}, 0.0, 0.0, 0.0, &solid->shape};
+        Body body = {{{0}, {0}}, 0.0, 0.0, 0.0, 0.0, 0.0, &solid->shape};
         copy(body.motion.pos, solid->place_m, 3);
-        add_body(c, &solid->kind, own, &body, 0, drift, l);
-        if (solid->has_tail_kind) add_body(c, &solid->tail_kind, own, &body, c->tail_m, drift, l);
+        add_body(c, &solid->kind, own, &body, 0, l);
+        if (solid->has_tail_kind) add_body(c, &solid->tail_kind, own, &body, c->tail_m, l);
     }
 }
 
-static void add_arena(const RmConstants *c, const Predicted *own, const double *drift, Limits *l) {
+static void add_arena(const RmConstants *c, const Predicted *own, Limits *l) {
+    const Bound none = {INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
-        const double x = own->motion.pos[i], v = own->motion.vel[i];
-        l->low[i] = c->has_arena ? -rm_wall(c, own, x - c->arena[0][i], -v) - drift[i] : -INFINITY;
-        l->high[i] = c->has_arena ? rm_wall(c, own, c->arena[1][i] - x, v) - drift[i] : INFINITY;
+        const double x = own->motion.pos[i];
+        l->low[i] = c->has_arena ? rm_wall(c, own, i, -1.0, x - c->arena[0][i]) : none;
+        l->high[i] = c->has_arena ? rm_wall(c, own, i, 1.0, c->arena[1][i] - x) : none;
     }
+}
+
+/* The input box along an axis, cut by the arena. */
+static void sides(const RmConstants *c, const Limits *l, int i, double *low, double *high) {
+    *low = larger(-larger(l->low[i].most, l->low[i].floor), c->low[i]);
+    *high = smaller(larger(l->high[i].most, l->high[i].floor), c->high[i]);
 }
 
 /* The nearest acceleration that holds all rows. Clipped rows and the box go behind the rows. */
@@ -166,11 +178,11 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     double *row = l->rows + 4 * l->count, *first = row, residual;
     for (int k = 0; k < l->count; k++, row += 4) {
         copy(row, l->rows + 4 * k, 3);
-        row[3] = larger(l->rows[4 * k + 3], -c->demand_m_s2);
+        row[3] = larger(l->rows[4 * k + 3], l->floors[k]);
     }
     for (int i = 0; i < 3; i++) {
-        const double low = c->has_arena ? larger(smaller(l->low[i], c->demand_m_s2), c->low[i]) : c->low[i];
-        const double high = c->has_arena ? smaller(larger(l->high[i], -c->demand_m_s2), c->high[i]) : c->high[i];
+        double low, high;
+        sides(c, l, i, &low, &high);
         if (low > high) return RM_INFEASIBLE;
         memset(row, 0, 8 * sizeof(double));
         row[i] = 1.0, row[3] = high, row += 4;
@@ -180,94 +192,122 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     return status == RM_NON_FINITE ? RM_SOLVER : status;
 }
 
+/* The command that breaks the rows least, inside the box and the arena's walls: robomarl/safety/least.py. */
+static void least_violation(const RmConstants *c, const Limits *l, double *u) {
+    double low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        sides(c, l, i, low + i, high + i);
+        if (low[i] > high[i]) low[i] = high[i] = (low[i] + high[i]) / 2;
+        u[i] = within(u[i], low[i], high[i]);
+    }
+    for (int round = 0; round < LEAST_ROUNDS; round++) {
+        double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
+        for (int k = 0; k < l->count; k++) {
+            const double *row = l->rows + 4 * k, excess = dot(row, u) - larger(row[3], -c->loose_m_s2);
+            if (!(excess > 0)) continue;
+            sum += excess, most = larger(most, excess);
+            for (int i = 0; i < 3; i++) step[i] += excess * row[i];
+        }
+        for (int i = 0; i < 3; i++) u[i] = within(u[i] - step[i] * (most / larger(sum, 1e-12)), low[i], high[i]);
+    }
+}
+
 static void brake(const RmConstants *c, const Predicted *own, const Checked *k, double *u) {
-    double n[3];
-    const double rate = smaller(c->brake_gain_per_s, c->demand_m_s2 / rm_direction(own->motion.vel, n));
-    for (int i = 0; i < 3; i++) u[i] = k->has_vel ? -own->motion.vel[i] * rate - k->drift[i] : 0.0;
+    double n[3], most = c->brake_m_s2 + c->accel_error_m_s2;
+    const double speed = rm_direction(own->motion.vel, n);
+    for (int i = 0; i < 3; i++) most += fabs(n[i]) * own->doubt[i];
+    const double rate = smaller(c->brake_gain_per_s, most / speed);
+    for (int i = 0; i < 3; i++) u[i] = k->has_vel ? -own->motion.vel[i] * rate - own->bias[i] : 0.0;
 }
 
 /* Worst violation of a row by the command; a solution violates only what had to be clipped. */
-static double slack_of(const RmConstants *c, const Limits *l, const double *u, int good) {
+static double slack_of(const Limits *l, const double *u, int good) {
     double worst = 0.0;
     for (int k = 0; k < l->count; k++) {
         const double *row = l->rows + 4 * k;
-        if (!good || row[3] < -c->demand_m_s2) worst = larger(worst, dot(row, u) - row[3]);
+        if (!good || row[3] < l->floors[k]) worst = larger(worst, dot(row, u) - row[3]);
     }
-    for (int i = 0; i < 3; i++) worst = larger(worst, larger(l->low[i] - u[i], u[i] - l->high[i]));
+    for (int i = 0; i < 3; i++) worst = larger(worst, larger(-l->low[i].most - u[i], u[i] - l->high[i].most));
     return worst;
 }
 
-/* The memory; one that holds what is no number is as good as none, and a fault. */
-static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k) {
-    int ok = sane(g->drift);
-    for (int j = 0; j < s->queue; j++) ok = ok && sane4(g->commands + 4 * j);
-    if (!ok) k->finite = 0;
-    k->queue.first = ok ? g->commands + 4 * (s->queue - c->num_acting) : NOTHING;
-    k->queue.stride = ok ? 4 : 0;
-    const int known = k->has_vel && sane(g->expected);
-    for (int i = 0; i < 3; i++) {
-        const double missed = known ? k->own.vel[i] - g->expected[i] : 0.0, before = ok ? g->drift[i] : 0.0;
-        k->drift[i] = within(before + missed, -c->drift_m_s2, c->drift_m_s2);
+/* The bias as it lies in memory; whether it is as it should be. */
+static int read_bias(const double *in, Bias *b) {
+    double *parts[] = {b->estimate, b->doubt, b->anchor, b->made, b->unsure};
+    int ok = fabs(in[15]) < RM_LARGE;
+    for (int p = 0; p < 5; p++) {
+        copy(parts[p], in + 3 * p, 3);
+        if (p == 2)
+            ok = ok && fabs(in[6]) <= RM_UNKNOWN_M_S && fabs(in[7]) <= RM_UNKNOWN_M_S && fabs(in[8]) <= RM_UNKNOWN_M_S;
+        else
+            ok = ok && sane(in + 3 * p);
     }
+    b->since = in[15];
+    return ok && b->doubt[0] >= 0 && b->doubt[1] >= 0 && b->doubt[2] >= 0;
 }
 
-/* Plan and expectation that go with the command. */
-static void look_ahead(const RmConstants *c, const Predicted *own, const Checked *k, const double *u, double *out) {
-    const double t = c->period_s, half = t * t / 2;
-    double n[3], *pos = out, *vel = out + 3, *stop = out + 6, *expected = out + 12;
-    for (int i = 0; i < 3; i++) {
-        const double a = u[i] + k->drift[i];
-        pos[i] = own->motion.pos[i] + own->motion.vel[i] * t + a * half;
-        vel[i] = own->motion.vel[i] + a * t;
-        out[9 + i] = k->drift[i];
-        expected[i] = UNKNOWN_M_S;
+static void write_bias(const Bias *b, double *out) {
+    const double *parts[] = {b->estimate, b->doubt, b->anchor, b->made, b->unsure};
+    for (int p = 0; p < 5; p++) copy(out + 3 * p, parts[p], 3);
+    out[15] = b->since;
+}
+
+/* The memory; one that holds what is no number, or less than is on its way, is as good as none, and a fault. */
+static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k) {
+    int ok = read_bias(g->bias, &k->bias) && s->queue >= c->num_acting;
+    for (int j = 0; j < s->queue; j++) ok = ok && sane4(g->commands + 4 * j);
+    if (!ok) {
+        k->finite = 0;
+        memset(&k->bias, 0, sizeof k->bias);
+        for (int i = 0; i < 3; i++) k->bias.doubt[i] = c->bias_m_s2[i], k->bias.anchor[i] = RM_UNKNOWN_M_S;
     }
-    const double time = rm_direction(vel, n) / (2 * c->brake_m_s2);
-    for (int i = 0; i < 3; i++) {
-        stop[i] = pos[i] + vel[i] * time;
-        if (!k->has_vel) continue;
-        expected[i] = k->own.vel[i] + k->drift[i] * t + u[i] * c->queue_next_s[c->num_acting];
-        for (int j = 0; j < c->num_acting; j++)
-            expected[i] += k->queue.first[k->queue.stride * j + i] * c->queue_next_s[j];
-    }
+    k->queue.first = ok ? g->commands + 4 * (s->queue - c->num_acting) : NOTHING;
+    k->queue.stride = ok ? 4 : 0;
+    rm_learn(c, &k->bias, k->own.vel, k->own_ok ? fabs(*g->age) : 0.0, k->has_vel);
 }
 
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
     const Given g = lay_out(s, in);
-    Limits limits = {0, rows, {0}, {0}, INFINITY};
+    const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
+    Limits limits = {0, rows, rows + 8 * most, INFINITY, {{0}}, {{0}}};
     Predicted own;
     Checked k;
-    double row[4], u[3];
+    Bound bound;
+    double normal[3], u[3];
     check_own(c, &g, &k);
     remember(c, s, &g, &k);
-    rm_predict(c, &k.own, &k.queue, k.drift, &own);
+    rm_predict(c, &k.own, &k.queue, &k.bias, &own);
     if (s->has_gain) {
         if (!isfinite(*g.gain)) k.finite = 0;
         own.keep = 1 - (isfinite(*g.gain) ? within(*g.gain, 0.0, c->gain_per_s) : 0.0) * c->step_s;
     }
-    rm_speed_limit(c, &own, row);
-    add_row(c, row, k.drift, &limits);
+    rm_speed_limit(c, &own, normal, &bound);
+    add_row(c, normal, &bound, &limits);
     add_mates(c, s, &g, &own, &k, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
-    add_solids(c, &own, k.drift, &limits);
-    add_arena(c, &own, k.drift, &limits);
+    add_solids(c, &own, &limits);
+    add_arena(c, &own, &limits);
     int reason = k.stale ? RM_STALE : RM_OK;
     if (k.count < c->min_mates) reason = RM_MISSING;
     if (!k.finite) reason = RM_NON_FINITE;
     if (reason == RM_OK) reason = solve(c, &limits, k.nominal, u);
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
+    if (reason == RM_INFEASIBLE) least_violation(c, &limits, u);
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
-    out[4] = slack_of(c, &limits, u, good);
+    out[4] = slack_of(&limits, u, good);
     out[5] = limits.gap;
-    look_ahead(c, &own, &k, u, out + 6);
+    rm_committed(c, &own, u, out + 6);
+    rm_expect(c, &k.bias, &k.queue, u);
+    write_bias(&k.bias, out + 15);
     int active = 0;
     for (int i = 0; i < 4; i++) active = active || !(fabs(out[i] - g.nominal[i]) <= SAME);
-    out[21] = active;
-    out[22] = reason;
+    out[HEAD_OUT - 3] = active;
+    out[HEAD_OUT - 2] = reason;
+    out[HEAD_OUT - 1] = k.bias.misfit;
     for (int j = 0; j < s->queue; j++)
-        copy(out + 23 + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : NOTHING, 4);
+        copy(out + HEAD_OUT + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : NOTHING, 4);
 }
 
 void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.safety import kernel
+from robomarl.safety.bias import Bias
 from robomarl.safety.carry import FilterCarry, Reason
 from robomarl.safety.constants import Constants
 from robomarl.safety.strangers import strangers_in
@@ -14,8 +15,8 @@ from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
 _REASONS = tuple(Reason)
-_HEAD = 23
-"""Numbers that come out before the queue."""
+_BIAS, _ACTIVE, _HEAD = 15, 31, 34
+"""Where the bias, what the filter did, and the queue begin in what comes out."""
 
 
 class Sizes(NamedTuple):
@@ -66,14 +67,13 @@ class KernelFilter:
             out = np.empty(buffers.out_size)
             buffers.decide(out)
         slack, gap = out[4:6].tolist()
-        active, reason = out[21:_HEAD].tolist()
+        active, reason, misfit = out[_ACTIVE:_HEAD].tolist()
         good = not reason
         result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
         return FilterCarry(
             commands=out[_HEAD:].reshape(-1, 4),
             plan=Plan(out[6:9], out[9:12], out[12:15]),
-            drift_m_s2=out[15:18],
-            expected_m_s=out[18:21],
+            bias=_bias(out, carry.bias.misfits + 1 if misfit else carry.bias.misfits),
             ok=carry.ok + 1 if good else carry.ok * 0,
         ), result
 
@@ -91,14 +91,13 @@ class KernelFilter:
         out = np.empty((math.prod(lead), buffers.out_size))
         buffers.decide(out)
         out = out.reshape(*lead, -1)
-        reason = out[..., 22].astype(int)
+        reason = out[..., _ACTIVE + 1].astype(int)
         good = reason == Reason.OK
-        result = FilterResult(out[..., :4], nominal, out[..., 21] != 0, out[..., 4], good, reason, out[..., 5])
+        result = FilterResult(out[..., :4], nominal, out[..., _ACTIVE] != 0, out[..., 4], good, reason, out[..., 5])
         return FilterCarry(
             commands=out[..., _HEAD:].reshape(*lead, -1, 4),
             plan=Plan(out[..., 6:9], out[..., 9:12], out[..., 12:15]),
-            drift_m_s2=out[..., 15:18],
-            expected_m_s=out[..., 18:21],
+            bias=_bias(out, carry.bias.misfits + (out[..., _ACTIVE + 2] != 0)),
             ok=np.where(good, carry.ok + 1, 0),
         ), result
 
@@ -141,12 +140,12 @@ class Buffers:
         self._given = np.zeros((count, lib.rm_in_size(self._sizes)))
         self.out_size = lib.rm_out_size(self._sizes)
         solids = len(owner._constants.solids)
-        self._rows = np.zeros((7 + 2 * (sizes.mates + sizes.strangers + solids)) * 8)
+        self._rows = np.zeros((7 + 2 * (sizes.mates + sizes.strangers + solids)) * 12)
         self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._rows))
         self._one, self._many, self._from_buffer = lib.rm_decide, lib.rm_decide_many, ffi.from_buffer
         queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
-        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), (3,), (3,), (queue, 4)]
-        shapes += [(mates,), (mates, 3), (mates, 3), (mates,), (mates, 3), (mates, 3)]
+        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), *[(3,)] * 5, (), (queue, 4)]
+        shapes += [(mates,), (mates, 3), (mates, 3), (mates,), *[(mates, 3)] * 3]
         shapes += [(others,), (others, 3), (others, 3), (others,)] if others else []
         self.slots = self._cut(shapes)
         """Views of the memory; those of one robot without a leading axis."""
@@ -175,10 +174,16 @@ def read(
     others = strangers if strangers is not None and strangers.mask.shape[-1] else ()
     return (
         *(own.pos_m, own.vel_m_s, own.age_s, own.quat_wxyz, own.omega_rad_s),
-        *(nominal, 0.0 if gain_per_s is None else gain_per_s, carry.drift_m_s2, carry.expected_m_s, carry.commands),
-        *(heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, plan.pos_m, plan.vel_m_s),
+        *(nominal, 0.0 if gain_per_s is None else gain_per_s, *carry.bias[:6], carry.commands),
+        *(heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, *plan),
         *others,
     )
+
+
+def _bias(out: np.ndarray, misfits: Array) -> Bias:
+    """The memory of the bias in what came out."""
+    parts = (out[..., i : i + 3] for i in range(_BIAS, _ACTIVE - 1, 3))
+    return Bias(*parts, out[..., _ACTIVE - 1], misfits)
 
 
 def _view(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -24,7 +24,7 @@ typedef struct {
 
 /* robomarl.safety.kinds.Kind */
 typedef struct {
-    double separation_m, squash, error_m, error_m_s, drift_m_s2, reach_m_s2[3], speed_m_s;
+    double separation_m, squash, error_m, error_m_s, drift_m_s2, bias_m_s2[3], reach_m_s2[3], speed_m_s;
     int yields, evade;
     double brake_share, lost_share, max_age_s, keep, slope_per_s;
 } RmKind;
@@ -45,12 +45,14 @@ typedef struct {
     const RmSolid *solids;
     int planar;
     double tail_m[3], look_ahead_m, blind_m_s, brake_m_s2, gain_per_s, step_s, keep, slope_per_s, horizon_s;
-    double own_error_m, own_error_m_s, plan_reach_m, plan_reach_m_s, speed_m_s, accel_error_m_s2, drift_m_s2;
-    double demand_m_s2, loose_m_s2, clear_m_s, max_own_age_s;
+    double own_error_m, own_error_m_s, plan_reach_m, plan_reach_m_s, speed_m_s, velocity_error_m_s, accel_error_m_s2;
+    double reach_m_s2[3], bias_m_s2[3], forget_m_s2[3], sudden_keep, sudden_share, spend_per_s, spread_s, half_s, half_way_s2;
+    int next_count;
+    double floor_m_s2, loose_m_s2, clear_m_s, max_own_age_s;
     int min_mates, has_arena;
     double arena[2][3], low[3], high[3], yaw_rate_rad_s, brake_gain_per_s, period_s;
     int num_acting;
-    const double *queue_speed_s, *queue_way_s2, *queue_speed_doubt_s, *queue_way_doubt_s2, *queue_next_s;
+    const double *queue_speed_s, *queue_way_s2, *queue_speed_doubt_s, *queue_way_doubt_s2;
 } RmConstants;
 
 /* How many there are of what one robot reads, and so how its numbers lie in memory. */
@@ -59,12 +61,13 @@ typedef struct {
 } RmSizes;
 
 /* One decision of one robot: robomarl.safety.single.filter_one.
- * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; drift, expected velocity; commands [queue, 4];
- *     of the mates mask, position, velocity, age, planned position and velocity; of the strangers mask, position,
- *     velocity, age: array after array.
- * out: command 4, slack, gap; plan's position, velocity, stop; drift, expected velocity; active, reason;
- *     commands [queue, 4].
- * rows: room for 4 numbers of 7 + 2 (mates + strangers + solids) rows. */
+ * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; of the bias estimate, doubt, anchor, made,
+ *     unsure, since; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
+ *     stop; of the strangers mask, position, velocity, age: array after array.
+ * out: command 4, slack, gap; plan's position, velocity, stop; of the bias estimate, doubt, anchor, made, unsure, since;
+ *     active, reason, misfit; commands [queue, 4].
+ * rows: room for 4 numbers of each of 7 + 2 (mates + strangers + solids) rows, three times.
+ * A queue that is shorter than the delay is a fault: RM_NON_FINITE. */
 void rm_decide(const RmConstants *c, const RmSizes *sizes, const double *in, double *out, double *rows);
 
 /* The same for `count` robots, one after the other in memory. */

@@ -3,6 +3,10 @@
 #include "separation.h"
 
 #define NO_ROOT 1e-9
+#define NO_STOP_M 1e-3
+#define AT_REST_M_S 1e-3
+#define EMPTY 1e-3
+#define WINDOW_S 2.0
 
 double rm_direction(const double *vector, double *unit) {
     const double length = sqrt(dot(vector, vector) + RM_TINY), scale = 1 / length;
@@ -10,28 +14,94 @@ double rm_direction(const double *vector, double *unit) {
     return length;
 }
 
-void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const double *drift, Predicted *out) {
+static double along_axes(const double *n, const double *bounds) {
+    return fabs(n[0]) * bounds[0] + fabs(n[1]) * bounds[1] + fabs(n[2]) * bounds[2];
+}
+
+void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out) {
     const double t = c->horizon_s, half = t * t / 2;
     out->error_m = c->own_error_m;
     out->error_m_s = c->own_error_m_s;
     out->keep = -INFINITY;
     for (int i = 0; i < 3; i++) {
-        out->motion.pos[i] = own->pos[i] + own->vel[i] * t + drift[i] * half;
-        out->motion.vel[i] = own->vel[i] + drift[i] * t;
+        out->bias[i] = bias->estimate[i], out->doubt[i] = bias->doubt[i], out->last[i] = 0.0;
+        out->motion.pos[i] = own->pos[i] + own->vel[i] * t + bias->estimate[i] * half;
+        out->motion.vel[i] = own->vel[i] + bias->estimate[i] * t;
     }
     for (int k = 0; k < c->num_acting; k++) {
-        const double *a = queue->first + queue->stride * k;
+        const double *a = queue->first + queue->stride * k, *before = a - queue->stride;
         const double speed_doubt = c->queue_speed_doubt_s[k], way_doubt = c->queue_way_doubt_s2[k];
+        double square = RM_TINY;
         for (int i = 0; i < 3; i++) {
+            out->last[i] = a[i];
             out->motion.pos[i] += a[i] * c->queue_way_s2[k];
             out->motion.vel[i] += a[i] * c->queue_speed_s[k];
+            if (k) square += (a[i] - before[i]) * (a[i] - before[i]);
         }
-        if (speed_doubt || way_doubt) {
-            const double size = sqrt(dot(a, a) + RM_TINY);
+        if (k && (speed_doubt || way_doubt)) {
+            const double size = sqrt(square);
             out->error_m += way_doubt * size;
             out->error_m_s += speed_doubt * size;
         }
     }
+}
+
+void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, int usable) {
+    const int known = usable && fabs(bias->anchor[0]) < RM_LARGE && fabs(bias->anchor[1]) < RM_LARGE &&
+                      fabs(bias->anchor[2]) < RM_LARGE && bias->since > 0;
+    const double time = known ? bias->since : 1.0;
+    double low[3], high[3];
+    bias->misfit = 0;
+    for (int i = 0; i < 3; i++) {
+        const double bound = c->bias_m_s2[i], doubt = bias->doubt[i] + c->forget_m_s2[i];
+        low[i] = larger(bias->estimate[i] - doubt, -bound);
+        high[i] = smaller(bias->estimate[i] + doubt, bound);
+        if (known) {
+            const double open = bias->unsure[i] + 2 * (c->velocity_error_m_s + c->reach_m_s2[i] * age);
+            const double middle = (vel[i] - bias->anchor[i] - bias->made[i]) / time;
+            const double half = open / time + c->accel_error_m_s2 + c->forget_m_s2[i] * time / c->period_s;
+            low[i] = larger(low[i], middle - half), high[i] = smaller(high[i], middle + half);
+        }
+        if (low[i] > high[i] + EMPTY) bias->misfit = 1, low[i] = -bound, high[i] = bound;
+    }
+    const int anew = !known || bias->misfit || bias->since >= WINDOW_S;
+    for (int i = 0; i < 3; i++) {
+        bias->estimate[i] = (low[i] + high[i]) / 2;
+        bias->doubt[i] = larger(high[i] - low[i], 0.0) / 2;
+        if (anew) bias->anchor[i] = usable ? vel[i] : RM_UNKNOWN_M_S, bias->made[i] = bias->unsure[i] = 0.0;
+    }
+    if (anew) bias->since = 0.0;
+}
+
+void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command) {
+    for (int i = 0; i < 3; i++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < c->next_count; k++) {
+            const double a = k < c->num_acting ? queue->first[queue->stride * k + i] : command[i];
+            low = smaller(low, a), high = larger(high, a);
+        }
+        bias->made[i] += (high + low) * (c->period_s / 2);
+        bias->unsure[i] += (high - low) * (c->period_s / 2);
+    }
+    bias->since += c->period_s;
+}
+
+void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan) {
+    const double t = c->period_s, half = t * t / 2, unsure = own->error_m_s - c->own_error_m_s;
+    double *pos = plan, *vel = plan + 3, *stop = plan + 6, n[3], square = RM_TINY;
+    for (int i = 0; i < 3; i++) {
+        const double a = command[i] + own->bias[i], more = command[i] - own->last[i];
+        pos[i] = own->motion.pos[i] + own->motion.vel[i] * t + a * half + c->half_way_s2 * more;
+        vel[i] = own->motion.vel[i] + a * t + c->half_s * more;
+        square += more * more;
+    }
+    const double size = sqrt(square), faster = unsure + c->half_s * size;
+    const double farther = own->error_m - c->own_error_m + unsure * t + c->half_way_s2 * size;
+    const double speed = rm_direction(vel, n);
+    if (speed < AT_REST_M_S) n[0] = 1.0, n[1] = n[2] = 0.0;
+    const double more = faster * (2 * (speed + c->own_error_m_s) + faster);
+    const double reach = (speed * speed + more) / (2 * c->brake_m_s2) + farther;
+    for (int i = 0; i < 3; i++) stop[i] = pos[i] + n[i] * reach;
 }
 
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead) {
@@ -46,34 +116,42 @@ Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, do
     return point;
 }
 
-Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, double since) {
+Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since) {
     const double lead = c->horizon_s + c->period_s;
-    double moved = 0.0, off = 0.0, faster = 0.0;
+    double moved = 0.0, off = 0.0, faster = 0.0, way = RM_TINY;
     for (int i = 0; i < 3; i++) {
         const double x = plan->pos[i] - state->pos[i], along = x - state->vel[i] * lead;
         const double change = plan->vel[i] - state->vel[i];
         moved += x * x;
         off += along * along;
         faster += change * change;
+        way += (stop[i] - plan->pos[i]) * (stop[i] - plan->pos[i]);
     }
+    const double late = sqrt(way) - dot(plan->vel, plan->vel) / (2 * c->brake_m_s2);
     const int near = off <= c->plan_reach_m * c->plan_reach_m && faster <= c->plan_reach_m_s * c->plan_reach_m_s;
-    const int use = moved > 0 && near;
-    Body mate = {use ? *plan : *state, use ? since - lead : since, since, 0.0, 0};
+    const int use = moved > 0 && near && late > -NO_STOP_M;
+    Body mate = {use ? *plan : *state, use ? since - lead : since, since, 0.0, use ? larger(late, 0.0) : 0.0, 0.0, 0};
+    mate.early_s = use && since > lead ? c->spread_s : 0.0;
     mate.blind = c->look_ahead_m && !use ? 1.0 : 0.0;
     return mate;
 }
 
 static double braking_speed(double slope, double clearance, double brake) {
     const double knee = brake / slope;
-    if (clearance * slope < knee) return slope * larger(clearance, 0.0);
+    if (clearance * slope < knee) return slope * clearance;
     return sqrt(larger(2 * brake * clearance - knee * knee, NO_ROOT));
+}
+
+static double braking_distance(double slope, double speed, double brake) {
+    const double knee = brake / slope;
+    return speed < knee ? speed / slope : (speed * speed + knee * knee) / (2 * brake);
 }
 
 static double allowed(const RmKind *kind, double clearance, double fast, double brake_m_s2) {
     if (kind->yields) return braking_speed(kind->slope_per_s, clearance, brake_m_s2);
     const double brake = brake_m_s2 * kind->brake_share, lost = fast * kind->lost_share;
     const double start = kind->evade ? 0.0 : lost * lost / (2 * brake);
-    return braking_speed(kind->slope_per_s, clearance + start, brake) - lost;
+    return braking_speed(kind->slope_per_s, larger(clearance + start, 0.0), brake) - lost;
 }
 
 /* Direction of the nearest points at an offset: length, S n, and its length. */
@@ -87,53 +165,109 @@ static double facing(const RmKind *kind, const Body *body, const double *tail, c
     return distance;
 }
 
-double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
-               double *row) {
-    const double *v = own->motion.vel, *w = body->motion.vel, since = body->since_s, step = c->step_s;
-    const double wait = larger(body->wait_s, 0.0);
-    double offset[3], n[3], lean, reach = 0.0;
+/* barriers.on_command; `sudden` is what SUDDEN_KEEP leaves. */
+static Bound on_command(const RmConstants *c, double lost, double last, double most, double sudden) {
+    const double more = larger(most, sudden) - lost - last;
+    const Bound bound = {smaller(most - lost, last + (more > 0 ? more * c->sudden_share : more)), c->floor_m_s2 - lost};
+    return bound;
+}
+
+static Bound along_normal(const RmConstants *c, const Predicted *own, const double *n, double most, double sudden) {
+    const double lost = c->accel_error_m_s2 + along_axes(n, own->doubt) + dot(n, own->bias);
+    return on_command(c, lost, dot(n, own->last), most, sudden);
+}
+
+/* barriers._Sight */
+typedef struct {
+    double offset[3], distance, n[3], lean, fast, taken, reach;
+} Sight;
+
+static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
+    const double *w = body->motion.vel, since = body->since_s, early = body->early_s, wait = larger(body->wait_s, 0.0);
+    const double half = c->horizon_s * c->horizon_s / 2;
+    Sight s;
     for (int i = 0; i < 3; i++) {
-        offset[i] = own->motion.pos[i] - body->motion.pos[i] - w[i] * body->wait_s;
-        if (i == 2) offset[i] *= kind->squash;
+        s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - w[i] * body->wait_s;
+        if (i == 2) s.offset[i] *= kind->squash;
     }
-    const double distance = facing(kind, body, tail, offset, n, &lean);
-    for (int i = 0; i < 3; i++) reach += fabs(n[i]) * kind->reach_m_s2[i];
-    const double gain = reach * wait, toward = dot(n, w), room = larger(kind->speed_m_s * lean - toward, 0.0);
-    double fast = toward + (kind->error_m_s + kind->drift_m_s2 * since) * lean + smaller(gain, room);
-    double error = own->error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since;
+    s.distance = facing(kind, body, tail, s.offset, s.n, &s.lean);
+    s.reach = along_axes(s.n, kind->reach_m_s2);
+    const double pushed = along_axes(s.n, kind->bias_m_s2), toward = dot(s.n, w);
+    const double gain = s.reach * (wait + 2 * early);
+    const double way = s.reach * (wait * wait / 2 + 2 * early * wait + early * early);
+    const double room = larger(kind->speed_m_s * s.lean - toward, 0.0);
+    double fast = toward + (kind->error_m_s + kind->drift_m_s2 * since) * s.lean + pushed * since + smaller(gain, room);
+    double error = own->error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since + body->late_m;
     if (c->look_ahead_m && kind->yields) {
-        fast += body->blind * c->blind_m_s * lean;
+        fast += body->blind * c->blind_m_s * s.lean;
         error += body->blind * c->look_ahead_m;
     }
-    fast = larger(fast, 0.0);
-    const double brake = c->brake_m_s2 * lean, doubt = own->error_m_s * lean;
-    double taken = kind->separation_m + error * lean + smaller(gain * 0.5, room) * wait;
-    if (kind->yields) taken += fast * fast / (2 * brake);
-    const double value = allowed(kind, distance - taken, fast, brake) + dot(n, v) - doubt;
+    s.fast = larger(fast, 0.0);
+    s.taken = kind->separation_m + error * s.lean + smaller(way, room * (wait + early));
+    s.taken += pushed * (since * since / 2) + along_axes(s.n, own->doubt) * half;
+    if (kind->yields) s.taken += s.fast * s.fast / (2 * c->brake_m_s2 * s.lean);
+    return s;
+}
+
+/* barriers._better: whether the mate counts as braking from its plan's state, and then what it is. */
+static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
+                  Sight *sight) {
+    const double lead = c->horizon_s + c->period_s, wait = larger(body->wait_s, 0.0);
+    Body still = *body;
+    still.wait_s = 0.0, still.since_s = smaller(body->since_s, lead), still.early_s = 0.0;
+    Sight s = see(c, kind, own, &still, tail);
+    const double doubt = own->error_m_s * s.lean + along_axes(s.n, own->doubt) * c->horizon_s;
+    const double closing = larger(doubt - dot(s.n, own->motion.vel), 0.0);
+    const double need = braking_distance(kind->slope_per_s, closing, c->brake_m_s2 * s.lean);
+    const double most = larger(s.distance - s.taken - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
+    s.taken += (1 - exp(-c->spend_per_s * wait)) * most;
+    if (!(s.distance - s.taken > sight->distance - sight->taken)) return 0;
+    *sight = s;
+    return 1;
+}
+
+double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
+               double *normal, Bound *bound) {
+    const double *v = own->motion.vel, *w = body->motion.vel, step = c->step_s;
+    Sight s = see(c, kind, own, body, tail);
+    const double moves = kind->yields && body->early_s > 0 && braked(c, kind, own, body, tail, &s) ? 0.0 : 1.0;
+    const double doubt = own->error_m_s * s.lean + along_axes(s.n, own->doubt) * c->horizon_s;
+    const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
+    double n[3], lean, offset[3], fast = s.fast, taken = s.taken;
     if (kind->yields)
-        taken -= larger(toward, 0.0) * step;
+        taken -= larger(dot(s.n, w) * moves, 0.0) * step;
     else
-        fast += smaller(reach * step, larger(kind->speed_m_s * lean - fast, 0.0));
-    for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
+        fast += smaller(s.reach * step, larger(kind->speed_m_s * s.lean - fast, 0.0));
+    for (int i = 0; i < 3; i++)
+        offset[i] = s.offset[i] + (v[i] - w[i] * moves) * (i == 2 ? kind->squash : 1.0) * step;
     const double ahead = facing(kind, body, tail, offset, n, &lean);
     const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
-    for (int i = 0; i < 3; i++) row[i] = -n[i] / lean;
-    row[3] = (later - larger(own->keep, kind->keep) * value) / (step * lean) - c->accel_error_m_s2;
-    return distance - kind->separation_m;
+    const double scale = 1 / (step * lean);
+    for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
+    *bound = along_normal(c, own, normal, (later - larger(own->keep, kind->keep) * value) * scale,
+                          (later - c->sudden_keep * value) * scale);
+    return s.distance - kind->separation_m;
 }
 
-double rm_wall(const RmConstants *c, const Predicted *own, double gap, double speed) {
-    const double clearance = gap - own->error_m, closing = speed + own->error_m_s, knee = c->brake_m_s2 / c->slope_per_s;
-    const double reach = c->clear_m_s + own->error_m_s + larger(speed, 0.0);
-    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * clearance >= reach * reach + knee * knee) return INFINITY;
+Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
+    const double speed = sign * own->motion.vel[axis], doubt = own->doubt[axis], t = c->horizon_s;
+    const double worst = larger(larger(own->doubt[0], own->doubt[1]), own->doubt[2]), knee = c->brake_m_s2 / c->slope_per_s;
+    const double reach = c->clear_m_s + own->error_m_s + worst * t + larger(speed, 0.0);
+    const Bound none = {INFINITY, -INFINITY};
+    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * (gap - own->error_m - worst * t * t / 2) >= reach * reach + knee * knee)
+        return none;
+    const double clearance = gap - own->error_m - doubt * (t * t / 2), closing = speed + own->error_m_s + doubt * t;
     const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
     const double later = braking_speed(c->slope_per_s, clearance - speed * c->step_s, c->brake_m_s2) - closing;
-    return (later - larger(own->keep, c->keep) * value) / c->step_s - c->accel_error_m_s2;
+    return on_command(c, c->accel_error_m_s2 + doubt + sign * own->bias[axis], sign * own->last[axis],
+                      (later - larger(own->keep, c->keep) * value) / c->step_s,
+                      later / c->step_s);
 }
 
-void rm_speed_limit(const RmConstants *c, const Predicted *own, double *row) {
+void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound) {
     double n[3];
     const double speed = rm_direction(own->motion.vel, n), scale = 1 / sqrt(dot(n, n) + RM_SPECK);
-    for (int i = 0; i < 3; i++) row[i] = n[i] * scale;
-    row[3] = c->slope_per_s * (c->speed_m_s - own->error_m_s - speed) - c->accel_error_m_s2;
+    for (int i = 0; i < 3; i++) normal[i] = n[i] * scale;
+    const double left = c->speed_m_s - own->error_m_s - along_axes(normal, own->doubt) * c->horizon_s - speed;
+    *bound = along_normal(c, own, normal, c->slope_per_s * left, left / c->step_s);
 }

@@ -9,17 +9,29 @@
 #define RM_TINY 1e-12
 #define RM_SPECK 1e-18
 #define RM_LARGE 1e6
+#define RM_UNKNOWN_M_S 2e6
 
 /* Position and velocity. */
 typedef struct {
     double pos[3], vel[3];
 } Motion;
 
-/* barriers.Predicted, its keep -INFINITY where the policy asks for none. */
+/* motion.Predicted, its keep -INFINITY where the policy asks for none. */
 typedef struct {
     Motion motion;
-    double error_m, error_m_s, keep;
+    double error_m, error_m_s, bias[3], doubt[3], last[3], keep;
 } Predicted;
+
+/* barriers.Bound */
+typedef struct {
+    double most, floor;
+} Bound;
+
+/* bias.Bias */
+typedef struct {
+    double estimate[3], doubt[3], anchor[3], made[3], unsure[3], since;
+    int misfit;
+} Bias;
 
 /* Commands on their way, oldest first; each so many numbers after the last. */
 typedef struct {
@@ -30,7 +42,7 @@ typedef struct {
 /* barriers.Body */
 typedef struct {
     Motion motion;
-    double wait_s, since_s, blind;
+    double wait_s, since_s, blind, late_m, early_s;
     const RmShape *shape;
 } Body;
 
@@ -41,14 +53,20 @@ static inline double within(double x, double low, double high) { return smaller(
 static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 double rm_direction(const double *vector, double *unit);
-void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const double *drift, Predicted *out);
+void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out);
+/* What the velocity says of the bias; `known` says whether it may be used. */
+void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, int known);
+/* The bias at the end of the period; `command` is the new one. */
+void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command);
+/* The plan that goes with a command: position, velocity, stop. */
+void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
-Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, double since);
-/* The row (normal, bound) of a body; returns the gap. `tail` is our line, or NULL. */
+Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);
+/* Normal and bound of a body's row; returns the gap. `tail` is our line, or NULL. */
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
-               double *row);
-/* Largest acceleration towards a plane; infinity where it certainly cannot bind. */
-double rm_wall(const RmConstants *c, const Predicted *own, double gap, double speed);
-void rm_speed_limit(const RmConstants *c, const Predicted *own, double *row);
+               double *normal, Bound *bound);
+/* Bound of the command towards a plane across an axis, sign 1 or -1; infinity where it certainly cannot bind. */
+Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
+void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound);
 
 #endif

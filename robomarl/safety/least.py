@@ -1,0 +1,47 @@
+"""What to do where no command holds all rows: the one that breaks them least, within the input box.
+
+Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982): each
+round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times the
+largest. A fixed number of rounds, so that every backend does the same.
+"""
+
+from types import ModuleType
+
+import numpy as np
+
+from robomarl.safety.candidates import over
+from robomarl.types import Array
+
+ROUNDS = 16
+TINY = 1e-12
+"""Violations that sum up to less are none."""
+
+
+def toward_least(rows: Array, u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """One round.
+
+    Args:
+        rows: [m, 4, ...] unit normals and right-hand sides.
+        u: [3, ...] the command.
+        box: lowest and highest command [3, ...]; walls are in it, they do not give way.
+        xp: numpy or jax.numpy.
+    """
+    excess = xp.maximum(over(rows, u), 0.0)
+    share = excess.max(0) / xp.maximum(excess.sum(0), TINY)
+    step = (excess[:, None] * rows[:, :3]).sum(0) * share
+    return inside(u - step, box, xp)
+
+
+def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """The nearest command in the box; in the middle of sides that ask for more than each other leaves."""
+    low, high = box
+    middle = (low + high) / 2
+    apart = low > high
+    return xp.minimum(xp.maximum(u, xp.where(apart, middle, low)), xp.where(apart, middle, high))
+
+
+def least_violation(rows: np.ndarray, u: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """All rounds, in numpy."""
+    for _ in range(ROUNDS):
+        u = toward_least(rows, u, box, np)
+    return u
