@@ -1,0 +1,54 @@
+"""Which scenarios a vehicle is in, and under which conditions it is measured there."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
+from robomarl.sim.limits.conditions import Condition, corners, distinct
+from robomarl.sim.limits.plants import known_names
+from robomarl.sim.scenario import Scenario, load_scenario, read_scenario, scenario_names
+from robomarl.sim.soccer.scenario import TASK, SoccerScenario, load_soccer
+
+AnyScenario = Scenario | SoccerScenario
+
+
+def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[AnyScenario]:
+    """The scenarios of a vehicle, with the vehicle from the file of that name or path.
+
+    Args:
+        name: as on the command line.
+        vehicle: the file of that name.
+        only: names or paths of scenarios; by default all that ship and name this vehicle.
+
+    Raises:
+        UserError: there is none, so that nothing in the project simulates the vehicle.
+    """
+    names = only or [s for s in scenario_names() if _vehicle_of(s) == vehicle.name]
+    if not names:
+        raise UserError(
+            f"{vehicle.name}: no scenario has this vehicle, so nothing here simulates it; take its figures from a "
+            "named data sheet, or say in its sources that they are assumed."
+        )
+    loaded = [load_soccer(s) if read_scenario(s)[0].get("task") == TASK else load_scenario(s) for s in names]
+    return [dataclasses.replace(s, vehicle=name) for s in loaded]
+
+
+def grouped(scenarios: Sequence[AnyScenario]) -> list[tuple[AnyScenario, list[Condition]]]:
+    """One scenario for all that move the vehicle alike, with the conditions of all of them."""
+    groups: dict[Any, list[AnyScenario]] = {}
+    for scenario in scenarios:
+        carries = isinstance(scenario, Scenario) and scenario.load is not None
+        groups.setdefault((scenario.rates, carries), []).append(scenario)
+    return [(alike[0], distinct(c for s in alike for c in conditions_of(s))) for alike in groups.values()]
+
+
+def conditions_of(scenario: AnyScenario) -> list[Condition]:
+    """Every corner of what the scenario randomizes and the vehicle feels."""
+    ranges = {name: getattr(scenario.randomize, name) for name in known_names(scenario)}
+    return corners(ranges, scenario.held_out)
+
+
+def _vehicle_of(scenario: str) -> str:
+    return load_any_vehicle(str(read_scenario(scenario)[0]["vehicle"])).name
