@@ -125,4 +125,4 @@ class VehicleBase:
     limits: LimitConfig
     safety: SafetyConfig
     sources: dict[str, str] = field(default_factory=dict)
-    """Where each figure comes from, by key; every key of `safety` needs one, or the section as a whole."""
+    """Where each figure comes from, by key; every key of `safety` needs one of its own."""

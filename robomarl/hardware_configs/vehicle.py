@@ -135,10 +135,15 @@ def _class_of(data: Any, file: str) -> type[AnyVehicle]:
 
 
 def _check_sources(vehicle: AnyVehicle, file: str) -> None:
-    """The filter is worth what its figures are worth: each has to say where it comes from."""
+    """The filter is worth what its figures are worth: each has to say where it comes from, for itself."""
+    if "safety" in vehicle.sources:
+        raise UserError(
+            f"{file}: sources: safety speaks for all figures at once; write one source for each, "
+            "sources: safety.KEY, and say there how that one was measured."
+        )
     for key in dataclasses.fields(SafetyConfig):
-        named = {"safety", f"safety.{key.name}"} & {k for k, text in vehicle.sources.items() if text.strip()}
-        if getattr(vehicle.safety, key.name) is not None and not named:
+        source = vehicle.sources.get(f"safety.{key.name}", "")
+        if getattr(vehicle.safety, key.name) is not None and not source.strip():
             raise UserError(
                 f"{file}: safety.{key.name} has no source; add sources: safety.{key.name}, "
                 f"and say there how it was measured."

@@ -1,5 +1,6 @@
 """Vehicle files of every kind: what each needs, what does not fit, and that every safety figure has a source."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, name: str, changes: dict, 
     assert message in str(caught.value)
 
 
-REQUIRED = [f for f in SafetyConfig.__dataclass_fields__ if f not in ("accel_bias_m_s2", "clearance_m")]
+REQUIRED = [f.name for f in dataclasses.fields(SafetyConfig) if f.default is dataclasses.MISSING]
 
 
 @pytest.mark.parametrize("key", REQUIRED)
@@ -74,11 +75,16 @@ def test_an_unset_safety_figure_is_refused_by_name(tmp_path: Path, name: str, ke
 
 def test_a_safety_figure_without_a_source_is_refused_by_name(tmp_path: Path):
     data = yaml.safe_load((vehicles_dir() / "ssl_omni.yaml").read_text())
-    for key in [k for k in data["sources"] if k.startswith("safety.")]:
-        sources = {k: v for k, v in data["sources"].items() if k != key}
-        file = changed("ssl_omni", {"sources": sources}, tmp_path)
-        with pytest.raises(UserError, match=rf"mine.yaml: {key} has no source; add sources: {key}"):
-            load_any_vehicle(file)
-        load_any_vehicle(changed("ssl_omni", {"sources": sources | {"safety": "measured"}}, tmp_path))
-    with pytest.raises(UserError, match="has no source"):
-        load_any_vehicle(changed("ssl_omni", {"sources": {"safety": " "}}, tmp_path))
+    for key in [k for k in data["sources"] if k.startswith("safety.") and k.split(".")[1] in data["safety"]]:
+        for sources in ({k: v for k, v in data["sources"].items() if k != key}, data["sources"] | {key: " "}):
+            file = changed("ssl_omni", {"sources": sources}, tmp_path)
+            with pytest.raises(UserError, match=rf"mine.yaml: {key} has no source; add sources: {key}"):
+                load_any_vehicle(file)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_source_for_all_safety_figures_is_refused(tmp_path: Path, name: str):
+    data = yaml.safe_load((vehicles_dir() / f"{name}.yaml").read_text())
+    file = changed(name, {"sources": data["sources"] | {"safety": "measured"}}, tmp_path)
+    with pytest.raises(UserError, match=r"mine.yaml: sources: safety speaks for all figures at once"):
+        load_any_vehicle(file)
