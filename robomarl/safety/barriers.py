@@ -140,8 +140,9 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     doubt = own.error_m_s * lean + _along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) * c.horizon_s
     taken, fast, brake = sight.taken, sight.fast, c.brake_m_s2 * lean
     value = _allowed(kind, distance - taken, fast, brake, xp) + nx * vx + ny * vy + nz * vz - doubt
-    # One step ahead without acceleration. A mate's approach shortens its own braking distance as it brakes; who
-    # does not yield may be faster by then.
+    # One step ahead without acceleration, and as fast as we may be. A mate's approach shortens its own braking distance
+    # as it brakes; who does not yield may be faster by then.
+    taken = taken + doubt * step
     wx, wy, wz = wx * moves, wy * moves, wz * moves
     if kind.yields:
         taken = taken - xp.maximum(nx * wx + ny * wy + nz * wz, 0.0) * step
@@ -336,7 +337,7 @@ def plane(
     clearance = gap_m - own.error_m - doubt * (c.horizon_s * c.horizon_s / 2)
     closing = speed + own.error_m_s + doubt * c.horizon_s
     value = braking_speed(c.slope_per_s, clearance, c.brake_m_s2, xp) - closing
-    later = braking_speed(c.slope_per_s, clearance - speed * c.step_s, c.brake_m_s2, xp) - closing
+    later = braking_speed(c.slope_per_s, clearance - closing * c.step_s, c.brake_m_s2, xp) - closing
     lost, most = c.accel_error_m_s2 + doubt + bias, (later - keep * value) / c.step_s
     more = xp.maximum(most, later / c.step_s) - lost - last  # nobody else uses up what is left
     most = xp.minimum(most - lost, last + xp.where(more > 0, more * c.sudden_share, more))

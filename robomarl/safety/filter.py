@@ -11,10 +11,11 @@ import numpy as np
 
 from robomarl.safety import carriers
 from robomarl.safety.batch import filter_batch
-from robomarl.safety.carry import FilterCarry, Reason, initial_carry
+from robomarl.safety.carry import FilterCarry, Reason, initial_carry, without_sight
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
+from robomarl.safety.motion import Motion, Predicted, brake
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.safety.single import NUMPY, SingleFilter, as_double
@@ -69,8 +70,8 @@ class SafetyFilter:
         Args:
             carry: the memory that the last decision returned, or `init`.
             view: what the robot knows. Read are position, velocity and age of the own estimate (of a differential
-                drive attitude and yaw rate as well), mask, position, velocity, age and plan (but for its stop
-                point) of the team-mates, and `sensed.strangers_*`. Leading axes [...] are robots that decide at
+                drive attitude and yaw rate as well), mask, position, velocity, age and plan of the
+                team-mates, and `sensed.strangers_*`. Leading axes [...] are robots that decide at
                 the same time.
             nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
                 filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration, and a
@@ -91,6 +92,25 @@ class SafetyFilter:
         if nominal.shape[-1] == carriers.WIDTH:
             return carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
         return self._decide(carry, view, nominal, gain_per_s)
+
+    def blind(self, carry: FilterCarry, vel_m_s: Array, since_s: float) -> tuple[FilterCarry, np.ndarray]:
+        """A tick without an estimate of the own state: brake, with what is known of the bias.
+
+        Args:
+            carry: the memory of the last decision.
+            vel_m_s: [..., 3] the velocity that the last estimate and all that was sent since have come to, world.
+            since_s: age of that estimate.
+
+        Returns:
+            The next memory, which has learned nothing and forgotten nothing, and the command [..., 4].
+        """
+        c, known = self._constants, carry.bias
+        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * (since_s + c.horizon_s)
+        parts = (tuple(np.moveaxis(np.asarray(a), -1, 0)) for a in (known.estimate_m_s2, known.doubt_m_s2))
+        own = Predicted(Motion(vel, tuple(np.moveaxis(vel, -1, 0))), 0.0, 0.0, *parts)
+        accel = np.clip(np.stack(brake(c, own, np), -1), c.low, c.high)
+        command = np.concatenate([accel, np.zeros((*accel.shape[:-1], 1))], -1)
+        return without_sight(carry, command), command
 
     def _decide(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None

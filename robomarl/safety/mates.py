@@ -173,7 +173,7 @@ class MateRows:
         doubt = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * ahead_s
         now = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
         toward = nx * wx + ny * wy + nz * wz
-        taken = taken - toward * step if toward > 0.0 else taken
+        taken = taken + doubt * step - (toward * step if toward > 0.0 else 0.0)
         x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash

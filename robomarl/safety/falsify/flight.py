@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.safety.carry import without_sight
 from robomarl.safety.falsify.attack import Attack
 from robomarl.safety.falsify.plant import Actuators, Robots, Way, norm
 from robomarl.safety.falsify.steering import Aim, Steering
@@ -100,8 +99,9 @@ class Flight:
         after, result = self.safety(before, view, nominal)
         command = result.command
         if blind.any():
-            command = np.where(blind[..., None], self._blind_brake(), command)
-            after = _pick(blind, without_sight(before, command), after)
+            unsighted, braked = self.safety.blind(before, *self._reckoned())
+            command = np.where(blind[..., None], braked, command)
+            after = _pick(blind, unsighted, after)
         self.carry = after
         self._last_own = own if self._last_own is None else _pick(blind, self._last_own, own)
         self._fell += (np.asarray(result.reason) != 0).mean(-1)
@@ -154,16 +154,12 @@ class Flight:
         self._blind = np.where(begins, 0, np.where(self._blind >= 0, self._blind + 1, self._blind))
         return (self._blind >= 0) & (self._blind < ticks) & (self._last_own is not None)
 
-    def _blind_brake(self) -> np.ndarray:
-        """[E, N, 4] against the velocity after all that was sent: what the robot's program does without an estimate."""
+    def _reckoned(self) -> tuple[np.ndarray, float]:
+        """[E, N, 3] the velocity that the last estimate and all that was sent make, and how old that estimate is."""
         assert self._last_own is not None
-        safety, period = self.words.vehicle.safety, self.words.period_s
-        ticks = round(safety.delay_s / period) + np.maximum(self._blind, 0).max()
-        vel = self._last_own.vel_m_s + self.actuators.recent(int(ticks)) * period
-        speed = np.maximum(norm(vel), 1e-6)[..., None]
-        rate = np.minimum(1 / (safety.delay_s + period), safety.brake_m_s2 / speed)
-        low, high = self.words.box
-        return np.concatenate([np.clip(-vel * rate, low, high), np.zeros((*self.lead, 1))], -1)
+        period, lost = self.words.period_s, int(np.maximum(self._blind, 0).max()) + 1
+        ticks = round(self.words.vehicle.safety.delay_s / period) + lost - 1
+        return self._last_own.vel_m_s + self.actuators.recent(ticks) * period, lost * period
 
     def outcome(self, ticks: int) -> Outcome:
         """Of the episodes so far."""

@@ -233,7 +233,7 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double moves = kind->yields && body->early_s > 0 && braked(c, kind, own, body, tail, &s) ? 0.0 : 1.0;
     const double doubt = own->error_m_s * s.lean + along_axes(s.n, own->doubt) * c->horizon_s;
     const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
-    double n[3], lean, offset[3], fast = s.fast, taken = s.taken;
+    double n[3], lean, offset[3], fast = s.fast, taken = s.taken + doubt * step;
     if (kind->yields)
         taken -= larger(dot(s.n, w) * moves, 0.0) * step;
     else
@@ -258,7 +258,7 @@ Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign,
         return none;
     const double clearance = gap - own->error_m - doubt * (t * t / 2), closing = speed + own->error_m_s + doubt * t;
     const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
-    const double later = braking_speed(c->slope_per_s, clearance - speed * c->step_s, c->brake_m_s2) - closing;
+    const double later = braking_speed(c->slope_per_s, clearance - closing * c->step_s, c->brake_m_s2) - closing;
     return on_command(c, c->accel_error_m_s2 + doubt + sign * own->bias[axis], sign * own->last[axis],
                       (later - larger(own->keep, c->keep) * value) / c->step_s,
                       later / c->step_s);
