@@ -71,6 +71,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("late_b", 0, 1, 0.5),
     Column("picked_a", -1, 1),
     Column("picked_b", -1, 1),
+    Column("pump", 0, 1),  # above 0.5: picked is the one farthest along the velocity, which feeds every oscillation
     Column("late_flip_m", -0.5, 3, NEVER),
     Column("late_flip_brake", 0, 1),
     Column("late_wave_s", -0.5, 0.5, -1.0),

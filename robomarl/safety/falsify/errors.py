@@ -80,6 +80,7 @@ def delay(random: Random, words: Words, attack: Attack, toward: np.ndarray) -> N
     attack["late_b"] = np.select([kind == 0, kind == 1], [1.0, 0.0], 1.0)
     attack["picked_a"] = np.where(kind >= 3, 1.0, 0.0)
     attack["picked_b"] = np.where(kind >= 3, 1.0, 0.0)
+    attack["pump"] = 1.0 * some(random, attack, 0.25)
     attack["late_flip_m"] = np.where(kind == 2, random.uniform(0, 2.0, shape), NEVER)
     attack["late_flip_brake"] = np.where(kind == 2, random.choice([0.0, 1.0], shape), 0.0)
     attack["late_wave_s"] = np.where(random.random(shape) < 0.1, random.choice([0.04, 0.1, 0.3], shape), -1.0)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.safety.falsify.attack import Attack
-from robomarl.safety.falsify.plant import Actuators, Robots, Way, norm
+from robomarl.safety.falsify.plant import Actuators, Robots, Way
 from robomarl.safety.falsify.steering import Aim, Steering
 from robomarl.safety.falsify.words import Words
 from robomarl.safety.filter import SafetyFilter
@@ -113,9 +113,10 @@ class Flight:
     def _move(self, aim: Aim) -> None:
         steer = self.steering
         late, picked = steer.delay(aim, self.time_s)
+        way = np.where(steer.c["pump"][..., None] > 0.5, self.robots.vel, aim.toward)
         gust = steer.error("gust", self.words.gust_m_s2, aim, self.time_s)
         for piece in self.actuators.pieces:
-            accel = self.actuators.in_force(piece, late, picked, aim.toward) + steer.bias + gust
+            accel = self.actuators.in_force(piece, late, picked, way) + steer.bias + gust
             self.watch.add(self.robots.move(accel * steer.flat, piece.seconds), self.time_s)
 
     def _estimate(self, aim: Aim) -> Own:
