@@ -23,7 +23,7 @@ class Args:
     """Earliest effect of a command; by default half of each delay, as the filter assumes."""
     tolerance: float = 0.01
     """What a change of velocity may be off beyond the model [m/s]."""
-    margin: float = 1.1
+    margin: float = 1.15
     """Factor on every figure but the delay."""
     turns: float = 1.0
     """Share of the largest yaw rate that is commanded on the way."""

@@ -33,7 +33,7 @@ class MeasureConfig:
     """Early end of the window; None: half of the late one, as docs/safety.md has it."""
     tolerance_m_s: float = TOLERANCE_M_S
     """What a change of velocity may be off beyond the model."""
-    margin: float = 1.1
+    margin: float = 1.15
     """Factor on every figure for the file."""
 
     def window(self, delay_s: float) -> Window:
