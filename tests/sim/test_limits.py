@@ -120,8 +120,8 @@ def test_excitations_stay_in_the_box_and_go_every_way():
 def test_the_smallest_delay_that_is_good_enough_is_chosen():
     config = MeasureConfig(delays_s=(0.1, 0.2, 0.3))
     found = [Figures(Condition("training", ()), np.zeros(3), np.array([2.0, 0.5, 0.45]), np.ones(3), 0.0)]
-    assert chosen(config, found, 0.56) == 1
-    assert chosen(config, found, 0.5) == 2
+    assert chosen(config, found, 0.58) == 1
+    assert chosen(config, found, 0.52) == 2
     assert chosen(config, found, 0.1) == 2, "where no delay is good enough, the one that needs least"
 
 
