@@ -1,9 +1,10 @@
-"""`Pilot`: view -> observation -> policy -> filter -> command, in one place for all who fly."""
+"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly."""
 
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from robomarl.safety.deadlock import GiveWay, WayCarry
 from robomarl.safety.filter import SafetyFilter
 from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
@@ -50,27 +51,57 @@ class PilotCarry(NamedTuple):
     """The network's."""
     safety: Any
     """The filter's: queued commands, committed plan."""
+    way: WayCarry | tuple[()] = ()
+    """Of the rules against deadlock; empty without them."""
 
 
 class Pilot:
-    """A policy behind a safety filter. It has no state of its own."""
+    """A policy behind a safety filter, and where robots have goals of their own, behind rules that break deadlocks.
 
-    def __init__(self, policy: AnyPolicy, safety: SafetyFilter) -> None:
-        """Put the two together."""
+    It has no state of its own.
+    """
+
+    def __init__(self, policy: AnyPolicy, safety: SafetyFilter, rules: GiveWay | None = None) -> None:
+        """Put them together; see `rules_for`."""
         self.policy = policy
         self.safety = safety
+        self.rules = rules
 
     def init(self, view: LocalView) -> PilotCarry:
         """The memory before the first decision, for the leading axes of the view."""
         batch = np.shape(view.own.pos_m)[:-1]
-        return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch))
+        way = self.rules.init(np.zeros(batch)) if self.rules else ()
+        return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch), way)
 
     def step(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, FilterResult]:
         """One decision for every robot of the view, [...]: the next carry, and what is to be sent."""
         memory, obs = self.policy.observation.observe(carry.memory, view)
         policy, nominal = self.policy(carry.policy, obs)
-        safety, result = self.safety(carry.safety, view, nominal)
-        return PilotCarry(memory, policy, safety), result
+        return self.guard(carry._replace(memory=memory, policy=policy), view, nominal)
+
+    def guard(
+        self, carry: PilotCarry, view: LocalView, nominal: np.ndarray, ruled: bool = True
+    ) -> tuple[PilotCarry, FilterResult]:
+        """Rules and filter: what is sent of a nominal command.
+
+        Args:
+            carry: the memory.
+            view: what the robots know.
+            nominal: [..., A].
+            ruled: False where somebody else than the policy moves the robots, who knows of no goal.
+
+        Returns:
+            The next memory, and the filter's result; `nominal` in it is what came in, `active` says whether rules or
+            filter changed it.
+        """
+        way, asked = carry.way, nominal
+        if self.rules and ruled and isinstance(way, WayCarry):
+            way, asked = self.rules(way, view, nominal)
+        safety, result = self.safety(carry.safety, view, asked)
+        if asked is not nominal and self.rules and isinstance(way, WayCarry):
+            way = self.rules.after(way, result)
+            result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))
+        return carry._replace(safety=safety, way=way), result
 
     def plan(self, carry: PilotCarry) -> Plan | None:
         """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""

@@ -15,6 +15,7 @@ from robomarl.policies.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, open_policy, read_golden
+from robomarl.safety.deadlock import rules_for
 from robomarl.safety.filter import SafetyFilter
 
 DECISIONS = 200
@@ -95,7 +96,9 @@ def stray_sidecars(bundle: Bundle) -> list[str]:
 
 def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, float, float]:
     """Microseconds of one robot's decision: policy p50, p99, then view to command p50, p99."""
-    pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
+    contract = policy.contract
+    rules = rules_for(str(contract.scenario.content.get("task", "")), contract.safety)
+    pilot = Pilot(policy, SafetyFilter(contract.safety), rules)
     steps = sequences.obs.shape[1]
     views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
     carry, state = policy.init(), pilot.init(views[0])

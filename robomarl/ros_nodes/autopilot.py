@@ -210,14 +210,14 @@ class Autopilot:
         self._renews = False
         started_s = time.perf_counter()
         nominal = self._nominal(self._carry, reading.view, now)
-        safety, result = self._pilot.safety(self._carry.safety, reading.view, nominal)
+        # The rules lead to the goal, and only a policy goes there.
+        self._carry, result = self._pilot.guard(self._carry, reading.view, nominal, self.state in POLICY)
         self.pilot_s = time.perf_counter() - started_s
-        self._carry = self._carry._replace(safety=safety)
         command = np.asarray(result.command, float)
         if not math.isfinite(command.sum()):
             raise ValueError(f"the filter let a command through that is not finite: {command}")
         self._fallback.note(now.steady_s, command)
-        return _decision(reading, command, Plan(*safety.plan), result)
+        return _decision(reading, command, Plan(*self._carry.safety.plan), result)
 
     def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
         """[A] what this state wants, before the filter."""

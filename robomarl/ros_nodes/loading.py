@@ -25,6 +25,7 @@ from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
+from robomarl.safety.deadlock import rules_for
 from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
 from robomarl.safety.players import filter_for
 from robomarl.safety.sightings import boards_of
@@ -69,7 +70,9 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     if not deviation.ok:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
-    pilot = Pilot(policy, filter_for(policy.action, robot_limits(bundle.contract, settings)))
+    limits = robot_limits(bundle.contract, settings)
+    rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
+    pilot = Pilot(policy, filter_for(policy.action, limits), rules)
     if "load" in bundle.contract.scenario.content:
         own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
         check_carried(bundle.contract.scenario.content, own, len(settings.team))

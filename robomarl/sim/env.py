@@ -17,7 +17,7 @@ from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.sim.tasks import task_of
 from robomarl.sim.world import Integrate, World, advance, num_step_draws, with_plans
 from robomarl.spec import Memory
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Plan
 
 
 class Simulation(NamedTuple):
@@ -137,23 +137,43 @@ class NoFilter:
         return carry, nominal
 
 
+class Guarded(NamedTuple):
+    """Memory of the filter, and of the rules before it."""
+
+    safety: Any
+    way: Any = ()
+
+    @property
+    def plan(self) -> Plan:
+        """What the filter committed to."""
+        return self.safety.plan
+
+
 class Filter:
-    """The safety filter in JAX, as a function to the command alone."""
+    """The safety filter in JAX behind the task's rules against deadlock, as a function to the command alone."""
 
     def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
         from robomarl.safety.carriers import filter_carrier
+        from robomarl.safety.deadlock import rules_for
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.guard import safety_params
 
-        self._filter = make_jax_filter(safety_params(scenario), mode, gradients=False)  # type: ignore[arg-type]
-        self.init = self._filter.init
+        params = safety_params(scenario)
+        self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
+        self._rules = rules_for(scenario.task, params)
         self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
-    def __call__(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, jax.Array]:
+    def init(self, batch: tuple[int, ...]) -> Guarded:
+        """The memory before the first decision."""
+        return Guarded(self._filter.init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
+
+    def __call__(self, carry: Guarded, view: LocalView, nominal: jax.Array) -> tuple[Guarded, jax.Array]:
         """The command that is sent; no gradient is asked of it."""
-        carry, result = self._decide(carry, view, nominal)
-        return carry, result.command.astype(nominal.dtype)
+        way, asked = self._rules(carry.way, view, nominal) if self._rules else (carry.way, nominal)
+        safety, result = self._decide(carry.safety, view, asked)
+        way = self._rules.after(way, result) if self._rules else way
+        return Guarded(safety, way), result.command.astype(nominal.dtype)
 
 
 def make_filter(scenario: Scenario, mode: str) -> Filter:

@@ -22,6 +22,7 @@ from robomarl.paths import scenarios_dir
 from robomarl.safety.bodies import Obstacle
 from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
+from robomarl.sim.places import GoalConfig, StartConfig, check_places
 from robomarl.sim.radio import check_radio, widest_load_m
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.types import GRAVITY_M_S2
@@ -35,36 +36,6 @@ class RateConfig:
     """Decisions per second."""
     physics_hz: Positive
     """Sub-steps of the physics and of the low-level controller per second; a multiple of `policy_hz`."""
-
-
-@dataclass(frozen=True)
-class StartConfig:
-    """Where the robots start."""
-
-    ring_radius_m: Positive
-    """Radius of the ring, or more where `min_spacing_m` asks for it."""
-    min_spacing_m: Positive
-    """Least distance between neighbours on the ring."""
-    height_m: Positive
-    """Height of the ring."""
-    jitter_m: NonNegative = 0.0
-    """Uniform offset of each start, each axis."""
-    speed_m_s: NonNegative = 0.0
-    """Uniform start velocity, each axis."""
-    yaw_rad: NonNegative = 0.0
-    """Uniform start heading within plus and minus this."""
-
-
-@dataclass(frozen=True)
-class GoalConfig:
-    """Where the robots are sent."""
-
-    kind: Literal["far_side", "random"]
-    """The far side of the ring, or random places within it."""
-    jitter_m: NonNegative = 0.0
-    """Uniform offset of each goal, each axis."""
-    min_separation_m: NonNegative = 0.0
-    """Least distance between two random goals."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +141,7 @@ class Scenario(Clock):
                     f"{'' if of.startswith('rates') else ' periods'}."
                 )
         self._check_load()
+        check_places(self.start, self.goal, self.count)
         known = set(self.randomized)
         for variation, values in self.held_out.items():
             for name in values:

@@ -6,6 +6,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import namespace
+from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.sim.load.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.sim.message import Air, Message, mates_of
 from robomarl.sim.quadrotor import Body, Physics, Vec3
@@ -32,7 +33,7 @@ def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> 
 
 
 def start_ring(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
-    """The start of a team that carries nothing: on a ring.
+    """The start of a team that carries nothing: on a ring, or at places of its own.
 
     Args:
         scenario: fixed numbers and ranges.
@@ -47,11 +48,10 @@ def start_ring(scenario: Scenario, robot: Array, team: Array, cells: Array) -> W
     ring = xp.stack([xp.cos(angle), xp.sin(angle), angle * 0], -1) * scenario.ring_radius_m
     level = xp.asarray((0.0, 0.0, start.height_m), dtype=robot.dtype)
     centred = 2 * robot - 1
-    pos = level + ring + start.jitter_m * centred[..., 0:3]
+    pos = (_named(start.places_m, ring) if start.places_m else level + ring) + start.jitter_m * centred[..., 0:3]
     vel = start.speed_m_s * centred[..., 3:6]
     half_yaw = start.yaw_rad * centred[..., 6] / 2
-    places = -ring if scenario.goal.kind == "far_side" else _random_places(scenario, team[..., 1], cells)
-    goal = level + places + scenario.goal.jitter_m * centred[..., 7:10]
+    goal = _goals(scenario, team[..., 1], cells, (level, ring)) + scenario.goal.jitter_m * centred[..., 7:10]
     zero = pos[..., 0] * 0
     hidden = _draw_hidden(scenario, robot[..., 10:16], team[..., 2:5], zero)
     hover = zero + vehicle.body.mass_kg * GRAVITY_M_S2 / 4
@@ -131,6 +131,19 @@ def _cells(scenario: Scenario) -> np.ndarray:
             f"{len(cells)} goals, not {scenario.count}; make it smaller or start.ring_radius_m larger."
         )
     return cells
+
+
+def _goals(scenario: Scenario, turn: Array, cells: Array, start: tuple[Array, Array]) -> Array:
+    """[..., N, 3] where the robots are sent; `start` is the level and the ring that they start on."""
+    level, ring = start
+    if scenario.goal.kind == "places":
+        return _named(scenario.goal.places_m, ring)
+    return level + (-ring if scenario.goal.kind == "far_side" else _random_places(scenario, turn, cells))
+
+
+def _named(places_m: tuple[Vector3, ...], like: Array) -> Array:
+    """[..., N, 3] places of a scenario file."""
+    return like * 0 + namespace(like).asarray(places_m, dtype=like.dtype)
 
 
 def _random_places(scenario: Scenario, turn: Array, draws: Array) -> Array:

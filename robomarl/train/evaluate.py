@@ -16,6 +16,7 @@ from tqdm import tqdm
 from robomarl.config import UserError
 from robomarl.flight import FlightLog
 from robomarl.policies.pilot import Pilot
+from robomarl.safety.deadlock import rules_for
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.guard import safety_params
 from robomarl.sim.load.state import Load
@@ -112,8 +113,10 @@ def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
         )
     if mode == "off":
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
-    safety = SafetyFilter(safety_params(scenario), "textbook" if mode == "textbook" else "qp")
-    return Pilot(policy, LateFilter(safety, scenario.period_s) if mode == "upright" else safety)  # pyright: ignore[reportArgumentType]
+    params = safety_params(scenario)
+    safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
+    late = LateFilter(safety, scenario.period_s) if mode == "upright" else safety
+    return Pilot(policy, late, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
 
 
 def evaluate(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:

@@ -52,4 +52,4 @@ class LateFilter:
         passed = result._replace(command=sent, active=result.active & on, solved=result.solved | ~on)
         state = Plan(view.own.pos_m, view.own.vel_m_s, view.own.pos_m)
         plan = Plan(*(np.where(on[..., None], *pair) for pair in zip(safety.plan, state, strict=True)))
-        return LateCarry(forget(safety, on), upright_s, plan), passed
+        return LateCarry(forget(self._safety.params.bias_m_s2, safety, on), upright_s, plan), passed

@@ -12,6 +12,7 @@ from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
 from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.tick import Timing
+from robomarl.safety.deadlock import GiveWay
 from robomarl.safety.filter import SafetyFilter, from_vehicle
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.view import Goal, Plan
@@ -46,7 +47,12 @@ class Wish:
 class Robot:
     """An autopilot in a world in which time passes in ticks."""
 
-    def __init__(self, patience: Patience = Patience(blend_s=0.0), handover_m: float = 0.0) -> None:  # noqa: B008
+    def __init__(
+        self,
+        patience: Patience = Patience(blend_s=0.0),  # noqa: B008
+        handover_m: float = 0.0,
+        rules: GiveWay | None = None,
+    ) -> None:
         self.policy = Wish()
         limits = InboxLimits(Fallback(PARAMS).max_own_age_s, PARAMS.safety.max_age_s)
         self.inbox = Inbox(("me", "mate"), 0, limits)
@@ -55,7 +61,7 @@ class Robot:
         self.gate, self.heartbeat = TeamGate(own, ("me", "mate"), 3.0), Heartbeat(1.0)
         guide = Guide(GuideConfig(handover_m))
         team = Team(self.gate, self.heartbeat, guide)
-        self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS)), self.inbox, team, patience)
+        self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS), rules), self.inbox, team, patience)
         self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)
 

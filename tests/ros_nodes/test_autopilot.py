@@ -8,8 +8,10 @@ from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.machine import MOVING, Order, Rule, State
 from robomarl.ros_nodes.tick import tick_names, tick_values
+from robomarl.safety.deadlock import GiveWay
 from robomarl.safety.filter import Reason
-from tests.ros_nodes.autorig import PARAMS, PERIOD_S, TIMING, Robot
+from robomarl.view import Goal
+from tests.ros_nodes.autorig import PARAMS, PERIOD_S, TIMING, UP, Robot
 
 
 @pytest.fixture
@@ -243,3 +245,27 @@ def test_land_descends_until_the_filter_lets_it_go_no_lower_then_stops(robot: Ro
     assert robot.autopilot.state is State.STOP
     assert robot.tick("odometry", "mate").command is None
     assert robot.autopilot.state not in MOVING
+
+
+def test_the_policy_keeps_to_the_right_of_a_mate_on_its_way_and_a_robot_that_holds_does_not():
+    """The same rules as in eval; the goal is not where a robot goes that nobody flies."""
+    aside = {}
+    for rules in (GiveWay(PARAMS), None):
+        robot = Robot(rules=rules).hear("odometry", "mate", "goal")
+        robot.inbox.put_goal(Goal(np.array([3.0, 0, 1]), UP))
+        robot.velocity = np.array([1.0, 0, 0])
+        assert robot.start() == ""
+        robot.tick("odometry", "mate")
+        decision = robot.tick("odometry", "mate")
+        assert robot.autopilot.state is State.ACTIVE
+        np.testing.assert_allclose(decision.nominal, robot.policy.wish)
+        robot.autopilot.order(Order.HOLD, robot.now)
+        held = robot.tick("odometry", "mate")
+        assert robot.autopilot.state is State.HOLD
+        assert decision.command is not None
+        assert held.command is not None
+        aside[rules is None] = decision.command[1], held.command[1], decision.filtered
+    assert aside[False][0] < -1.0
+    assert aside[False][2]
+    assert abs(aside[True][0]) < 0.1
+    assert aside[False][1] == pytest.approx(aside[True][1], abs=0.05)

@@ -7,11 +7,9 @@ import pytest
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.campaign import Campaign, World
-from robomarl.safety.deadlock import DeadlockCarry, keep_right, turn_right
 from robomarl.safety.filter import SafetyParams
 from robomarl.safety.prove import prove
 from robomarl.safety.tally import closest, poisson_bound
-from tests.safety.views import make_view
 
 VEHICLE = load_vehicle("crazyflie_21")
 PERIOD_S = 0.02
@@ -42,7 +40,7 @@ def test_swaps_arrive(count: int, seconds: float, steps: float):
     assert found["goal_rate"] >= 0.99
     # Straight through each other, at the same cruising speed: nobody can be faster.
     free = prove(Campaign("swap", count, 8.0, detour=False), VEHICLE, PERIOD_S, count * 800, "off")
-    assert found["arrival_p50_s"] <= 1.55 * free["arrival_p50_s"]
+    assert found["arrival_p50_s"] <= 1.5 * free["arrival_p50_s"]
 
 
 @pytest.mark.parametrize(
@@ -88,38 +86,3 @@ def test_the_campaign_keeps_its_own_assumptions(params: SafetyParams):
 def test_the_bound_for_no_event_is_the_rule_of_three():
     assert poisson_bound(0) == pytest.approx(2.9957, abs=1e-3)
     assert poisson_bound(3) == pytest.approx(7.754, abs=1e-3)
-
-
-def test_who_is_stuck_turns_right_for_a_while():
-    view = make_view((0, 0, 1), (0, 0, 0))
-    view = view._replace(goal=view.goal._replace(pos_m=np.array([1.0, 0, 1])))
-    carry, asked = DeadlockCarry(np.array(0.0), np.array(0.0)), np.array([1.0, 0, 0, 0.2])
-    turned = []
-    for _ in range(200):
-        carry, command = turn_right(carry, view, asked, np.array(True), PERIOD_S)
-        turned.append(command[1] < -0.5)
-        assert np.linalg.norm(command) == pytest.approx(np.linalg.norm(asked))
-    assert not any(turned[:48])
-    assert all(turned[52:110])
-    free = DeadlockCarry(np.array(0.0), np.array(0.0))
-    for _ in range(200):
-        free, command = turn_right(free, view, asked, np.array(False), PERIOD_S)
-        np.testing.assert_array_equal(command, asked)
-
-
-def test_who_meets_a_mate_on_its_way_keeps_to_the_right():
-    """Head on: right of the way to the goal, by the side speed that is missing; else nothing is changed."""
-    asked = np.array([0.3, 0.1, -0.2, 0.4])
-    east, limit = np.array([3.0, 0, 1]), 1.5
-    meeting = make_view((0, 0, 1), (1, 0, 0), [((1.5, 0.1, 1), (-1, 0, 0))], age_s=0.0)
-    meeting = meeting._replace(goal=meeting.goal._replace(pos_m=east))
-    # In 0.75 s, at 0.1 m: 1.1 / 1.2 in width, 3.25 / 4 in time, so more than a sixth.
-    np.testing.assert_allclose(keep_right(meeting, asked, limit), asked + [0, -4 * limit, 0, 0], atol=1e-5)
-    stepping = meeting._replace(own=meeting.own._replace(vel_m_s=np.array([1.0, -1.5, 0])))
-    assert keep_right(stepping, asked, limit)[1] == pytest.approx(asked[1])
-    for mates in ([((-1.5, 0, 1), (1, 0, 0))], [((1.5, 2.0, 1), (-1, 0, 0))], [((1.5, 0, 1), (2, 0, 0))], []):
-        view = make_view((0, 0, 1), (1, 0, 0), mates)
-        view = view._replace(goal=view.goal._replace(pos_m=east))
-        np.testing.assert_allclose(keep_right(view, asked, limit), asked, atol=1e-12)
-    silent = meeting._replace(heard=meeting.heard._replace(mask=np.array([False])))
-    np.testing.assert_array_equal(keep_right(silent, asked, limit), asked)

@@ -9,7 +9,7 @@ from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.scenario import ROLES, SoccerScenario
 from robomarl.soccer import Picture, SoccerSensed, sensed_of
 from robomarl.types import Array
-from robomarl.view import Goal, Heard, LocalView, Own
+from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 
 def player_views(scenario: SoccerScenario, game: Game) -> LocalView:
@@ -42,8 +42,9 @@ def _heard(scenario: SoccerScenario, game: Game) -> Heard:
     xp, message, age = namespace(game.ball.x), game.air.message, game.air.age_s
     mask = age <= scenario.radio.max_age_s
     pos, vel = (_shown(mask, flat(*pair)) for pair in ((message.x, message.y), (message.vx, message.vy)))
-    x, y, vx, vy = message.plan or message[:4]
-    plan = braking_plan(_shown(mask, flat(x, y)), _shown(mask, flat(vx, vy)), scenario.robot.safety.brake_m_s2)
+    plan = braking_plan(pos, vel, scenario.robot.safety.brake_m_s2)
+    if said := message.plan:
+        plan = Plan(*(_shown(mask, flat(*said[i : i + 2])) for i in (0, 2, 4)))
     return Heard(mask, pos, vel, xp.where(mask, age, 0.0), plan)
 
 

@@ -19,8 +19,8 @@ class Message(NamedTuple):
     sight: Sight
     """[..., M, T] each, T as in `eyes`."""
     plan: tuple[Array, ...] = ()
-    """What its filter committed to at that decision: x, y and their rates, [..., M] each; the motion itself where it
-    has no filter, and empty in a game in which nobody sends plans."""
+    """What its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the motion
+    itself where it has no filter, and empty in a game in which nobody sends plans."""
 
 
 class Air(NamedTuple):
@@ -35,7 +35,7 @@ class Air(NamedTuple):
 def report(pose: Pose, sight: Sight, plans: bool) -> Message:
     """The message of every robot, before its filter has decided; `plans`: with room for what that commits to."""
     motion = (pose.x, pose.y, pose.vx, pose.vy)
-    return Message(*motion, sight, motion if plans else ())
+    return Message(*motion, sight, (*motion, *motion[:2]) if plans else ())
 
 
 def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ...]:
@@ -47,7 +47,7 @@ def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ..
     """
     if plan is None or not sent or not sent[0].plan:
         return sent
-    parts = [part[..., i] for part in plan[:2] for i in range(2)]
+    parts = [part[..., i] for part in plan for i in range(2)]
     xp = namespace(sent[0].x, *parts)
     fresh = tuple(xp.asarray(new, dtype=old.dtype) for new, old in zip(parts, sent[0].plan, strict=True))
     return sent[0]._replace(plan=fresh), *sent[1:]
@@ -55,7 +55,7 @@ def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ..
 
 def with_plans(message: Message) -> Message:
     """The message with room for a plan; there is none so far."""
-    return message if message.plan else message._replace(plan=tuple(message[:4]))
+    return message if message.plan else message._replace(plan=(*message[:4], *message[:2]))
 
 
 def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> Air:
