@@ -34,7 +34,8 @@ LAYERS = {
     "onboard": ["control", "safety", "policies", "sim.load.config", "sim.load.grip"],
     "robot": ["fleet", "ros_nodes"],
     "field": ["field"],
-    "sim": ["sim", "safety.jax", "safety.jax_filter", "safety.jax_players", "safety.jax_static"],
+    # `safety.falsify` is not run on robots, and searches with a library that they do without.
+    "sim": ["sim", "safety.falsify", "safety.jax", "safety.jax_filter", "safety.jax_players", "safety.jax_static"],
     "sim_node": ["ros_nodes.sim_node"],
     "train": ["train"],
     "export": ["policies.export"],
