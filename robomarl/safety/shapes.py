@@ -17,11 +17,12 @@ from robomarl.types import Array
 from robomarl.view import LocalView
 
 Shape = tuple[int, ...]
-OWN = {"pos_m": (3,), "vel_m_s": (3,), "age_s": (), "quat_wxyz": (4,), "omega_rad_s": (3,)}
+OWN = {"pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
+TURNED = {"quat_wxyz": (4,), "omega_rad_s": (3,)}
 HEARD = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": (), "plan.pos_m": (3,), "plan.vel_m_s": (3,)}
 SEEN = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
-"""What is read of a view, and its last axes; of HEARD and SEEN, those after the one of the team-mates or strangers."""
-VIEW = (*(f"own.{name}" for name in OWN), *(f"heard.{name}" for name in HEARD))
+"""What is read of a view, and its last axes; TURNED of differential drives only, and of HEARD and SEEN the axes after
+that of the team-mates or strangers."""
 SENSED = tuple(f"sensed.strangers_{name}" for name in SEEN)
 
 
@@ -36,8 +37,10 @@ class ShapeCheck:
         """Nothing has been seen."""
         self._carry = {name: np.shape(part) for name, part in _leaves(initial_carry(params)) if name[:4] != "plan"}
         self._senses = params.strangers is not None
+        self._own: dict[str, Shape] = {**OWN, **TURNED} if params.look_ahead_m else OWN
+        self._view = (*(f"own.{name}" for name in self._own), *(f"heard.{name}" for name in HEARD))
         # One call of C for all attributes: every decision pays for this.
-        self._of_carry, self._of_view = _shapes_of(tuple(self._carry)), _shapes_of(VIEW)
+        self._of_carry, self._of_view = _shapes_of(tuple(self._carry)), _shapes_of(self._view)
         self._of_sensed = _shapes_of(SENSED)
         self._fine: tuple = ()
 
@@ -64,7 +67,7 @@ class ShapeCheck:
             return tuple(np.shape(attrgetter(name)(tree)) for name in names)
 
         seen = shapes(view, SENSED) if senses else ()
-        return (shapes(carry, tuple(self._carry)), shapes(view, VIEW), np.shape(nominal), seen)
+        return (shapes(carry, tuple(self._carry)), shapes(view, self._view), np.shape(nominal), seen)
 
     def _look(self, carry: tuple, view: tuple, nominal: Shape, sensed: tuple, gain: Shape | None = None) -> None:
         """Every array."""
@@ -72,8 +75,8 @@ class ShapeCheck:
             raise ValueError(f"nominal has the shape {nominal}; it must be [..., 4], of a carrier [..., {WIDTH}].")
         lead, because = nominal[:-1], f"because nominal is {nominal}"
         _compare("carry.", zip(self._carry, carry, self._carry.values(), strict=True), lead, "as `init` makes it")
-        _compare("view.own.", zip(OWN, view, OWN.values(), strict=False), lead, because)
-        mask, rest = view[len(OWN)], view[len(OWN) :]
+        _compare("view.own.", zip(self._own, view, self._own.values(), strict=False), lead, because)
+        mask, rest = view[len(self._own)], view[len(self._own) :]
         row = (*lead, mask[-1] if mask else 0)
         _compare("view.heard.", zip(HEARD, rest, HEARD.values(), strict=True), row, f"{because} and heard.mask {mask}")
         if sensed:

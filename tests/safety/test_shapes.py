@@ -15,12 +15,12 @@ from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.jax_filter import make_jax_filter
 from robomarl.safety.jax_static import make_static_filter
 from robomarl.safety.shapes import ShapeCheck
-from tests.safety.test_vehicles import STRANGERS, views_for
+from tests.safety.test_vehicles import STRANGERS, VEHICLES, views_for
 from tests.safety.views import PARAMS, leaves, pick, random_views, replace_leaf
 
 LEADS: dict[str, tuple[int, ...]] = {"one": (), "batch": (5,), "teams": (2, 3)}
 READ = [
-    *(f"own.{n}" for n in ("pos_m", "vel_m_s", "age_s", "quat_wxyz", "omega_rad_s")),
+    *(f"own.{n}" for n in ("pos_m", "vel_m_s", "age_s")),
     *(f"heard.{n}" for n in ("mask", "pos_m", "vel_m_s", "age_s", "plan.pos_m", "plan.vel_m_s")),
 ]
 CARRIED = [name for name, _ in leaves(initial_carry(PARAMS)) if not name.startswith("plan")]
@@ -97,6 +97,19 @@ def test_strangers_are_looked_at_too(backend: str, name: str):
     for wrong in broken(getattr(view.sensed, field)):
         with pytest.raises(ValueError, match="view.sensed.strangers_"):
             safety(safety.init(), view._replace(sensed=view.sensed._replace(**{field: wrong})), np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["own.quat_wxyz", "own.omega_rad_s"])
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_an_attitude_is_looked_at_where_it_is_read(backend: str, name: str):
+    """By differential drives; graphs have one for all robots in the place of what is not read."""
+    params, (_, view, nominal) = VEHICLES["differential"], given(())
+    safety = make(backend, params)
+    for wrong in broken(dict(leaves(view))[name]):
+        bad = replace_leaf(view, name, wrong)
+        with pytest.raises(ValueError, match=f"view.{name} has the shape"):
+            safety(safety.init(), bad, nominal)
+        ShapeCheck(PARAMS)(*given(())[:1], bad, nominal, None)
 
 
 def test_it_says_what_the_shape_must_be():
