@@ -9,11 +9,15 @@ from robomarl.types import Array
 PAIRS = ((0, 0, 1), (1, 2, 2))
 """Rows of the basis whose planes meet with the new one's in each vertex."""
 
+PARALLEL = 1e-20
+"""Squares of the sine of two rows and of the determinant of three, in double precision, from which on they have a line
+and a vertex, as in C; rounding makes 1e-32 of what is exactly parallel."""
+
 
 def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
 
-    In single precision, lines and vertices are corrected once for what rounding left of them.
+    They are corrected once for what rounding left of them.
 
     Args:
         new: [4, ...] normal and right-hand side.
@@ -25,7 +29,7 @@ def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Arr
         points [7, 3, ...]: the plane's, those of the lines with each row, of the vertices with each pair of `PAIRS`;
         and where they exist [7, ...].
     """
-    tiny = 1e-12 if u0.dtype == np.float64 else 1e-6
+    tiny = PARALLEL if u0.dtype == np.float64 else 1e-6
     normal, normals = new[:3], basis[:, :3]
     excess = over(new[None], u0)
     plane = u0 - excess[0] * normal
@@ -52,10 +56,10 @@ def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Arr
 
     excesses = over(basis, u0)
     lines, vertices = onto_lines(u0, excess, excesses), onto_vertices(u0, excess, excesses[i], excesses[j])
-    if u0.dtype != np.float64:
-        lines = onto_lines(lines, _each(new[None], lines), _each(basis, lines))
-        left = (_each(rows, vertices) for rows in (new[None], basis[i], basis[j]))
-        vertices = onto_vertices(vertices, *left)
+    if u0.dtype == np.float64:  # where rows are left alone at 1e-11, points from 1e5 on are not on their plane yet
+        plane = plane - over(new[None], plane)[0] * normal
+    lines = onto_lines(lines, _each(new[None], lines), _each(basis, lines))
+    vertices = onto_vertices(vertices, *(_each(rows, vertices) for rows in (new[None], basis[i], basis[j])))
     valid = xp.concatenate([excess == excess, on_line, at_vertex])
     return xp.concatenate([plane[None], lines, vertices]), valid
 

@@ -181,9 +181,11 @@ def project_rows(
     Returns:
         u [3, ...] and what became of it; where not solved, u means nothing.
     """
-    start = _first(rows, point, tolerance, xp)
-    pivot = partial(_pivot, tolerance=tolerance, xp=xp)
-    state = (repeat or _repeat)(pivot, rows, point, start)
+    # In double precision a row is left alone at a hundredth of that, as in C: almost parallel rows of which one is
+    # violated by 1e-10 meet 1e-5 from there.
+    enough = min(tolerance, SOLVER_TOLERANCE) if point.dtype == np.float64 else tolerance
+    pivot = partial(_pivot, tolerance=enough, xp=xp)
+    state = (repeat or _repeat)(pivot, rows, point, _first(rows, point, enough, xp))
     residual = over(rows, state.point).max(0)
     return Projection(state.point, ~state.failed & (residual <= tolerance), residual, state.failed)
 
