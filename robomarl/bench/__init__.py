@@ -13,7 +13,7 @@ from robomarl.config import UserError
 
 BENCHMARKS = {
     "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",
-    "filter": "the safety filter's backends: latency beside other filters, exactness, faults; a quarter of an hour",
+    "filter": "the safety filter's backends: latency beside other filters, exactness, faults; half an hour",
     "flash": "a bundle to six robots over ssh on this machine; verify; checks at a node's start",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",

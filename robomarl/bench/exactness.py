@@ -1,4 +1,5 @@
-"""Campaign: random, degenerate and infeasible projections, every backend against daqp in double precision."""
+"""Campaign: random, degenerate and infeasible projections, every backend against daqp in double precision; and whole
+decisions that are ugly, see `fuzz`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.bench import Row
+from robomarl.bench import Row, fuzz
 from robomarl.bench.problems import KINDS, Problems, draw
 
 COUNT = 1_000_000
@@ -70,8 +71,8 @@ class Tally:
 
 
 def rows() -> list[Row]:
-    """The whole campaign."""
-    return [row for tally in campaign(COUNT, backends()) for row in tally.rows()]
+    """Both campaigns."""
+    return [*[row for tally in campaign(COUNT, backends()) for row in tally.rows()], *fuzz.rows()]
 
 
 def campaign(count: int, backends: list[Backend], seed: int = 0) -> list[Tally]:
