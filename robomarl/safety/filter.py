@@ -88,10 +88,13 @@ class SafetyFilter:
             ValueError: an array has another shape; which, and what it must be.
         """
         nominal = np.asarray(nominal)
-        self._check_shapes(carry, view, nominal, gain_per_s)
+        shapes = self._check_shapes(carry, view, nominal, gain_per_s)
         if nominal.shape[-1] == carriers.WIDTH:
-            return carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
-        return self._decide(carry, view, nominal, gain_per_s)
+            found = carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
+        else:
+            found = self._decide(carry, view, nominal, gain_per_s)
+        self._check_shapes.last = (found[0], shapes)
+        return found
 
     def blind(self, carry: FilterCarry, vel_m_s: Array, since_s: float) -> tuple[FilterCarry, np.ndarray]:
         """A tick without an estimate of the own state: brake, with what is known of the bias.

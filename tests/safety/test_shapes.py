@@ -112,6 +112,17 @@ def test_an_attitude_is_looked_at_where_it_is_read(backend: str, name: str):
         ShapeCheck(PARAMS)(*given(())[:1], bad, nominal, None)
 
 
+def test_a_memory_of_its_own_is_fine_and_no_other():
+    """For as many robots as it was made for; and one that was made from it is looked at again."""
+    safety, (carry, view, nominal) = make("numpy"), given(())
+    after, _ = safety(carry, view, nominal)
+    with pytest.raises(ValueError, match="carry.commands has the shape"):
+        safety(after, *given((5,))[1:])
+    after, _ = safety(after, view, nominal)
+    with pytest.raises(ValueError, match="carry.commands has the shape"):
+        safety(after._replace(commands=after.commands[1:]), view, nominal)
+
+
 def test_it_says_what_the_shape_must_be():
     carry, view, nominal = given(())
     place = replace_leaf(view, "heard.vel_m_s", np.zeros(3))
