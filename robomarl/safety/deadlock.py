@@ -4,7 +4,7 @@ Reactive filters have stable standstills, most of all between robots that want t
 Sycara, arXiv 1911.09146). The rules are agreed, not negotiated: who is going to come near a mate on the way to its
 goal keeps to the right of it, as on a roundabout, and above or below, wherever it is already; at a narrow place the
 one that is second waits (`passages`); who stands still in front of the filter all the same, far from the goal, tries
-further to its right for a while. Safety is untouched, as the filter comes after.
+further to its right for a while, then back, then to its left. Safety is untouched, as the filter comes after.
 """
 
 import math
@@ -43,7 +43,10 @@ SLOW_M_S = 0.15
 FAR_M = 0.3
 PATIENCE_S = 1.0
 DETOUR_S = 1.5
-ANGLE_RAD = math.radians(75)
+CALM_S = 8.0
+"""Who has not been stuck for so long after a detour begins with the first one again."""
+ANGLES_RAD = tuple(math.radians(degrees) for degrees in (-75, -150, 75, 150))
+"""Of one detour after the other: to the right, back, to the left, back."""
 
 
 class WayCarry(NamedTuple):
@@ -52,7 +55,9 @@ class WayCarry(NamedTuple):
     stuck_s: Array
     """Time for which a robot has stood still in front of the filter."""
     detour_s: Array
-    """Rest of the detour; 0 when none is under way."""
+    """Rest of the detour; below 0 how long the last one is over, up to `CALM_S`."""
+    tries: Array
+    """Detours so far, while it is not calm."""
     active: Array
     """bool: the filter changed the last command."""
     passage: Passage | tuple[()] = ()
@@ -82,7 +87,7 @@ class GiveWay:
     def init(self, zero: Array) -> WayCarry:
         """The memory before the first decision; `zero` has its leading axes [...]."""
         passage = passages.no_passage(zero) if self.params.obstacles else ()
-        return WayCarry(zero, zero, zero > 0, passage)
+        return WayCarry(zero, zero, zero, zero > 0, passage)
 
     def __call__(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
         """One decision of every robot.
@@ -113,7 +118,7 @@ class GiveWay:
         near = (lookout.passage.known_s > 0) & (here.along_m > -passages.REACH_M)
         asked = xp.where((near | ~lookout.right_is_free)[..., None], nominal, asked)
         turned, free = turn_right(carry, view, asked, self.params.period_s)
-        carry = WayCarry(*(xp.where(near, a, b) for a, b in zip(carry[:3], turned[:3], strict=True)))
+        carry = WayCarry(*(xp.where(near, a, b) for a, b in zip(carry[:4], turned[:4], strict=True)))
         wait, lookout = self._wait(lookout, view, near)
         steers, accel = passages.steer(self.params, lookout, view, wait)
         led = xp.concatenate([accel, nominal[..., 2:]], -1)
@@ -201,17 +206,20 @@ def turn_right(carry: WayCarry, view: LocalView, nominal: Array, period_s: float
         period_s: time between two decisions.
 
     Returns:
-        The memory, and the command [..., A], turned clockwise seen from above where a detour is under way.
+        The memory, and the command [..., A], turned where a detour is under way: first clockwise seen from above, and
+        each time that it is stuck again another way.
     """
     xp = namespace(nominal, view.own.pos_m)
     slow = norm(view.own.vel_m_s) < SLOW_M_S
     far = norm(view.goal.pos_m - view.own.pos_m) > FAR_M
-    stuck = xp.where(slow & far & carry.active, carry.stuck_s + period_s, 0.0)
+    stuck = xp.where(slow & far & carry.active & (carry.detour_s <= 0), carry.stuck_s + period_s, 0.0)
     begin = stuck > PATIENCE_S
-    detour = xp.where(begin, DETOUR_S, xp.maximum(carry.detour_s - period_s, 0.0))
-    angle = xp.where(detour > 0, -ANGLE_RAD, 0.0)
+    detour = xp.where(begin, DETOUR_S, xp.maximum(carry.detour_s - period_s, -CALM_S))
+    tries = xp.where(begin, carry.tries + 1, xp.where(detour > -CALM_S, carry.tries, 0.0))
+    turn = xp.asarray(ANGLES_RAD, dtype=nominal.dtype)[((tries - 1) % len(ANGLES_RAD)).astype("int32")]
+    angle = xp.where(detour > 0, turn, 0.0)
     cos, sin = xp.cos(angle), xp.sin(angle)
     x, y = nominal[..., 0], nominal[..., 1]
     turned = xp.stack([cos * x - sin * y, sin * x + cos * y], -1)
-    after = carry._replace(stuck_s=xp.where(begin, 0.0, stuck), detour_s=detour)
+    after = carry._replace(stuck_s=xp.where(begin, 0.0, stuck), detour_s=detour, tries=tries)
     return after, xp.concatenate([turned, nominal[..., 2:]], -1)

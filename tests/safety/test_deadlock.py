@@ -81,6 +81,11 @@ def test_who_is_stuck_turns_right_for_a_while():
         assert np.linalg.norm(command) == pytest.approx(np.linalg.norm(asked))
     assert not any(turned[:48])
     assert all(turned[52:110])
+    forward = []
+    for _ in range(700):
+        carry, command = rules(carry._replace(active=np.array(True)), view, asked)
+        forward.append((round(float(command[0]), 2), round(float(command[1]), 2)))
+    assert {(0.26, -0.97), (-0.87, -0.5), (0.26, 0.97), (-0.87, 0.5)} <= set(forward), "right, back, left, back"
     carry = rules.init(np.zeros(()))
     for _ in range(200):
         carry, command = rules(carry, view, asked)
@@ -193,7 +198,7 @@ def test_the_pilot_says_what_the_policy_asked_and_that_it_was_changed():
     assert make_pilot(GotoPolicy(scenario), scenario, "off").rules is None  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("passage_2", 15.0), ("queue_3", 20.0), ("swap_8", 8.0)])
+@pytest.mark.parametrize(("name", "seconds"), [("passage_2", 25.0), ("queue_3", 40.0), ("swap_8", 12.0)])
 def test_as_flown_everybody_arrives(name: str, seconds: float):
     scenario = dataclasses.replace(load_scenario(name), time_limit_s=seconds)
     policy, config = GotoPolicy(scenario), EvalConfig("mujoco", 8, progress=False)
@@ -203,10 +208,10 @@ def test_as_flown_everybody_arrives(name: str, seconds: float):
 
 
 def test_without_the_rules_two_robots_stop_each_other_in_a_slit():
-    scenario = dataclasses.replace(load_scenario("passage_2"), time_limit_s=15.0)
+    scenario = dataclasses.replace(load_scenario("passage_2"), time_limit_s=25.0)
     assert safety_params(scenario).obstacles
     policy = GotoPolicy(scenario)
     bare = Pilot(policy, make_pilot(policy, scenario, "full").safety)  # type: ignore[arg-type]
     config = EvalConfig("mujoco", 8, progress=False)
     done = Flight(bare, make_team(scenario, "mujoco", 8, 0), config).fly(tqdm(disable=True))
-    assert successes(done).mean() < 0.6
+    assert successes(done).mean() < 0.8

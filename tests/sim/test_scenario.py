@@ -45,7 +45,7 @@ MISTAKES = {
     "[rates]\nphysics_hz = 120.0": "mine.toml: rates.physics_hz = 120 must be a multiple of policy_hz = 50.",
     "[randomize]\nmass_scale = [1.1, 0.9]": "mass_scale = [1.1, 0.9] must be [low, high] with 0 <= low <= high.",
     "[randomize]\npacket_loss = [0.0, 2.0]": "must end at 1 or below",
-    '[goal]\nkind = "near"': "mine.toml: goal.kind must be one of 'far_side', 'random', not 'near' (str).",
+    '[goal]\nkind = "near"': "mine.toml: goal.kind must be one of 'far_side', 'random', 'places', not 'near' (str).",
     "[held_out]\nodd = { colour = 1.0 }": "mine.toml: held_out.odd.colour is not a randomized parameter; allowed:",
     "time_limit_s = inf": "mine.toml: time_limit_s must be a finite number, not inf (float).",
     'vehicle = "zeppelin"': "Unknown vehicle 'zeppelin': no file zeppelin.yaml; known vehicles: ",
