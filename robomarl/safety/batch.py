@@ -1,24 +1,21 @@
 """The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
 
-import math
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import barriers, bias, least, look_ahead, motion, stacked
-from robomarl.safety.barriers import Body, Bound, Row
+from robomarl.safety import barriers, bias, least, motion, stacked
+from robomarl.safety.barriers import Bound, Row
 from robomarl.safety.carry import LARGE, FilterCarry, Reason, forget
+from robomarl.safety.checks import Checked, check
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Motion, Predicted, Vec3
+from robomarl.safety.pairs import Body, pair, pair_textbook
 from robomarl.safety.qp import Projection
-from robomarl.safety.strangers import strangers_in
-from robomarl.safety.twins import count_mates
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
-FAR_M = 1e3
-"""Where a mate that was not heard is put: its row cannot bind there."""
 HalfSpaces = tuple[Vec3, Bound]
 """Components [m, ...] of the unit normals, and bounds [m, ...] on the command."""
 
@@ -33,28 +30,6 @@ class Library(NamedTuple):
     """How sums over the queue are made."""
     repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
     """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
-
-
-class Checked(NamedTuple):
-    """Inputs after the checks; what is not usable has been replaced by numbers that do no harm."""
-
-    own: Motion
-    mates: Body
-    """Components [..., K]."""
-    heard: Array
-    """[..., K] bool."""
-    strangers: Body | None
-    """Components [..., S]."""
-    seen: Array | None
-    """[..., S] bool."""
-    nominal: Array
-    """[..., 4]"""
-    has_vel: Array
-    """[...] bool: the own velocity is finite."""
-    age_s: Array
-    """[...] of the own estimate."""
-    reason: Array
-    """[...] what was wrong with the inputs, `Reason.OK` if nothing."""
 
 
 def filter_batch(
@@ -81,11 +56,16 @@ def filter_batch(
     walls = stacked.faces(c, own, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, stacked.box(c, walls, own.error_m * 0.0, xp)])
-    found = library.solve(rows, xp.moveaxis(checked.nominal[..., :3], -1, 0))
+    brake = _chosen(c, _fallback(c, own, checked, xp), xp)
+    # Whoever does not hear the others brakes, and keeps clear of those that it has heard of.
+    deaf = (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
+    wanted = xp.where(deaf, xp.stack(brake), xp.moveaxis(checked.nominal[..., :3], -1, 0))
+    found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
-    brake = _fallback(c, own, checked, xp)
-    given = _least(c, (normals, bounds), rows[-6:, 3], brake, (library, reason == Reason.INFEASIBLE))
-    accel = _chosen(c, good, found.u, given, xp)
+    torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
+    given = _least(c, (normals, bounds), rows[-6:, 3], brake, (library, torn))
+    held = good | (deaf & found.solved)
+    accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
     slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
@@ -117,108 +97,26 @@ def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
     return xp.where(checked.reason != Reason.OK, checked.reason, reason)
 
 
-def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Checked:
-    """Test everything that the filter reads, and nothing else."""
-    own, heard = view.own, view.heard
-    has_vel, has_nominal = _sane(own.vel_m_s, xp), _sane(nominal, xp)
-    mate_ok = _sane(heard.pos_m, xp) & _sane(heard.vel_m_s, xp) & (xp.abs(heard.age_s) < LARGE)
-    own_ok = _sane(own.pos_m, xp) & has_vel & (xp.abs(own.age_s) < LARGE)
-    use = heard.mask & mate_ok
-    pos = xp.where(_sane(own.pos_m, xp)[..., None], own.pos_m, 0.0)
-    state = Motion(split(pos), split(xp.where(has_vel[..., None], own.vel_m_s, 0.0)))
-    if c.planar:
-        own_ok, state = _in_plane(c, view, own_ok, state, xp)
-        nominal = nominal * xp.asarray((1.0, 1.0, 0.0, 1.0), nominal.dtype)
-    finite = own_ok & has_nominal & (mate_ok | ~heard.mask).all(-1)
-    # A stamp from the future is as doubtful as one from the past.
-    age = xp.where(use, xp.abs(heard.age_s), 0.0)
-    own_age = xp.where(own_ok, xp.abs(own.age_s), 0.0)
-    stale = (age > c.mates.max_age_s).any(-1) | (own_age > c.max_own_age_s)
-    lead = (c.horizon_s - own_age)[..., None]
-    strangers, seen, (others_ok, others_stale) = _strangers(c, view, (pos, lead), xp)
-    reason = xp.where(stale | others_stale, int(Reason.STALE), int(Reason.OK))
-    reason = xp.where(count_mates(c, heard, use, xp) < c.min_mates, int(Reason.MISSING), reason)
-    return Checked(
-        own=state,
-        mates=_mates(c, view, (use, pos), xp.maximum(age + lead, 0.0), xp),
-        heard=use,
-        strangers=strangers,
-        seen=seen,
-        nominal=xp.where(has_nominal[..., None], nominal, 0.0),
-        has_vel=has_vel,
-        age_s=own_age,
-        reason=xp.where(finite & others_ok, reason, int(Reason.NON_FINITE)),
-    )
-
-
-def _in_plane(c: Constants, view: LocalView, ok: Array, state: Motion, xp: ModuleType) -> tuple[Array, Motion]:
-    """The state without its vertical motion; of a differential drive, that of its look-ahead point."""
-    vx, vy, vz = state.vel
-    state = state._replace(vel=(vx, vy, vz * 0.0))
-    if not c.look_ahead_m:
-        return ok, state
-    turned = _sane(view.own.quat_wxyz, xp) & _sane(view.own.omega_rad_s, xp)
-    use = (ok & turned)[..., None]
-    quat, omega = (xp.where(use, a, 0.0) for a in (view.own.quat_wxyz, view.own.omega_rad_s))
-    parts = tuple(quat[..., i] for i in range(4))
-    point = look_ahead.point_of(state, parts, omega[..., 2], c.look_ahead_m, xp)
-    pick = [
-        tuple(xp.where(use[..., 0], a, b) for a, b in zip(*pair, strict=True))
-        for pair in zip(point, state, strict=True)
-    ]
-    return ok & turned, Motion(*pick)
-
-
-def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Body:
-    """The mates that may be used, the others far away. `known`: which those are, and the own position."""
-    shown, far = known[0][..., None], (known[1] + FAR_M)[..., None, :]
-    heard = view.heard
-    state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))
-    if c.mode != "qp":
-        return Body(state, since_s * 0.0, since_s * 0.0)
-    pos, vel, stop = (xp.where(shown, part, far) for part in heard.plan)
-    plan = Motion(split(pos), split(xp.where(shown, vel, 0.0))), split(stop)
-    return barriers.mate_of(c, state, plan, since_s, xp)
-
-
-def _strangers(
-    c: Constants, view: LocalView, own: tuple[Array, Array], xp: ModuleType
-) -> tuple[Body | None, Array | None, tuple[Array, Array]]:
-    """Those who were seen, which rows hold them, and whether all are usable, and any too old.
-
-    `own`: the own position, and what to add to an age for the time of the decision's effect.
-    """
-    found, no = strangers_in(c, view), own[1][..., 0] > math.inf
-    if found is None or c.strangers is None:
-        return None, None, (~no, no)
-    ok = _sane(found.pos_m, xp) & _sane(found.vel_m_s, xp) & (xp.abs(found.age_s) < LARGE)
-    seen = found.mask & ok
-    age = xp.where(seen, xp.abs(found.age_s), 0.0)
-    shown, far = seen[..., None], (own[0] + FAR_M)[..., None, :]
-    state = Motion(split(xp.where(shown, found.pos_m, far)), split(xp.where(shown, found.vel_m_s, 0.0)))
-    wait = xp.maximum(age + own[1], 0.0) if c.mode == "qp" else age * 0.0
-    stale = (age > c.strangers.max_age_s).any(-1)
-    return Body(state, wait, wait), seen, ((ok | ~found.mask).all(-1), stale)
-
-
 def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array]:
     """All half-spaces but the input box and the arena, not clipped yet; and the smallest gap."""
     gap = own.error_m * 0.0 + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
-        return ((none, none, none), Bound(none, none)), gap
+        return ((none, none, none), Bound(none, none, none)), gap
     along = _broadcast(own)
     limit = barriers.speed_limit(c, own, xp)
     found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound))]
     for kind, body, tail, there in _bodies(c, checked):
         row = _row(c, kind, along, body, xp, tail)
         # A row of nobody is none, whatever was put in its place.
-        most = row.bound.most if there is None else xp.where(there, row.bound.most, c.loose_m_s2)
-        found.append((*row.normal, most, row.bound.floor))
+        most, floor, calm = row.bound
+        if there is not None:
+            most, calm = xp.where(there, most, xp.inf), xp.where(there, calm, xp.inf)
+        found.append((*row.normal, most, floor, calm))
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
-    x, y, z, most, floor = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    return ((x, y, z), Bound(most, floor)), gap
+    x, y, z, most, floor, calm = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
+    return ((x, y, z), Bound(most, floor, calm)), gap
 
 
 def _broadcast(own: Predicted) -> Predicted:
@@ -228,7 +126,9 @@ def _broadcast(own: Predicted) -> Predicted:
         Motion(*map(wide, own.motion)),
         own.error_m[..., None],
         own.error_m_s[..., None],
-        *map(wide, (own.bias, own.doubt, own.last)),
+        wide(own.bias),
+        wide(own.doubt),
+        wide(own.last),
         None if own.keep is None else own.keep[..., None],
     )
 
@@ -252,13 +152,8 @@ def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 |
 
 def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, tail: Vec3 | None) -> Row:
     if c.mode == "textbook":
-        return barriers.pair_textbook(c, kind, own.motion, body, xp, tail)
-    return barriers.pair(c, kind, own, body, xp, tail)
-
-
-def split(vector: Array) -> Vec3:
-    """[..., 3 or more] to its first three components."""
-    return (vector[..., 0], vector[..., 1], vector[..., 2])
+        return pair_textbook(c, kind, own.motion, body, xp, tail)
+    return pair(c, kind, own, body, xp, tail)
 
 
 def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
@@ -283,20 +178,16 @@ def _least(c: Constants, limits: HalfSpaces, box: Array, brake: Vec3, how: tuple
     """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...]."""
     (library, needed), (normals, bounds), xp = how, limits, how[0].xp
     low, high = -box[1::2], box[::2]
-    rows = xp.stack([*normals, xp.clip(bounds.most, -c.loose_m_s2, c.loose_m_s2)], 1)
+    rows = xp.stack([*normals, xp.clip(bounds.calm, -c.loose_m_s2, c.loose_m_s2)], 1)
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 
 
-def _chosen(c: Constants, good: Array, u: Vec3, fallback: Vec3, xp: ModuleType) -> Vec3:
-    x, y, z = (xp.clip(xp.where(good, u[i], fallback[i]), c.low[i], c.high[i]) for i in range(3))
+def _chosen(c: Constants, accel: Vec3, xp: ModuleType) -> Vec3:
+    x, y, z = (xp.clip(accel[i], c.low[i], c.high[i]) for i in range(3))
     return (x, y, z)
-
-
-def _sane(vector: Array, xp: ModuleType) -> Array:
-    return (xp.abs(vector) < LARGE).all(-1)
 
 
 def _dot(a: Vec3, b: Vec3) -> Array:

@@ -110,7 +110,8 @@ class SafetyFilter:
         c, known = self._constants, carry.bias
         vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * (since_s + c.horizon_s)
         parts = (tuple(np.moveaxis(np.asarray(a), -1, 0)) for a in (known.estimate_m_s2, known.doubt_m_s2))
-        own = Predicted(Motion(vel, tuple(np.moveaxis(vel, -1, 0))), 0.0, 0.0, *parts)
+        moves = tuple(np.moveaxis(vel, -1, 0))
+        own = Predicted(Motion(moves, moves), 0.0, 0.0, *parts)
         accel = np.clip(np.stack(brake(c, own, np), -1), c.low, c.high)
         command = np.concatenate([accel, np.zeros((*accel.shape[:-1], 1))], -1)
         return without_sight(carry, command), command

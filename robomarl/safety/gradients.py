@@ -7,10 +7,11 @@ the side that holds. Components and `xp` are those of `motion`. Our own line (`t
 
 from typing import NamedTuple
 
-from robomarl.safety.barriers import SPECK, TEXTBOOK_SHARE, Body
+from robomarl.safety.barriers import SPECK
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import TINY, Library, Motion, Predicted, Vec3, direction
+from robomarl.safety.pairs import TEXTBOOK_SHARE, Body
 from robomarl.safety.separation import apart, scaled
 from robomarl.types import Array
 
@@ -38,7 +39,7 @@ class _Normal(NamedTuple):
 
 
 def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library) -> Slope:
-    """Of `barriers.pair`, for the robot's centre."""
+    """Of `pairs.pair`, for the robot's centre."""
     slopes = [_along(c, kind, own, body, axis, xp) for axis in AXES]
     normal = _normal(kind, own.motion, body, AXES[0], xp)
     return Slope((slopes[0], slopes[1], slopes[2]), normal.n)
@@ -106,7 +107,7 @@ def _braking_speed(k: float, clearance: Pair, brake: Pair, xp: Library) -> Array
 
 
 def pair_textbook(c: Constants, kind: Kind, own: Motion, body: Body, xp: Library) -> Slope:
-    """Of `barriers.pair_textbook`, for the robot's centre."""
+    """Of `pairs.pair_textbook`, for the robot's centre."""
     (vx, vy, vz), (wx, wy, wz) = own.vel, body.motion.vel
     velocity, brake = (vx - wx, vy - wy, vz - wz), c.brake_m_s2 * (1 / TEXTBOOK_SHARE if kind.yields else 1)
     slopes, normal = [], _normal(kind, own, body, AXES[0], xp)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from robomarl.safety import qp
+from robomarl.safety import least, qp
 from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.carry import FilterCarry, initial_carry
 from robomarl.safety.constants import Mode, constants_of
@@ -31,7 +31,7 @@ class JaxFilter:
         self.mode = mode
         self._constants = constants_of(params, mode)
         self._check_shapes = ShapeCheck(params)
-        self._library = Library(jnp, project if gradients else project_open)
+        self._library = GRADIENTS if gradients else Library(jnp, project_open, repeat=least_open)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -67,6 +67,17 @@ def project_open(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.
     return qp.project_rows(rows, point, jnp, tolerance, _repeat_open)
 
 
+def least_open(step: Callable, u: Array, needed: Array) -> Array:
+    """The rounds of `least`, none where nobody needs them; without gradients."""
+    more = lambda s: (s[0] < least.ROUNDS) & needed.any()  # noqa: E731
+    return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1])), (0, jax.lax.stop_gradient(u)))[1]
+
+
+def _least(step: Callable, u: Array, needed: Array) -> Array:
+    """The rounds of `least` as a scan, for gradients."""
+    return jax.lax.scan(lambda s, _: (step(s), None), u, None, length=least.ROUNDS)[0]
+
+
 def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
     """As a scan: the graph holds one round, and gradients flow backwards through it."""
     state, _ = jax.lax.scan(lambda s, _: (pivot(rows, point, s)[0], None), state, None, length=qp.ROUNDS)
@@ -82,3 +93,7 @@ def _repeat_open(pivot: Callable, rows: Array, point: Array, state: qp.Basis) ->
         return number + 1, todo.any(), state
 
     return jax.lax.while_loop(lambda s: s[1] & (s[0] < qp.ROUNDS), step, (0, jnp.array(True), state))[2]
+
+
+GRADIENTS = Library(jnp, project, repeat=_least)
+"""For filters whose result will be differentiated."""

@@ -18,7 +18,7 @@ from robomarl.safety import carriers
 from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.constants import Mode
-from robomarl.safety.jax_filter import JaxFilter
+from robomarl.safety.jax_filter import JaxFilter, least_open
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.qp import TOLERANCE, Projection
 from robomarl.types import Array, FilterResult
@@ -217,4 +217,4 @@ def _weigh(start: Array, values: Array, weights: Sequence[float]) -> Array:
     return start + (values * np.array(weights)).sum(-1)
 
 
-_STATIC = Library(jnp, project_static, _weigh)
+_STATIC = Library(jnp, project_static, _weigh, least_open)

@@ -1,8 +1,8 @@
 """What to do where no command holds all rows: the one that breaks them least, within the input box.
 
-Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982): each
-round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times the
-largest. A fixed number of rounds, so that every backend does the same.
+Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982):
+each round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times
+the largest. A fixed number of rounds, so that every backend does the same.
 """
 
 from types import ModuleType

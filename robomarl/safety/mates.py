@@ -1,4 +1,4 @@
-"""Team-mates of one robot in Python floats: `barriers.mate_of` and `barriers.pair`, written out for points that yield.
+"""Team-mates of one robot in Python floats: `pairs.mate_of` and `pairs.pair`, written out for points that yield.
 
 It is the same formula line by line, without calls, which cost eight times the arithmetic; the tests hold it to
 `batch`, which is `barriers`.
@@ -9,10 +9,11 @@ from itertools import combinations
 from math import exp, sqrt
 from typing import NamedTuple
 
-from robomarl.safety.barriers import NO_STOP_M, SPECK
+from robomarl.safety.barriers import SPECK
 from robomarl.safety.bias import LARGE
 from robomarl.safety.constants import Constants
 from robomarl.safety.motion import TINY, Predicted, Vec3
+from robomarl.safety.pairs import NO_STOP_M
 from robomarl.view import Heard
 
 ROOT = 1e-9
@@ -20,7 +21,7 @@ ROOT = 1e-9
 
 
 class Mate(NamedTuple):
-    """What is known of a mate; see `barriers.Body`."""
+    """What is known of a mate; see `pairs.Body`."""
 
     pos: Vec3
     vel: Vec3
@@ -53,7 +54,7 @@ def read(c: Constants, heard: Heard, since_s: float) -> list[Mate] | None:
         if len(places) < least:
             places.append((x + vx * age, y + vy * age, z + vz * age))
         since = age + since_s if age + since_s > 0.0 else 0.0
-        # The plan, where there is one and the mate can have got there; see `barriers.mate_of`.
+        # The plan, where there is one and the mate can have got there; see `pairs.mate_of`.
         sx, sy, sz = sx - qx, sy - qy, sz - qz
         x, y, z, (wx, wy, wz) = qx - x, qy - y, qz - z, speed
         late = sqrt(sx * sx + sy * sy + sz * sz + TINY) - (wx * wx + wy * wy + wz * wz) / twice
@@ -76,7 +77,7 @@ def _are_apart(c: Constants, places: list[Vec3]) -> bool:
 
 
 class Sight(NamedTuple):
-    """See `barriers._Sight`; a point's."""
+    """See `pairs._Sight`; a point's."""
 
     x: float
     y: float
@@ -88,6 +89,8 @@ class Sight(NamedTuple):
     lean: float
     taken: float
     reach: float
+    turn: float
+    phantom: float
 
 
 class MateRows:
@@ -107,9 +110,11 @@ class MateRows:
         self._lost = c.accel_error_m_s2, c.floor_m_s2, c.loose_m_s2, c.horizon_s
         self._lead, self._spend = c.horizon_s + c.period_s, c.spend_per_s
 
-    def add(self, own: Predicted, mates: list[Mate], to: tuple[list[Vec3], list[float], list[float]]) -> float:
+    def add(
+        self, own: Predicted, mates: list[Mate], to: tuple[list[Vec3], list[float], list[float], list[float]]
+    ) -> float:
         """Add to `to` the normals, bounds and floors that may bind; returns the smallest gap [m]."""
-        (normals, bounds, floors), least = to, math.inf
+        (normals, bounds, floors, calms), least = to, math.inf
         for mate in mates:
             sight, (wx, wy, wz) = self._sight(own, mate), mate.vel
             if mate.early_s > 0.0:
@@ -117,15 +122,16 @@ class MateRows:
                 if braked.far - braked.taken > sight.far - sight.taken:
                     sight, wx, wy, wz = braked, 0.0, 0.0, 0.0
             least = sight.far if sight.far < least else least
-            normal, bound, floor = self._row(own, sight, (wx, wy, wz))
+            normal, bound, floor, calm = self._row(own, sight, (wx, wy, wz))
             if not bound >= self._lost[2]:
                 normals.append(normal)
                 bounds.append(bound)
                 floors.append(floor)
+                calms.append(calm)
         return least - self._pair[-1]
 
     def _sight(self, own: Predicted, mate: Mate) -> Sight:
-        """`barriers._sight`."""
+        """`pairs._sight`."""
         squash, rx, ry, rz, kx, ky, kz, top, apart = self._pair
         rate_m_s, error_m, grows, blind_m_s, ahead_m = self._errors
         (px, py, pz), (ex, ey, ez), ahead_s = own.motion.pos, own.doubt, self._lost[3]
@@ -141,50 +147,76 @@ class MateRows:
         room, rate = top * lean - toward, rate_m_s + grows * since
         room = room if room > 0.0 else 0.0
         fast = toward + (rate + blind * blind_m_s) * lean + pushed * since + (gain if gain < room else room)
-        taken = apart + (own.error_m + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
+        blur = (own.error_m + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
         room = room * (wait + early)
-        taken += (way if way < room else room) + pushed * (since * since / 2)
-        taken += (ex * fx + ey * fy + ez * fz) * (ahead_s * ahead_s / 2)
+        blur += (way if way < room else room) + pushed * (since * since / 2)
+        blur += (ex * fx + ey * fy + ez * fz) * (ahead_s * ahead_s / 2)
+        turn, taken, along = blur / far if blur < far else 1.0, apart + blur, toward / lean
+        square = wx * wx + wy * wy + wz * wz - along * along
+        fast += turn * lean * sqrt((square if square > 0.0 else 0.0) + TINY)
         taken = taken + fast * fast / (2 * self._brake[0] * lean) if fast > 0.0 else taken
-        return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach)
+        return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach, turn, 0.0)
+
+    def _doubt(self, own: Predicted, sight: Sight) -> tuple[float, float]:
+        """`pairs._doubt`, and the speed away."""
+        (vx, vy, vz), (ex, ey, ez), lean = own.motion.vel, own.doubt, sight.lean
+        nx, ny, nz = sight[4:7]
+        doubt = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * self._lost[3]
+        away = nx * vx + ny * vy + nz * vz
+        along = away / lean
+        square = vx * vx + vy * vy + vz * vz - along * along
+        return doubt + sight.turn * lean * sqrt((square if square > 0.0 else 0.0) + TINY), away
 
     def _braked(self, own: Predicted, mate: Mate) -> Sight:
-        """The second of the two in `barriers._better`."""
-        lead, wait, (vx, vy, vz), (ex, ey, ez) = self._lead, mate.wait_s, own.motion.vel, own.doubt
+        """The second of the two in `pairs._better`."""
+        lead, wait = self._lead, mate.wait_s
         still = mate._replace(wait_s=0.0, since_s=lead if lead < mate.since_s else mate.since_s, early_s=0.0)
         second = self._sight(own, still)
-        (nx, ny, nz), lean = second[4:7], second.lean
-        closing = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * self._lost[3]
-        closing -= nx * vx + ny * vy + nz * vz
+        lean, (doubt, away) = second.lean, self._doubt(own, second)
+        closing = doubt - away
         closing, (brake, slope, knee) = closing if closing > 0.0 else 0.0, self._brake
         knee, brake = knee * lean, brake * lean
         need = closing / slope if closing < knee else (closing * closing + knee * knee) / (2 * brake)
-        left = second.far - second.taken - need
-        left = (left if left > 0.0 else 0.0) + closing * wait + second.reach * wait * wait / 2
-        return second._replace(taken=second.taken + (1 - exp(-self._spend * wait)) * left)
+        clear = second.far - second.taken
+        most = (clear - need if clear > need else 0.0) + closing * wait + second.reach * wait * wait / 2
+        spent, clear = (1 - exp(-self._spend * wait)) * most, clear if clear > 0.0 else 0.0
+        phantom = spent - clear if spent > clear else 0.0
+        return second._replace(taken=second.taken + spent, phantom=phantom)
 
-    def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3) -> tuple[Vec3, float, float]:
-        """Normal, bound and floor; the rest of `barriers.pair`, and `barriers.on_command`."""
-        x, y, z, far, nx, ny, nz, lean, taken, _ = sight
+    def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3) -> tuple[Vec3, float, float, float]:
+        """Normal, bound, floor and calm; the rest of `pairs.pair`, and `barriers.on_command`."""
+        x, y, z, far, nx, ny, nz, lean, taken, _, _, phantom = sight
         (vx, vy, vz), (wx, wy, wz), (brake, slope, knee) = own.motion.vel, mate_vel, self._brake
         (bx, by, bz), (ex, ey, ez), (lx, ly, lz) = own.bias, own.doubt, own.last
-        (step, keep, sudden_keep, share), (error, floor, _, ahead_s) = self._step, self._lost
+        (step, keep, sudden_keep, share), (error, floor, _, _) = self._step, self._lost
         keep, squash = keep if own.keep is None or own.keep < keep else own.keep, self._pair[0]
-        doubt = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * ahead_s
-        now = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
+        doubt, away = self._doubt(own, sight)
+        now, away = _speed(far - taken, brake * lean, slope, knee * lean) + away - doubt, away - doubt
+        calm = _speed(far - taken + phantom, brake * lean, slope, knee * lean) + away if phantom else 0.0
         toward = nx * wx + ny * wy + nz * wz
         taken = taken + doubt * step - (toward * step if toward > 0.0 else 0.0)
         x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash
         lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-        later = _speed(far - taken, brake * lean, slope, knee * lean) + nx * vx + ny * vy + nz * vz - doubt
+        away = nx * vx + ny * vy + nz * vz - doubt
+        later = _speed(far - taken, brake * lean, slope, knee * lean) + away
+        then = _speed(far - taken + phantom, brake * lean, slope, knee * lean) + away if phantom else 0.0
         nx, ny, nz, scale = -nx / lean, -ny / lean, -nz / lean, 1 / (step * lean)
         lost = error + abs(nx) * ex + abs(ny) * ey + abs(nz) * ez + nx * bx + ny * by + nz * bz
-        last, bound, more = nx * lx + ny * ly + nz * lz, (later - keep * now) * scale, (later - sudden_keep * now) * scale
-        more = (more if more > bound else bound) - lost - last
-        bound, more = bound - lost, last + (more * share if more > 0.0 else more)
-        return (nx, ny, nz), bound if bound < more else more, floor - lost
+        last = nx * lx + ny * ly + nz * lz
+        bound = _granted((later - keep * now) * scale, (later - sudden_keep * now) * scale, lost, (last, share))
+        if phantom:
+            calm = _granted((then - keep * calm) * scale, (then - sudden_keep * calm) * scale, lost, (last, share))
+        return (nx, ny, nz), bound, floor - lost, calm if phantom else bound
+
+
+def _granted(most: float, sudden: float, lost: float, before: tuple[float, float]) -> float:
+    """`barriers.on_command`; `before`: the last command, and the share."""
+    last, share = before
+    more = (sudden if sudden > most else most) - lost - last
+    most, more = most - lost, last + (more * share if more > 0.0 else more)
+    return most if most < more else more
 
 
 def _speed(clearance_m: float, brake_m_s2: float, slope_per_s: float, knee_m_s: float) -> float:

@@ -172,7 +172,9 @@ def _half_widths(limits: LimitConfig, planar: bool) -> list[float]:
 def _stricter(a: SafetyParams, b: SafetyParams, limits: LimitConfig) -> SafetyConfig:
     picked = _pick_each(a.safety, b.safety)
     if picked["lift_bias_m_s2"] is not None:  # unset on one side, it is that side's other bias
-        picked["lift_bias_m_s2"] = max(p.lift_bias_m_s2 or p.accel_bias_m_s2 for p in (a.safety, b.safety))
+        picked["lift_bias_m_s2"] = max(
+            p.accel_bias_m_s2 if p.lift_bias_m_s2 is None else p.lift_bias_m_s2 for p in (a.safety, b.safety)
+        )
     sides = _half_widths(limits, a.planar)
     biases = [max(pair) for pair in zip(a.bias_m_s2, b.bias_m_s2, strict=True)]
     room = min(side - bias for side, bias in zip(sides, biases, strict=False))

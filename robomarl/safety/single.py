@@ -12,22 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.safety import barriers, bias, least, look_ahead, motion, qp
-from robomarl.safety.barriers import Body, Bound
+from robomarl.safety import barriers, least, look_ahead, motion, qp
+from robomarl.safety.barriers import Bound
 from robomarl.safety.batch import Library, filter_batch
-from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
+from robomarl.safety.bias import LARGE, Bias
 from robomarl.safety.carry import FilterCarry, Reason
 from robomarl.safety.constants import Constants
 from robomarl.safety.kinds import Kind, Shape
+from robomarl.safety.learned import Learned, learn_one
 from robomarl.safety.mates import Mate, MateRows, read
 from robomarl.safety.motion import Floats, Motion, Predicted, Vec3
+from robomarl.safety.pairs import Body, pair
 from robomarl.safety.strangers import strangers_in
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
 NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))
 Numbers = list[float]
-_FREE = Bound(math.inf, -math.inf)
+_FREE = Bound(math.inf, -math.inf, math.inf)
 _REASONS = tuple(Reason)
 
 
@@ -36,24 +38,12 @@ class Given(NamedTuple):
 
     own: Motion
     nominal: Numbers
-    learned: "Learned"
+    learned: Learned
     gain_per_s: float | None
     acting: list[Vec3]
     """Commands on their way, oldest first."""
     mates: list[Mate]
     strangers: list[Body]
-
-
-class Learned(NamedTuple):
-    """`Bias` in floats, after an estimate."""
-
-    estimate: Vec3
-    doubt: Vec3
-    anchor: Vec3
-    made: Vec3
-    unsure: Vec3
-    since_s: float
-    misfit: bool
 
 
 class Limits(NamedTuple):
@@ -65,6 +55,8 @@ class Limits(NamedTuple):
     """Right-hand sides, not clipped yet."""
     floors: Numbers
     """What each is clipped at."""
+    calms: Numbers
+    """What each is where they are at odds: see `barriers.Bound`."""
     low: list[Bound]
     high: list[Bound]
     """Of the command down and up each axis; empty without an arena."""
@@ -140,7 +132,7 @@ class SingleFilter:
             asked[2] = 0.0
         mates = read(c, view.heard, c.horizon_s - age)
         strangers = _strangers(c, view, c.horizon_s - age)
-        learned = _learned(c, carry.bias, state.vel, age)
+        learned = learn_one(c, carry.bias, state.vel, age)
         if mates is None or strangers is None or learned is None:
             return None
         acting = queue[len(queue) - len(c.queue.speed_s) :]
@@ -164,16 +156,17 @@ class SingleFilter:
 
     def _limits(self, own: Predicted, given: Given) -> Limits:
         """All half-spaces but the input box, on the command."""
-        c, normals, bounds, floors = self._c, [], [], []
-        gap = self._mate_rows.add(own, given.mates, (normals, bounds, floors))
-        others = [barriers.pair(c, kind, own, body, Floats, tail) for kind, body, tail in _bodies(c, given)]
+        c, normals, bounds, floors, calms = self._c, [], [], [], []
+        gap = self._mate_rows.add(own, given.mates, (normals, bounds, floors, calms))
+        others = [pair(c, kind, own, body, Floats, tail) for kind, body, tail in _bodies(c, given)]
         gap = min(gap, *(row.gap_m for row in others)) if others else gap
-        for n, (most, floor), _, _ in (barriers.speed_limit(c, own, Floats), *others):
+        for n, (most, floor, calm), _, _ in (barriers.speed_limit(c, own, Floats), *others):
             if not most >= c.loose_m_s2:
                 normals.append(n)
                 bounds.append(most)
                 floors.append(floor)
-        return Limits(normals, bounds, floors, *_arena(c, own), gap)
+                calms.append(calm)
+        return Limits(normals, bounds, floors, calms, *_arena(c, own), gap)
 
     def _remember(
         self, carry: FilterCarry, given: Given, done: tuple[Predicted, Vec3], command: np.ndarray
@@ -191,10 +184,13 @@ class SingleFilter:
         queue = carry.commands
         if len(queue):
             queue = np.concatenate((queue[1:], command[None]))
-        p, q, r, *parts = (memory[i : i + 3] for i in range(0, 24, 3))
+        p, q, r, estimate, doubt, anchor, made_now, unsure_now = (memory[i : i + 3] for i in range(0, 24, 3))
         misfits = carry.bias.misfits + 1 if learned.misfit else carry.bias.misfits
         return FilterCarry(
-            queue, Plan(p, q, r), Bias(*parts, np.float64(learned.since_s + c.period_s), misfits), carry.ok
+            queue,
+            Plan(p, q, r),
+            Bias(estimate, doubt, anchor, made_now, unsure_now, np.float64(learned.since_s + c.period_s), misfits),
+            carry.ok,
         )
 
 
@@ -231,30 +227,6 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
             yield solid.tail_kind, body, c.tail_m
 
 
-def _learned(c: Constants, before: Bias, vel: Vec3, age_s: float) -> Learned | None:
-    """`bias.learn` in floats; None where the memory is not as it should be."""
-    estimate, doubt, anchor, made, unsure = (part.tolist() for part in before[:5])
-    since, known = float(before.since_s), anchor[0] < LARGE
-    # A sum of sizes is below a limit only if all of them are, and are numbers.
-    sizes = sum(map(abs, (*estimate, *doubt, *made, *unsure, since))) + (sum(map(abs, anchor)) if known else 0.0)
-    if not sizes < LARGE or min(doubt) < 0 or not (known or anchor == [UNKNOWN_M_S] * 3):
-        return None
-    if not (known and since > 0):
-        axes = [bias.narrowed(c, i, (estimate[i], doubt[i]), (0.0, math.inf), Floats) for i in range(3)]
-    else:
-        told = [
-            bias.told_by(c, i, v - a - m, o, (since, age_s))
-            for i, (v, a, m, o) in enumerate(zip(vel, anchor, made, unsure, strict=True))
-        ]
-        axes = [bias.narrowed(c, i, (estimate[i], doubt[i]), told[i], Floats) for i in range(3)]
-    misfit = any(axis.misfit for axis in axes)
-    middle = [(axis.low + axis.high) / 2 for axis in axes]
-    half = [max(axis.high - axis.low, 0.0) / 2 for axis in axes]
-    if misfit or since >= bias.WINDOW_S or not (known and since > 0):
-        return Learned(middle, half, vel, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, misfit)
-    return Learned(middle, half, anchor, made, unsure, since, misfit)
-
-
 def _arena(c: Constants, own: Predicted) -> tuple[list[Bound], list[Bound]]:
     """What `stacked.faces` says, where it may bind; nothing where no wall may."""
     if c.arena is None:
@@ -278,7 +250,7 @@ def _solve(c: Constants, limits: Limits, nominal: Numbers) -> tuple[Vec3, Reason
 
 def _least(c: Constants, limits: Limits, start: Vec3) -> Vec3:
     """The command that breaks the rows least; see `least`."""
-    rows = [(*n, max(bound, -c.loose_m_s2)) for n, bound in zip(limits.normals, limits.bounds, strict=True)]
+    rows = [(*n, max(bound, -c.loose_m_s2)) for n, bound in zip(limits.normals, limits.calms, strict=True)]
     low, high = (np.array(side) for side in _box(c, limits))
     first = least.inside(np.array(start), (low, high), np)
     return least.least_violation(np.array(rows), first, (low, high)).tolist() if rows else first.tolist()

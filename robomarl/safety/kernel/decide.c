@@ -27,7 +27,7 @@ typedef struct {
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
     int count;
-    double *rows, *floors, gap;
+    double *rows, *floors, *calm, gap;
     Bound low[3], high[3];
 } Limits;
 
@@ -104,7 +104,7 @@ static int usable(const double *pos, const double *vel, double age, double max_a
 static void add_row(const RmConstants *c, const double *normal, const Bound *bound, Limits *l) {
     double *to = l->rows + 4 * l->count;
     copy(to, normal, 3);
-    to[3] = bound->most, l->floors[l->count] = bound->floor;
+    to[3] = bound->most, l->floors[l->count] = bound->floor, l->calm[l->count] = bound->calm;
     if (!(to[3] >= c->loose_m_s2)) l->count++;
 }
 
@@ -159,7 +159,7 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 }
 
 static void add_arena(const RmConstants *c, const Predicted *own, Limits *l) {
-    const Bound none = {INFINITY, -INFINITY};
+    const Bound none = {INFINITY, -INFINITY, INFINITY};
     for (int i = 0; i < 3; i++) {
         const double x = own->motion.pos[i];
         l->low[i] = c->has_arena ? rm_wall(c, own, i, -1.0, x - c->arena[0][i]) : none;
@@ -203,13 +203,22 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     for (int round = 0; round < LEAST_ROUNDS; round++) {
         double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
         for (int k = 0; k < l->count; k++) {
-            const double *row = l->rows + 4 * k, excess = dot(row, u) - larger(row[3], -c->loose_m_s2);
+            const double *row = l->rows + 4 * k, excess = dot(row, u) - larger(l->calm[k], -c->loose_m_s2);
             if (!(excess > 0)) continue;
             sum += excess, most = larger(most, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
         }
         for (int i = 0; i < 3; i++) u[i] = within(u[i] - step[i] * (most / larger(sum, 1e-12)), low[i], high[i]);
     }
+}
+
+/* The brake, or the nearest command that holds the rows of those that are heard. */
+static void brake_within(const RmConstants *c, Limits *l, double *u) {
+    double wanted[3];
+    for (int i = 0; i < 3; i++) wanted[i] = within(u[i], c->low[i], c->high[i]);
+    if (solve(c, l, wanted, u) == RM_OK) return;
+    copy(u, wanted, 3);
+    least_violation(c, l, u);
 }
 
 static void brake(const RmConstants *c, const Predicted *own, const Checked *k, double *u) {
@@ -269,7 +278,7 @@ static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Che
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
     const Given g = lay_out(s, in);
     const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
-    Limits limits = {0, rows, rows + 8 * most, INFINITY, {{0}}, {{0}}};
+    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
@@ -294,6 +303,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
     if (reason == RM_INFEASIBLE) least_violation(c, &limits, u);
+    if (reason == RM_STALE || reason == RM_MISSING) brake_within(c, &limits, u);
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);

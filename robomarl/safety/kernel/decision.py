@@ -182,8 +182,8 @@ def read(
 
 def _bias(out: np.ndarray, misfits: Array) -> Bias:
     """The memory of the bias in what came out."""
-    parts = (out[..., i : i + 3] for i in range(_BIAS, _ACTIVE - 1, 3))
-    return Bias(*parts, out[..., _ACTIVE - 1], misfits)
+    estimate, doubt, anchor, made, unsure = (out[..., i : i + 3] for i in range(_BIAS, _ACTIVE - 1, 3))
+    return Bias(estimate, doubt, anchor, made, unsure, out[..., _ACTIVE - 1], misfits)
 
 
 def _view(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

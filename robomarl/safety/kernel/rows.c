@@ -168,7 +168,8 @@ static double facing(const RmKind *kind, const Body *body, const double *tail, c
 /* barriers.on_command; `sudden` is what SUDDEN_KEEP leaves. */
 static Bound on_command(const RmConstants *c, double lost, double last, double most, double sudden) {
     const double more = larger(most, sudden) - lost - last;
-    const Bound bound = {smaller(most - lost, last + (more > 0 ? more * c->sudden_share : more)), c->floor_m_s2 - lost};
+    const double least = smaller(most - lost, last + (more > 0 ? more * c->sudden_share : more));
+    const Bound bound = {least, c->floor_m_s2 - lost, least};
     return bound;
 }
 
@@ -177,15 +178,19 @@ static Bound along_normal(const RmConstants *c, const Predicted *own, const doub
     return on_command(c, lost, dot(n, own->last), most, sudden);
 }
 
-/* barriers._Sight */
+/* pairs._Sight */
 typedef struct {
-    double offset[3], distance, n[3], lean, fast, taken, reach;
+    double offset[3], distance, n[3], lean, fast, taken, reach, turn, phantom;
 } Sight;
+
+/* Speed at right angles to a direction that has `along` of it. */
+static double across(const double *v, double along) { return sqrt(larger(dot(v, v) - along * along, 0.0) + RM_TINY); }
 
 static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
     const double *w = body->motion.vel, since = body->since_s, early = body->early_s, wait = larger(body->wait_s, 0.0);
     const double half = c->horizon_s * c->horizon_s / 2;
     Sight s;
+    s.phantom = 0.0;
     for (int i = 0; i < 3; i++) {
         s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - w[i] * body->wait_s;
         if (i == 2) s.offset[i] *= kind->squash;
@@ -202,25 +207,37 @@ static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own,
         fast += body->blind * c->blind_m_s * s.lean;
         error += body->blind * c->look_ahead_m;
     }
+    double blur = error * s.lean + smaller(way, room * (wait + early));
+    blur += pushed * (since * since / 2) + along_axes(s.n, own->doubt) * half;
+    s.turn = smaller(blur / s.distance, 1.0);
+    if (kind->yields) fast += s.turn * s.lean * across(w, toward / s.lean);
     s.fast = larger(fast, 0.0);
-    s.taken = kind->separation_m + error * s.lean + smaller(way, room * (wait + early));
-    s.taken += pushed * (since * since / 2) + along_axes(s.n, own->doubt) * half;
+    s.taken = kind->separation_m + blur;
     if (kind->yields) s.taken += s.fast * s.fast / (2 * c->brake_m_s2 * s.lean);
     return s;
 }
 
-/* barriers._better: whether the mate counts as braking from its plan's state, and then what it is. */
+/* pairs._doubt */
+static double doubt_of(const RmConstants *c, const RmKind *kind, const Predicted *own, const Sight *s) {
+    const double *v = own->motion.vel;
+    const double doubt = own->error_m_s * s->lean + along_axes(s->n, own->doubt) * c->horizon_s;
+    return kind->yields ? doubt + s->turn * s->lean * across(v, dot(s->n, v) / s->lean) : doubt;
+}
+
+/* pairs._better: whether the mate counts as braking from its plan's state, and then what it is. */
 static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                   Sight *sight) {
     const double lead = c->horizon_s + c->period_s, wait = larger(body->wait_s, 0.0);
     Body still = *body;
     still.wait_s = 0.0, still.since_s = smaller(body->since_s, lead), still.early_s = 0.0;
     Sight s = see(c, kind, own, &still, tail);
-    const double doubt = own->error_m_s * s.lean + along_axes(s.n, own->doubt) * c->horizon_s;
+    const double doubt = doubt_of(c, kind, own, &s);
     const double closing = larger(doubt - dot(s.n, own->motion.vel), 0.0);
     const double need = braking_distance(kind->slope_per_s, closing, c->brake_m_s2 * s.lean);
-    const double most = larger(s.distance - s.taken - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
-    s.taken += (1 - exp(-c->spend_per_s * wait)) * most;
+    const double clear = s.distance - s.taken;
+    const double most = larger(clear - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
+    const double spent = (1 - exp(-c->spend_per_s * wait)) * most;
+    s.taken += spent, s.phantom = larger(spent - larger(clear, 0.0), 0.0);
     if (!(s.distance - s.taken > sight->distance - sight->taken)) return 0;
     *sight = s;
     return 1;
@@ -231,7 +248,7 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double *v = own->motion.vel, *w = body->motion.vel, step = c->step_s;
     Sight s = see(c, kind, own, body, tail);
     const double moves = kind->yields && body->early_s > 0 && braked(c, kind, own, body, tail, &s) ? 0.0 : 1.0;
-    const double doubt = own->error_m_s * s.lean + along_axes(s.n, own->doubt) * c->horizon_s;
+    const double doubt = doubt_of(c, kind, own, &s);
     const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
     double n[3], lean, offset[3], fast = s.fast, taken = s.taken + doubt * step;
     if (kind->yields)
@@ -244,8 +261,14 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
     const double scale = 1 / (step * lean);
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
-    *bound = along_normal(c, own, normal, (later - larger(own->keep, kind->keep) * value) * scale,
-                          (later - c->sudden_keep * value) * scale);
+    const double keep = larger(own->keep, kind->keep);
+    *bound = along_normal(c, own, normal, (later - keep * value) * scale, (later - c->sudden_keep * value) * scale);
+    if (s.phantom > 0) {
+        const double before = allowed(kind, s.distance - s.taken + s.phantom, s.fast, c->brake_m_s2 * s.lean);
+        const double after = allowed(kind, ahead - taken + s.phantom, fast, c->brake_m_s2 * lean);
+        const double now = before + dot(s.n, v) - doubt, then = after + dot(n, v) - doubt;
+        bound->calm = along_normal(c, own, normal, (then - keep * now) * scale, (then - c->sudden_keep * now) * scale).most;
+    }
     return s.distance - kind->separation_m;
 }
 
@@ -253,7 +276,7 @@ Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign,
     const double speed = sign * own->motion.vel[axis], doubt = own->doubt[axis], t = c->horizon_s;
     const double worst = larger(larger(own->doubt[0], own->doubt[1]), own->doubt[2]), knee = c->brake_m_s2 / c->slope_per_s;
     const double reach = c->clear_m_s + own->error_m_s + worst * t + larger(speed, 0.0);
-    const Bound none = {INFINITY, -INFINITY};
+    const Bound none = {INFINITY, -INFINITY, INFINITY};
     if (own->keep == -INFINITY && 2 * c->brake_m_s2 * (gap - own->error_m - worst * t * t / 2) >= reach * reach + knee * knee)
         return none;
     const double clearance = gap - own->error_m - doubt * (t * t / 2), closing = speed + own->error_m_s + doubt * t;

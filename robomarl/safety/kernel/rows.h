@@ -24,7 +24,7 @@ typedef struct {
 
 /* barriers.Bound */
 typedef struct {
-    double most, floor;
+    double most, floor, calm;
 } Bound;
 
 /* bias.Bias */
