@@ -32,7 +32,7 @@ def test_the_textbook_filter_and_none_at_all_are_caught():
         assert found["collision_episodes"] >= 0.5 * found["episodes"]
 
 
-@pytest.mark.parametrize(("count", "seconds", "steps"), [(4, 8.0, 1.6e4), (8, 12.0, 2e4), (16, 20.0, 2.5e4)])
+@pytest.mark.parametrize(("count", "seconds", "steps"), [(4, 8.0, 1.6e4), (8, 12.0, 2e4), (16, 30.0, 2.5e4)])
 def test_swaps_arrive(count: int, seconds: float, steps: float):
     """In a calm world: what gusts, restarts and bursts of loss cost is no deadlock."""
     calm = Campaign("swap", count, seconds, mismatch=0.3, jitter=0.0, bursts=0.0, restart_every_s=0.0)
@@ -42,7 +42,7 @@ def test_swaps_arrive(count: int, seconds: float, steps: float):
     assert found["goal_rate"] >= 0.98
     # Straight through each other, at the same cruising speed: nobody can be faster.
     free = dataclasses.replace(calm, seconds=8.0, detour=False)
-    assert found["arrival_p50_s"] <= 2.4 * prove(free, VEHICLE, PERIOD_S, count * 800, "off")["arrival_p50_s"]
+    assert found["arrival_p50_s"] <= 2.8 * prove(free, VEHICLE, PERIOD_S, count * 800, "off")["arrival_p50_s"]
 
 
 @pytest.mark.parametrize(
