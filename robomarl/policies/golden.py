@@ -121,14 +121,26 @@ def check_filter(contract: Contract, golden: Golden, steps: int | None = None) -
 
 
 def filtered(contract: Contract, views: LocalView, action: np.ndarray) -> np.ndarray:
-    """[S, T, N, A] what the safety filter makes of the actions, from its initial carry."""
+    """[S, T, N, A] what the safety filter makes of the actions, from its initial carry.
+
+    The memory goes from one decision to the next in single precision, as it does through the filtered graph: where no
+    command holds all rows, decisions tell of its last digits.
+    """
     safety = filter_for(contract.action, contract.safety)
     carry = safety.init(action.shape[:1] + action.shape[2:3])
     commands = []
     for t in range(action.shape[1]):
-        carry, result = safety(carry, at(views, t), action[:, t])
+        carry, result = safety(in_single(carry), at(views, t), action[:, t])
         commands.append(np.asarray(result.command, np.float32))
     return np.stack(commands, 1)
+
+
+def in_single(tree: Any) -> Any:
+    """Nested NamedTuples with every number rounded to single precision; whole numbers as they are."""
+    if hasattr(tree, "_fields"):
+        return type(tree)(*map(in_single, tree))
+    array = np.asarray(tree)
+    return array.astype(np.float32).astype(np.float64) if array.dtype.kind == "f" else tree
 
 
 def worst(stage: str, ours: np.ndarray, theirs: np.ndarray, names: list[str], tolerance: float) -> Deviation:

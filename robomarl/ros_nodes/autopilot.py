@@ -23,6 +23,7 @@ from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
 from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
+from robomarl.safety.bias import unanchored
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -203,8 +204,9 @@ class Autopilot:
             self._guide.begin()
 
     def _fly(self, reading: Reading, now: Now) -> Decision:
-        if self._carry is None or now.steady_s - self._decided_s > self._patience.max_gap_s:
-            self._carry = self._fresh_carry(reading.view)
+        was_blind, gap_s = not math.isnan(self._lost_s), now.steady_s - self._decided_s
+        if self._carry is None or was_blind or gap_s > self._patience.max_gap_s:
+            self._carry = self._fresh_carry(reading.view, self._carry)
         elif self._renews:  # the policy's memory from the start; the filter's goes on
             self._carry = self._pilot.init(reading.view)._replace(safety=self._carry.safety)
         self._renews = False
@@ -239,22 +241,38 @@ class Autopilot:
         share = min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0)
         return share * wanted + (1 - share) * guided
 
-    def _fresh_carry(self, view: LocalView) -> PilotCarry:
-        """Memory from the start; but what was really sent of late is still on its way to the rotors."""
+    def _fresh_carry(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
+        """Memory from the start; but what was really sent of late is still on its way to the rotors.
+
+        What the filter has learned of the bias is not forgotten by a gap or a blind tick.
+        """
         carry = self._pilot.init(view)
         queue = np.array(carry.safety.commands)
         if late := self._fallback.latest(len(queue)):
             queue[-len(late) :] = late
-        return carry._replace(safety=carry.safety._replace(commands=queue))
+        safety = carry.safety._replace(commands=queue)
+        if before is not None:
+            safety = safety._replace(bias=unanchored(before.safety.bias))
+        return carry._replace(safety=safety)
 
     def _blind(self, reading: Reading, now: Now, reason: Held) -> Decision:
         """Brake without knowing where one is; give up when that has lasted too long."""
-        self._carry = None
+        if reason is Held.FAILED:  # whatever it was may be in the memory
+            self._carry = None
         self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
         age_s = now.stamp_s - self._inbox.own_stamp_s
-        command = self._fallback.brake(self._inbox.own, age_s, now.steady_s)
+        command = self._blind_brake(age_s, now)
         self._fallback.note(now.steady_s, command)
         return self._hold(reading, reason, command)
+
+    def _blind_brake(self, age_s: float, now: Now) -> np.ndarray:
+        """[A] against the velocity that the robot must have, and against its bias where the filter knows of it."""
+        if self._carry is None:
+            return self._fallback.brake(self._inbox.own, age_s, now.steady_s)
+        reckoned = self._fallback.velocity(self._inbox.own, age_s, now.steady_s)
+        safety, command = self._pilot.safety.blind(self._carry.safety, reckoned, age_s)
+        self._carry = self._carry._replace(safety=safety)
+        return self._form.padded(command[:3])
 
     def _hold(self, reading: Reading, reason: Held, command: np.ndarray | None) -> Decision:
         nothing = np.full(self._pilot.policy.action.size, np.nan)

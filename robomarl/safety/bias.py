@@ -130,6 +130,11 @@ def expect(c: Constants, memory: Bias, commands: Array, xp: ModuleType) -> Bias:
     )
 
 
+def unanchored(memory: Bias) -> Bias:
+    """The memory where nothing tells the velocity since: what was learned stays, only the anchor goes."""
+    return memory._replace(anchor_m_s=memory.anchor_m_s * 0.0 + UNKNOWN_M_S)
+
+
 def is_sane(memory: Bias, xp: ModuleType) -> Array:
     """[...] whether all numbers are, and none is absurdly large; an unknown anchor is as it should be."""
     parts = xp.concatenate([memory.estimate_m_s2, memory.doubt_m_s2, memory.made_m_s, memory.unsure_m_s], -1)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
+from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias, unanchored
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array
 from robomarl.view import Plan
@@ -80,8 +80,7 @@ def without_sight(carry: FilterCarry, command: Array) -> FilterCarry:
     commands = carry.commands
     if commands.shape[-2]:
         commands = np.concatenate([commands[..., 1:, :], np.asarray(command)[..., None, :]], -2)
-    bias = carry.bias
-    return carry._replace(commands=commands, bias=bias._replace(anchor_m_s=bias.anchor_m_s * 0.0 + UNKNOWN_M_S))
+    return carry._replace(commands=commands, bias=unanchored(carry.bias))
 
 
 def initial_carry(

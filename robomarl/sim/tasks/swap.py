@@ -3,6 +3,8 @@
 Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 """
 
+import math
+
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
@@ -41,11 +43,12 @@ def observation(scenario: Scenario) -> ObservationSpec:
 
 
 def action(scenario: Scenario) -> ActionSpec:
-    """World-frame acceleration and yaw rate, within the vehicle's limits."""
+    """World-frame acceleration and yaw rate, within the vehicle's limits and the scenario's."""
     limits = scenario.vehicle_config.limits
+    most = scenario.action_m_s2 or (math.inf,) * 3
     accel = [
-        ActionField(f"acceleration.{axis}", "m/s^2", "world", low, high)
-        for axis, low, high in zip("xyz", limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
+        ActionField(f"acceleration.{axis}", "m/s^2", "world", max(low, -m), min(high, m))
+        for axis, low, high, m in zip("xyz", limits.accel_min_m_s2, limits.accel_max_m_s2, most, strict=True)
     ]
     yaw_rate = ActionField("yaw_rate", "rad/s", "world", -limits.yaw_rate_rad_s, limits.yaw_rate_rad_s)
     return ActionSpec((*accel, yaw_rate))
