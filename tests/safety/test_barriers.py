@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robomarl.safety import barriers
-from robomarl.safety.barriers import Body, Row
+from robomarl.safety import barriers, pairs
+from robomarl.safety.barriers import Bound, Row
 from robomarl.safety.constants import Constants, constants_of
 from robomarl.safety.filter import SafetyParams
 from robomarl.safety.motion import Floats, Motion, Predicted
+from robomarl.safety.pairs import Body
 from tests.safety.views import EXACT, PARAMS
 
 coordinate = st.floats(-1.5, 1.5)
@@ -27,14 +28,18 @@ def fresh(pos, vel) -> Body:
 
 
 def bare(params: SafetyParams, period_s: float = 0.02) -> Constants:
-    """Without any margin, the arc of a period included."""
+    """Without any margin, the arc of a period included; all of what is asked for is granted at once."""
     c = constants_of(dataclasses.replace(params, period_s=period_s))
-    return c._replace(own_error_m=0.0, mates=c.mates._replace(error_m=0.0))
+    return c._replace(own_error_m=0.0, mates=c.mates._replace(error_m=0.0), sudden_share=1.0, sudden_keep=0.0)
 
 
 def pair(c: Constants, own: Predicted, body: Body, xp) -> Row:
     """The row between team-mates."""
-    return barriers.pair(c, c.mates, own, body, xp)
+    return pairs.pair(c, c.mates, own, body, xp)
+
+
+def numbers(row: Row) -> list:
+    return [*row.normal, *row.bound, row.value, row.gap_m]
 
 
 KNEE_M_S = 1.6 / 8
@@ -50,7 +55,7 @@ def test_head_on_by_hand(exact: SafetyParams):
     assert row.normal == pytest.approx((1, 0, 0))
     # One period ahead the own way is 2 cm shorter, the mate's approach is balanced by its shorter braking distance.
     later = np.sqrt(2 * 1.6 * (2.0 - 0.02 - 1 / 3.2) - KNEE_M_S**2) - 1
-    assert row.bound == pytest.approx((later - (1 - 4 * 0.02) * (allowed - 1)) / 0.02)
+    assert row.bound.most == pytest.approx((later - (1 - 4 * 0.02) * (allowed - 1)) / 0.02)
 
 
 def test_two_that_brake_from_the_boundary_stop_at_the_safety_distance(exact: SafetyParams):
@@ -87,7 +92,7 @@ def test_on_the_row_the_barrier_decays_as_the_gain_says(offset, vel, aside):
     mate = fresh((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     row = pair(c, certain(offset, vel), mate, Floats)
     normal = np.array(row.normal)
-    accel = row.bound * normal + np.cross(normal, aside)
+    accel = row.bound.most * normal + np.cross(normal, aside)
     after = pair(c, certain(*stepped(c, offset, vel, accel)), mate, Floats)
     rate = (after.value - row.value) / c.step_s
     assert rate == pytest.approx(-c.gain_per_s * row.value, abs=2e-2)
@@ -105,8 +110,8 @@ def test_over_a_whole_period_no_more_is_lost(offset, vel, mate_vel):
     other = pair(c, certain(origin, mate_vel), fresh(offset, vel), Floats)
     if min(mine.value, other.value) < 0:
         return
-    one = stepped(c, offset, vel, np.array(mine.normal) * min(mine.bound, 3.0))
-    two = stepped(c, origin, mate_vel, np.array(other.normal) * min(other.bound, 3.0))
+    one = stepped(c, offset, vel, np.array(mine.normal) * min(mine.bound.most, 3.0))
+    two = stepped(c, origin, mate_vel, np.array(other.normal) * min(other.bound.most, 3.0))
     after = pair(c, certain(*one), fresh(*two), Floats)
     allowed = (1 - 2 * c.gain_per_s * c.step_s) * mine.value
     # 5 mm: the arc within a period, which the errors of both cover outside this test.
@@ -117,22 +122,24 @@ def test_over_a_whole_period_no_more_is_lost(offset, vel, mate_vel):
 @given(vector, vector, vector, vector, st.floats(0, 0.5))
 def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age):
     c = constants_of(PARAMS)
-    own, mate = Predicted(Motion(pos, vel), 0.03, 0.1), Body(Motion(mate_pos, mate_vel), age - 0.02, age)
+    known = (0.3, -0.2, 0.5), (0.1, 0.2, 0.3), (1.0, -2.0, 0.5)  # bias, its doubt, last command
+    own = Predicted(Motion(pos, vel), 0.03, 0.1, *known)
+    mate = Body(Motion(mate_pos, mate_vel), age - 0.02, age)
     arrays = [tuple(np.array([x]) for x in v) for v in (pos, vel, mate_pos, mate_vel)]
     ages = np.array([age])
-    array_own = Predicted(Motion(*arrays[:2]), np.array([0.03]), np.array([0.1]))
+    array_own = Predicted(Motion(*arrays[:2]), np.array([0.03]), np.array([0.1]), *([*map(np.array, v)] for v in known))
     for row, rows in (
         (
             pair(c, own, mate, Floats),
             pair(c, array_own, Body(Motion(*arrays[2:]), ages - 0.02, ages), np),
         ),
         (
-            barriers.pair_textbook(c, c.mates, own.motion, mate, Floats),
-            barriers.pair_textbook(c, c.mates, array_own.motion, Body(Motion(*arrays[2:]), ages, ages), np),
+            pairs.pair_textbook(c, c.mates, own.motion, mate, Floats),
+            pairs.pair_textbook(c, c.mates, array_own.motion, Body(Motion(*arrays[2:]), ages, ages), np),
         ),
         (barriers.speed_limit(c, own, Floats), barriers.speed_limit(c, array_own, np)),
     ):
-        np.testing.assert_allclose([*row.normal, *row[1:]], [x[0] for x in (*rows.normal, *rows[1:])], rtol=1e-12)
+        np.testing.assert_allclose(numbers(row), [x[0] for x in numbers(rows)], rtol=1e-12)
 
 
 @given(vector, vector, vector, vector)
@@ -152,26 +159,25 @@ def test_following_the_allowed_speed_never_takes_more_than_the_brake(params: Saf
     demand = s * np.gradient(s, x)
     assert demand.max() <= brake * (1 + 1e-3)
     assert np.gradient(s, x).max() <= c.slope_per_s * (1 + 1e-6)
-    assert (s[x <= 0] == 0).all()
-    assert (s**2 <= 2 * brake * np.maximum(x, 0) + 1e-12).all()
+    np.testing.assert_allclose(s[x <= 0], c.slope_per_s * x[x <= 0])  # who is too near backs off
+    assert (s[x > 0] ** 2 <= 2 * brake * x[x > 0] + 1e-12).all()
 
 
 def test_textbook_row_by_hand(exact: SafetyParams):
     c = constants_of(exact, "textbook")
-    row = barriers.pair_textbook(
+    row = pairs.pair_textbook(
         c, c.mates, Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), fresh((2.2, 0.0, 1.0), (-1.0, 0.5, 0.0)), Floats
     )
     root = np.sqrt(2 * 3.2 * 2.0)
     assert row.value == pytest.approx(root - 2)
-    assert row.bound == pytest.approx(0.5 * (-3.2 * 2 / root + 0.25 / 2.2 + 4 * (root - 2)))
+    assert row.bound.most == pytest.approx(0.5 * (-3.2 * 2 / root + 0.25 / 2.2 + 4 * (root - 2)))
 
 
 def test_a_wall_stops_the_robot_in_front_of_it(exact: SafetyParams):
     c = bare(exact)
-    own = certain((0, 0, 0), (0, 0, 0))
     gap, speed = 2.0, 1.2
     for _ in range(400):
-        accel = min(barriers.wall(c, own, gap, speed, Floats)[0], 3.0)
+        accel = min(barriers.wall(c, certain((0, 0, 0), (speed, 0, 0)), (0, 1.0), gap, Floats)[0].most, 3.0)
         gap, speed = gap - speed * c.step_s - accel * c.step_s**2 / 2, speed + accel * c.step_s
         assert gap > -1e-3
         assert accel > -1.61
@@ -181,9 +187,11 @@ def test_a_wall_stops_the_robot_in_front_of_it(exact: SafetyParams):
 @given(st.floats(-0.5, 6), st.floats(-3, 3), st.floats(0, 0.4))
 def test_far_from_a_wall_it_cannot_bind(gap, speed, error):
     c = constants_of(PARAMS)
-    own = Predicted(Motion((0, 0, 0), (0, 0, 0)), 0.05, error)
-    if barriers.far_from_wall(c, own, gap, speed):
-        assert barriers.wall(c, own, gap, speed, Floats)[0] >= max(c.mates.reach_m_s2) + c.drift_m_s2
+    for bias, doubt, last in ((0.0, 0.0, 0.0), (0.5, 0.5, 3.0), (-0.5, 0.5, -3.0), (0.0, 0.9, -3.0)):
+        known = ((bias, 0.0, 0.0), (doubt, 0.0, 0.0), (last, 0.0, 0.0))
+        own = Predicted(Motion((0, 0, 0), (speed, 0, 0)), 0.05, error, *known)
+        if barriers.far_from_wall(c, own, gap, speed):
+            assert barriers.wall(c, own, (0, 1.0), gap, Floats)[0].most >= max(c.mates.reach_m_s2)
 
 
 def test_a_plan_is_used_only_if_it_is_one(params: SafetyParams):
@@ -191,23 +199,46 @@ def test_a_plan_is_used_only_if_it_is_one(params: SafetyParams):
     lead = c.horizon_s + c.period_s
     state = Motion((1.0, 0.0, 1.0), (0.5, 0.0, 0.0))
     real = Motion((1.0 + 0.5 * lead + 0.005, 0.0, 1.0), (0.6, 0.0, 0.0))
-    found = barriers.mate_of(c, state, real, 0.2, Floats)
+    stop = (real.pos[0] + 0.6**2 / (2 * c.brake_m_s2) + 0.02, 0.0, 1.0)
+    found = pairs.mate_of(c, state, (real, stop), 0.2, Floats)
     assert found.motion == real
     assert (found.wait_s, found.since_s) == pytest.approx((0.2 - lead, 0.2))
-    for fake in (
-        state,
-        Motion((0.0,) * 3, (0.0,) * 3),
-        Motion(real.pos, (5.0, 0.0, 0.0)),
-        Motion((float("nan"),) * 3, real.vel),
+    assert found.late_m == pytest.approx(0.02)
+    assert found.early_s == c.spread_s, "older than its plan: it may have turned to a newer one that early"
+    assert pairs.mate_of(c, state, (real, stop), lead, Floats).early_s == 0
+    for fake, rest in (
+        (state, stop),
+        (Motion((0.0,) * 3, (0.0,) * 3), (0.0,) * 3),
+        (Motion(real.pos, (5.0, 0.0, 0.0)), stop),
+        (Motion((float("nan"),) * 3, real.vel), stop),
+        (real, (real.pos[0] + 0.1, 0.0, 1.0)),  # nearer than it can brake: 0.11 m
+        (real, (float("nan"),) * 3),
     ):
-        found = barriers.mate_of(c, state, fake, 0.2, Floats)
+        found = pairs.mate_of(c, state, (fake, rest), 0.2, Floats)
         assert found.motion == state
-        assert found.wait_s == 0.2
+        assert (found.wait_s, found.late_m, found.early_s) == (0.2, 0.0, 0.0)
 
 
 def test_right_hand_sides_are_clipped_to_what_is_useful(params: SafetyParams):
-    c = constants_of(params)
-    assert barriers.clip(c, -50.0, Floats) == -(1.6 + 0.3)
-    assert barriers.clip(c, 1.0, Floats) == 1.0
+    """From below at the acceleration that brakes for sure, error, bias and doubt taken off; never below the box."""
+    c, normal, s = constants_of(params), (0.0, 0.0, 1.0), params.safety
+    for bias, doubt in ((0.0, 0.0), (0.4, 0.1), (0.0, params.bias_m_s2[2])):
+        own = certain((0, 0, 1), (0, 0, 0))._replace(bias=(0.0, 0.0, bias), doubt=(0.0, 0.0, doubt))
+        hard = barriers.on_command(c, own, normal, (-50.0, -50.0), Floats)
+        sure = s.brake_m_s2 + s.accel_error_m_s2 + bias + doubt
+        assert barriers.clip(c, hard, Floats) == pytest.approx(-sure, abs=2e-6)
+        assert barriers.clip(c, hard, Floats) >= c.low[2]
+    assert barriers.clip(c, Bound(1.0, -1.9, 1.0), Floats) == 1.0
     corner = np.linalg.norm(c.mates.reach_m_s2)
-    assert barriers.clip(c, np.inf, Floats) >= corner
+    assert barriers.clip(c, Bound(np.inf, -1.9, np.inf), Floats) >= corner
+
+
+def test_what_is_asked_for_beyond_the_last_command_is_granted_in_part(params: SafetyParams):
+    """It may be in force for the spread of the delay longer than a period; what takes less than the last, at once."""
+    c, normal = constants_of(params), (1.0, 0.0, 0.0)
+    own = certain((0, 0, 1), (0, 0, 0))._replace(last=(0.5, 0.0, 0.0))
+    error = params.safety.accel_error_m_s2
+    more = barriers.on_command(c, own, normal, (2.0, 2.0), Floats).most
+    assert more == pytest.approx(0.5 + (2.0 - error - 0.5) * c.sudden_share)
+    assert barriers.on_command(c, own, normal, (0.6, 0.6), Floats).most == pytest.approx(0.6 - error)
+    assert 0 < c.sudden_share <= c.period_s / (c.period_s + c.spread_s)

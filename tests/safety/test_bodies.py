@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robomarl.safety import barriers
-from robomarl.safety.barriers import Body
+from robomarl.safety import pairs
 from robomarl.safety.bodies import Obstacle, Strangers, Tail
 from robomarl.safety.constants import Constants, constants_of
 from robomarl.safety.kinds import Shape
 from robomarl.safety.motion import Floats, Motion, Predicted
+from robomarl.safety.pairs import Body
 from robomarl.safety.separation import apart
 from tests.safety.views import EXACT
 
@@ -75,7 +75,7 @@ def test_from_the_boundary_a_stranger_comes_no_nearer_before_we_are_at_rest(spee
     assert kind is not None
     own = Predicted(Motion((0, 0, 1), (speed, 0, 0)), 0.0, 0.0)
     body = Body(Motion((0.3 + apart_m, 0, 1), (-theirs, 0, 0)), 0.0, 0.0)
-    if barriers.pair(c, kind, own, body, Floats).value < 0:
+    if pairs.pair(c, kind, own, body, Floats).value < 0:
         return
     time = np.linspace(0, speed / c.brake_m_s2, 200)
     ours = speed * time - c.brake_m_s2 * time**2 / 2
@@ -95,8 +95,8 @@ def test_the_row_keeps_the_barrier_against_the_worst_that_a_stranger_does(answer
         for _ in range(600):
             own = Predicted(Motion((x, 0, 1), (v, 0, 0)), 0.0, 0.0)
             body = Body(Motion((0.3 + gap + x, 0, 1), (-theirs, 0, 0)), 0.0, 0.0)
-            row = barriers.pair(c, kind, own, body, Floats)
-            u = max(min(row.bound, 2.0), -c.brake_m_s2)
+            row = pairs.pair(c, kind, own, body, Floats)
+            u = max(min(row.bound.most, 2.0), -c.brake_m_s2)
             push = min(accel, (3.0 - theirs) / c.step_s)
             gap -= (v + theirs) * c.step_s + (u + push) * c.step_s**2 / 2
             x, v, theirs = x + v * c.step_s + u * c.step_s**2 / 2, v + u * c.step_s, theirs + push * c.step_s
@@ -133,12 +133,12 @@ def test_the_distance_to_an_obstacle_is_to_its_surface(obstacle: Obstacle, gap: 
     solid = c.solids[0]
     body = Body(Motion(solid.place_m, (0.0, 0.0, 0.0)), 0.0, 0.0, solid.shape)
     own = Predicted(Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), 0.0, 0.0)
-    assert barriers.pair(c, solid.kind, own, body, Floats).gap_m == pytest.approx(gap - 0.15)
+    assert pairs.pair(c, solid.kind, own, body, Floats).gap_m == pytest.approx(gap - 0.15)
     # The tail hangs straight down from the centre.
     lower = 1.9 if obstacle.kind == "capsule" else gap
     assert solid.tail_kind is not None
     if obstacle.kind != "capsule":
-        found = barriers.pair(c, solid.tail_kind, own, body, Floats, c.tail_m).gap_m
+        found = pairs.pair(c, solid.tail_kind, own, body, Floats, c.tail_m).gap_m
         assert found == pytest.approx(lower - 0.1)
 
 

@@ -79,7 +79,8 @@ def test_the_campaign_keeps_its_own_assumptions(params: SafetyParams):
         assert np.linalg.norm(view.own.vel_m_s - world.team.vel, axis=-1).max() <= params.safety.velocity_error_m_s
         zero = np.zeros_like(world.team.pos)
         world.step(zero, view.heard.plan._replace(pos_m=zero, vel_m_s=zero, stop_m=zero))
-    assert np.linalg.norm(world.push, axis=-1).max() <= params.safety.accel_error_m_s2
+    assert np.linalg.norm(world.gust, axis=-1).max() <= params.safety.accel_error_m_s2 + 1e-12
+    assert (np.abs(world.constant) <= np.array(params.bias_m_s2)).all()
     assert world.delay.min() >= 4
     assert world.delay.max() <= 8
     assert view.heard.age_s.min() == pytest.approx(PERIOD_S)

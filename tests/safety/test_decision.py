@@ -12,11 +12,13 @@ from robomarl.safety import kernel
 from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
 from robomarl.view import LocalView
 from tests.safety.test_vehicles import VEHICLES, views_for
-from tests.safety.views import PARAMS, leaves, make_view, pick, random_carry, random_views, replace_leaf
+from tests.safety.views import PARAMS, leaves, make_view, pick, random_carry, random_views, replace_leaf, spread_out
 
 NUM = 300
 BAD = (np.nan, np.inf, -np.inf, 1e9)
 READ = ("own.pos_m", "own.vel_m_s", "own.age_s", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
+
+REMEMBERED = ("commands", *(f"bias.{name}" for name in ("estimate_m_s2", "doubt_m_s2", "anchor_m_s", "made_m_s")))
 
 pytestmark = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 
@@ -66,6 +68,7 @@ def test_a_large_team_decides_the_same_everywhere(random: np.random.Generator):
     """Twenty-three mates, some heard twice, of whom so many must be heard that this matters now and then."""
     params = dataclasses.replace(PARAMS, min_mates=19)
     views, carry = random_views(random, 60, 23, mask_share=0.9), random_carry(params, random, 60)
+    views = spread_out(views, np.repeat([1.0, 8.0], 30)[:, None, None])
     for array in (views.heard.pos_m, views.heard.vel_m_s, views.heard.age_s):
         array[::3, 5] = array[::3, 2]
     nominal = random.normal(size=(60, 4)) * 3
@@ -78,16 +81,16 @@ def test_a_large_team_decides_the_same_everywhere(random: np.random.Generator):
 
 
 @pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("leaf", [*READ, "nominal", "commands", "drift_m_s2"])
+@pytest.mark.parametrize("leaf", [*READ, "nominal", *REMEMBERED])
 def test_faults_come_to_the_same(leaf: str, bad: float, params: SafetyParams, random: np.random.Generator):
     view, carry = random_views(random, 40, mask_share=1.0), random_carry(params, random, 40)
     nominal = random.normal(size=(40, 4))
     if leaf == "nominal":
         nominal[:, 2] = bad
-    elif leaf in ("commands", "drift_m_s2"):
-        broken = getattr(carry, leaf).copy()
+    elif leaf in REMEMBERED:
+        broken = dict(leaves(carry))[leaf].copy()
         broken[..., -1] = bad
-        carry = carry._replace(**{leaf: broken})
+        carry = replace_leaf(carry, leaf, broken)
     else:
         value = dict(leaves(view))[leaf].copy()
         value.reshape(40, -1)[:, 0] = bad

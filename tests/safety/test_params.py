@@ -18,8 +18,16 @@ def test_parameters_survive_a_bundle(params: SafetyParams):
 
 
 def test_a_brake_that_the_limits_do_not_allow_is_refused(params: SafetyParams):
-    with pytest.raises(ValueError, match=r"reaches 2 m/s\^2 on its worst axis; braking needs .* = 2.3"):
+    """Brake, error and bias together, on each axis with its own bias; the message has the sum."""
+    lift = r"reaches 2.9 m/s\^2 along z, .*accel_error_m_s2 \+ lift_bias_m_s2 = 2 \+ 0.3 \+ 1 = 3.3"
+    with pytest.raises(ValueError, match=lift):
         changed(params, brake_m_s2=2.0)
+    level = r"reaches 3 m/s\^2 along x, .*accel_error_m_s2 \+ accel_bias_m_s2 = 1.6 \+ 0.3 \+ 1.2 = 3.1"
+    with pytest.raises(ValueError, match=level):
+        changed(params, accel_bias_m_s2=1.2)
+    with pytest.raises(ValueError, match="along z, .* accel_bias_m_s2 = .* = 2.95"):
+        changed(params, accel_bias_m_s2=1.05, lift_bias_m_s2=None)
+    assert changed(params, accel_bias_m_s2=1.1).bias_m_s2 == (1.1, 1.1, 1.0), "just so"
 
 
 def test_a_gain_that_the_period_does_not_allow_is_refused(params: SafetyParams):
@@ -33,25 +41,28 @@ def test_an_arena_without_inside_is_refused():
 
 
 def test_the_stricter_number_wins_on_both_sides(params: SafetyParams):
-    limits = dataclasses.replace(params.limits, speed_m_s=1.0, accel_max_m_s2=(4.0, 2.5, 2.0))
+    limits = dataclasses.replace(params.limits, speed_m_s=1.0, accel_max_m_s2=(4.0, 2.5, 3.5))
     other = dataclasses.replace(params, limits=limits, arena=Arena((-1, -9, 0), (9, 9, 9)), min_mates=2)
     other = changed(other, separation_m=0.3, delay_s=0.04, gain_per_s=2.0)
     for both in (params.tighten(other), other.tighten(params)):
         assert both.limits.speed_m_s == 1.0
-        assert both.limits.accel_max_m_s2 == (3.0, 2.5, 2.0)
+        assert both.limits.accel_max_m_s2 == (3.0, 2.5, 2.9)
         assert (both.safety.separation_m, both.safety.delay_s, both.safety.gain_per_s) == (0.3, 0.16, 2.0)
         assert both.arena == Arena((-1, -3, 0.1), (3, 3, 3))
         assert both.min_mates == 2
 
 
 def test_a_bundle_that_allows_less_acceleration_leaves_less_to_brake_with(params: SafetyParams):
-    limits = dataclasses.replace(params.limits, accel_min_m_s2=(-1.0,) * 3, accel_max_m_s2=(1.0,) * 3)
-    weak = dataclasses.replace(changed(params, brake_m_s2=0.5), limits=limits)
-    assert params.tighten(weak).safety.brake_m_s2 == 0.5
-    tiny = dataclasses.replace(limits, accel_min_m_s2=(-0.3,) * 3)
-    none = dataclasses.replace(changed(params, brake_m_s2=0.1, accel_error_m_s2=0.0), limits=tiny)
+    narrow = dataclasses.replace(params.limits, accel_min_m_s2=(-1.0, -1.0, -2.9), accel_max_m_s2=(1.0, 1.0, 2.9))
+    weak = dataclasses.replace(changed(params, brake_m_s2=0.5), limits=narrow)
+    assert params.tighten(weak).safety.brake_m_s2 == pytest.approx(0.5)
+    # The bundle knows of less bias; what is left is the room less the error and the larger bias of the two.
+    sure = dataclasses.replace(changed(params, brake_m_s2=0.65, accel_bias_m_s2=0.05), limits=narrow)
+    assert params.tighten(sure).safety.brake_m_s2 == pytest.approx(1.0 - 0.3 - 0.2)
+    tiny = dataclasses.replace(params.limits, accel_min_m_s2=(-0.3,) * 3)
+    none = changed(params, brake_m_s2=0.1, accel_error_m_s2=0.0, lift_bias_m_s2=0.2)
     with pytest.raises(ValueError, match="leaves nothing to brake with"):
-        params.tighten(none)
+        params.tighten(dataclasses.replace(none, limits=tiny))
 
 
 def test_other_periods_are_refused(params: SafetyParams):
@@ -59,15 +70,22 @@ def test_other_periods_are_refused(params: SafetyParams):
         params.tighten(dataclasses.replace(params, period_s=0.01))
 
 
-@pytest.mark.parametrize(("delay_s", "length"), [(0.0, 0), (0.02, 1), (0.05, 3), (0.16, 8)])
-def test_the_queue_holds_what_the_longest_delay_leaves_open(params: SafetyParams, delay_s: float, length: int):
+# Of those on their way, decided k periods ago, these may be in force until the next estimate, as the shortest delay is
+# half of it: none; 1; 3, 2 and 1; 8 to 4. The new one counts, which may be in force early.
+@pytest.mark.parametrize(("delay_s", "length", "in_force"), [(0.0, 0, 1), (0.02, 1, 2), (0.05, 3, 3), (0.16, 8, 5)])
+def test_the_queue_holds_what_the_longest_delay_leaves_open(
+    params: SafetyParams, delay_s: float, length: int, in_force: int
+):
     c = constants_of(changed(params, delay_s=delay_s))
     assert changed(params, delay_s=delay_s).queue_length == length == len(c.queue.speed_s)
     assert sum(c.queue.speed_s) == pytest.approx(c.horizon_s)
-    assert sum(c.queue.next_s) == pytest.approx(0.02)
+    assert c.horizon_s == delay_s
+    assert sum(c.queue.way_s2) == pytest.approx(delay_s**2 / 2)
+    assert c.next_count == in_force
 
 
 def test_textbook_has_no_margins(params: SafetyParams):
     c = constants_of(params, "textbook")
-    assert (c.own_error_m, c.mates.error_m, c.own_error_m_s, c.accel_error_m_s2, c.drift_m_s2) == (0,) * 5
+    assert (c.own_error_m, c.mates.error_m, c.own_error_m_s, c.accel_error_m_s2) == (0,) * 4
+    assert c.bias_m_s2 == c.mates.bias_m_s2 == (0, 0, 0)
     assert (c.horizon_s, len(c.queue.speed_s)) == (0, 0)

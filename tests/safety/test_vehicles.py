@@ -11,12 +11,13 @@ import pytest
 from robomarl.config import UserError, build, to_dict
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.bodies import Obstacle, Strangers, Tail
+from robomarl.safety.carry import UNKNOWN_M_S
 from robomarl.safety.constants import constants_of
 from robomarl.safety.filter import Arena, Reason, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.jax_filter import make_jax_filter
 from robomarl.view import LocalView
 from tests.safety.test_filter import numbers
-from tests.safety.views import PARAMS, pick, random_carry, random_views
+from tests.safety.views import PARAMS, pick, random_carry, random_views, spread_out
 
 NUM = 120
 ARENA = Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0))
@@ -72,7 +73,10 @@ def carry_for(params: SafetyParams, random: np.random.Generator, num: int = NUM)
     """Memories; a vehicle in the plane has never been commanded out of it."""
     carry = random_carry(params, random, num)
     flat = (1.0, 1.0, 0.0) if params.planar else (1.0, 1.0, 1.0)
-    return carry._replace(drift_m_s2=carry.drift_m_s2 * flat, expected_m_s=carry.expected_m_s * flat)
+    bias = carry.bias
+    parts = {name: getattr(bias, name) * flat for name in ("estimate_m_s2", "doubt_m_s2", "made_m_s", "unsure_m_s")}
+    known = (bias.since_s > 0)[:, None]
+    return carry._replace(bias=bias._replace(**parts, anchor_m_s=np.where(known, bias.anchor_m_s * flat, UNKNOWN_M_S)))
 
 
 @pytest.mark.parametrize("mode", ["qp", "textbook", "off"])
@@ -178,8 +182,8 @@ def test_strangers_and_what_to_assume_of_them_belong_together(random: np.random.
 
 
 def test_a_policy_may_ask_for_a_smaller_gain_but_not_for_a_larger(random: np.random.Generator):
-    safety, views = SafetyFilter(PARAMS), random_views(random, NUM)
-    carry, nominal = random_carry(PARAMS, random, NUM), random.uniform(-3, 3, (NUM, 4))
+    safety, views = SafetyFilter(PARAMS), spread_out(random_views(random, NUM), 3.0)
+    carry, nominal = random_carry(PARAMS, random, NUM), random.uniform(-1, 1, (NUM, 4))
     owners = PARAMS.safety.gain_per_s
     plain = safety(carry, views, nominal)[1]
     for gain in (owners, 3 * owners):

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.safety.carry import FilterCarry
+from robomarl.safety.carry import UNKNOWN_M_S, Bias, FilterCarry
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
 PARAMS = from_vehicle(load_vehicle("crazyflie_21"), 0.02, Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0)))
-_NONE = dict.fromkeys(("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2"), 0.0)
+_ERRORS = ("position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2", "lift_bias_m_s2")
+_NONE = dict.fromkeys(("delay_s", *_ERRORS), 0.0)
 EXACT = dataclasses.replace(PARAMS, safety=dataclasses.replace(PARAMS.safety, **_NONE))
 """A vehicle without delay, noise and error: what is left are the bare formulas."""
 
@@ -52,13 +53,30 @@ def random_views(random: np.random.Generator, num: int, mates: int = 3, mask_sha
     )
 
 
+def spread_out(view: LocalView, factor: float | np.ndarray) -> LocalView:
+    """Mates that many times as far away, plans with them."""
+    away = (factor - 1) * (view.heard.pos_m - view.own.pos_m[:, None])
+    plan = Plan(view.heard.plan.pos_m + away, view.heard.plan.vel_m_s, view.heard.plan.stop_m + away)
+    return view._replace(heard=view.heard._replace(pos_m=view.heard.pos_m + away, plan=plan))
+
+
 def random_carry(params: SafetyParams, random: np.random.Generator, num: int) -> FilterCarry:
     """Memories [num] in the middle of a flight."""
     low, high = (np.array(v) for v in (params.limits.accel_min_m_s2, params.limits.accel_max_m_s2))
     commands = np.zeros((num, params.queue_length, 4))
     commands[..., :3] = random.uniform(low, high, commands[..., :3].shape)
-    some = random.normal(size=(num, 3))
-    return FilterCarry(commands, Plan(some, some, some), 0.2 * some, some, np.zeros(num, int))
+    some, bound = random.normal(size=(num, 3)), np.array(params.bias_m_s2)
+    estimate, since = random.uniform(-bound, bound, (num, 3)), random.choice([0.0, 0.02, 0.4, 1.98], num)
+    bias = Bias(
+        estimate_m_s2=estimate,
+        doubt_m_s2=random.uniform(0, 1, (num, 3)) * (bound - np.abs(estimate)),
+        anchor_m_s=np.where(since[:, None] > 0, some, UNKNOWN_M_S),
+        made_m_s=some * since[:, None],
+        unsure_m_s=np.abs(some) * since[:, None],
+        since_s=since,
+        misfits=random.integers(0, 3, num),
+    )
+    return FilterCarry(commands, Plan(some, some, some), bias, random.integers(0, 9, num))
 
 
 def pick(tree, index) -> Any:
