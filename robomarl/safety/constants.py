@@ -5,7 +5,7 @@ The margins are those of `docs/safety.md`, sections 4 and 5.
 
 import dataclasses
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.safety.kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
@@ -149,12 +149,11 @@ def _robust(params: SafetyParams) -> Constants:
     s, box, period = params.safety, params.limits, params.period_s
     reach, bias, slope = reach_of(params), params.bias_m_s2, slope_of(s.gain_per_s)
     most = math.hypot(*reach) + math.hypot(*bias)
-    delay, lag, spread = s.delay_s, s.accel_error_m_s2, s.delay_s * (1 - DELAY_SPREAD)
-    lead, arc = delay + period, most * period**2 / 2  # a plan's reference; what acceleration bends in a period
-    share = period / (period + spread * (1 + slope * (spread / 2 + period)))
+    arc, late = most * period**2 / 2, _of_delay(params, most)  # what acceleration bends in a period
     return Constants(
         mode="qp",
         **kinds_of(params, arc)._asdict(),
+        **late,
         planar=params.planar,
         look_ahead_m=params.look_ahead_m,
         blind_m_s=box.speed_m_s,
@@ -163,38 +162,47 @@ def _robust(params: SafetyParams) -> Constants:
         step_s=period,
         keep=keep_of(s.gain_per_s, period),
         slope_per_s=slope,
-        horizon_s=delay,
-        own_error_m=s.position_error_m + s.velocity_error_m_s * delay + lag * delay**2 / 2 + arc,
-        own_error_m_s=s.velocity_error_m_s + lag * delay,
-        plan_reach_m=most * lead**2 / 2 + 1e-3 + params.look_ahead_m * (1 + box.yaw_rate_rad_s * lead),
-        plan_reach_m_s=most * lead + 1e-3 + params.look_ahead_m * box.yaw_rate_rad_s,
+        own_error_m=s.position_error_m + s.velocity_error_m_s * s.delay_s + s.accel_error_m_s2 * s.delay_s**2 / 2 + arc,
+        own_error_m_s=s.velocity_error_m_s + s.accel_error_m_s2 * s.delay_s,
         speed_m_s=box.speed_m_s,
         velocity_error_m_s=s.velocity_error_m_s,
-        accel_error_m_s2=lag,
+        accel_error_m_s2=s.accel_error_m_s2,
         reach_m_s2=reach,
         bias_m_s2=bias,
         forget_m_s2=(bias[0] * period / FORGET_S, bias[1] * period / FORGET_S, bias[2] * period / FORGET_S),
         sudden_keep=SUDDEN_KEEP,
-        sudden_share=share,
         spend_per_s=-2 * math.log(min(SUDDEN_KEEP, keep_of(s.gain_per_s, period))) / period,
-        spread_s=spread,
-        half_s=spread / 2,
-        half_way_s2=(spread * period + spread**2 / 2) / 2,
-        next_count=_in_force(delay, period, params.queue_length),
         floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
-        clear_m_s=_clear(most + lag + s.brake_m_s2, share, params),
-        max_own_age_s=max(delay, period),
+        clear_m_s=_clear(most + s.accel_error_m_s2 + s.brake_m_s2, late["sudden_share"], params),
         min_mates=params.min_mates,
         arena=_corners(params),
         low=box.accel_min_m_s2,
         high=box.accel_max_m_s2,
         # The heading of a differential drive follows from the acceleration of its look-ahead point.
         yaw_rate_rad_s=0.0 if params.look_ahead_m else box.yaw_rate_rad_s,
-        brake_gain_per_s=1 / (delay + period),
         period_s=period,
-        queue=_queue(delay, period, params.queue_length),
     )
+
+
+def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
+    """The constants that the delay decides."""
+    delay, period, ahead = params.safety.delay_s, params.period_s, params.look_ahead_m
+    spread, slope = delay * (1 - DELAY_SPREAD), slope_of(params.safety.gain_per_s)
+    lead, turn = delay + period, params.limits.yaw_rate_rad_s  # `lead`: a plan's reference
+    return {
+        "horizon_s": delay,
+        "plan_reach_m": most_m_s2 * lead**2 / 2 + 1e-3 + ahead * (1 + turn * lead),
+        "plan_reach_m_s": most_m_s2 * lead + 1e-3 + ahead * turn,
+        "sudden_share": period / (period + spread * (1 + slope * (spread / 2 + period))),
+        "spread_s": spread,
+        "half_s": spread / 2,
+        "half_way_s2": (spread * period + spread**2 / 2) / 2,
+        "next_count": _in_force(delay, period, params.queue_length),
+        "max_own_age_s": max(delay, period),
+        "brake_gain_per_s": 1 / lead,
+        "queue": _queue(delay, period, params.queue_length),
+    }
 
 
 def _clear(accel_m_s2: float, share: float, params: SafetyParams) -> float:
