@@ -8,7 +8,6 @@ import numpy as np
 
 from robomarl.bench import Row
 from robomarl.bench.uglies import Case, draw, leaves, one_of, vehicles
-from robomarl.safety.filter import SafetyFilter, SafetyParams
 
 COUNT = 100_000
 CHUNK = 500
@@ -19,7 +18,9 @@ NUDGE = 4e-16
 BOUND_NUDGE = 2e-13
 """... and to a row [m/s^2]: a decision that it turns has no answer in double precision."""
 
-Decide = Callable[[SafetyParams, Case], dict[str, np.ndarray]]
+Params = Any
+"""`SafetyParams`: the filter is imported where it is run."""
+Decide = Callable[[Params, Case], dict[str, np.ndarray]]
 
 
 class Tally:
@@ -33,7 +34,7 @@ class Tally:
         self.found: list[tuple[str, Case, dict]] = []
         """Vehicle, decision and differences of the first few that are off."""
 
-    def add(self, vehicle: tuple[str, SafetyParams], case: Case, right: dict, undecided: np.ndarray) -> None:
+    def add(self, vehicle: tuple[str, Params], case: Case, right: dict, undecided: np.ndarray) -> None:
         """Decide, and compare with what is right; `undecided` [P] are the decisions that have no answer."""
         told = self._decide(vehicle[1], case)
         apart = {name: difference(value, right[name]) for name, value in told.items()}
@@ -102,7 +103,9 @@ def backends() -> dict[str, Decide]:
 def many(backend: Any) -> Decide:
     """All robots at once."""
 
-    def decide(params: SafetyParams, case: Case) -> dict[str, np.ndarray]:
+    def decide(params: Params, case: Case) -> dict[str, np.ndarray]:
+        from robomarl.safety.filter import SafetyFilter
+
         return read(SafetyFilter(params, backend=backend)(*case))
 
     return decide
@@ -111,7 +114,9 @@ def many(backend: Any) -> Decide:
 def alone(backend: Any) -> Decide:
     """One robot after the other."""
 
-    def decide(params: SafetyParams, case: Case) -> dict[str, np.ndarray]:
+    def decide(params: Params, case: Case) -> dict[str, np.ndarray]:
+        from robomarl.safety.filter import SafetyFilter
+
         safety = SafetyFilter(params, backend=backend)
         told = [read(safety(*one_of(case, i))) for i in range(len(case.nominal))]
         return {name: np.stack([one[name] for one in told]) for name in told[0]}
@@ -136,7 +141,7 @@ def difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return apart.reshape(len(a), -1).max(-1, initial=0.0)
 
 
-def turns(params: SafetyParams, case: Case, random: np.random.Generator) -> np.ndarray:
+def turns(params: Params, case: Case, random: np.random.Generator) -> np.ndarray:
     """[P] whether rounding of inputs and rows turns the decision of a backend, or moves it noticeably.
 
     Each is compared with itself only, so that one that is wrong is not taken for undecided.

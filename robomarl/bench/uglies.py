@@ -12,18 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.safety.bodies import Obstacle, Strangers, Tail
-from robomarl.safety.carry import FilterCarry
-from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.view import Heard, LocalView, Own, Plan, blank_view
 
-ARENA = Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0))
-OBSTACLES = (
-    Obstacle("sphere", (0.8, 0.0, 1.5), radius_m=0.2),
-    Obstacle("capsule", (-1.0, -1.0, 1.0), (-1.0, 1.0, 2.0), 0.1),
-    Obstacle("box", (-0.2, 1.2, 0.0), (0.4, 1.5, 3.0)),
-)
-STRANGERS = Strangers(0.3, 0.6, 1.5, 0.03, 0.1, 0.4)
+Params = Any
+"""`SafetyParams`: the filter is imported where it is run."""
 BAD = (np.nan, np.inf, -np.inf, 1e6, -1e6, 0.999e6, -1e300, 1e-300, -0.0)
 SPOILT = 0.15
 """Share of the decisions in which one number is one of those."""
@@ -32,7 +24,8 @@ SPOILT = 0.15
 class Case(NamedTuple):
     """Arguments of a filter, for P robots."""
 
-    carry: FilterCarry
+    carry: Any
+    """`FilterCarry`."""
     view: LocalView
     nominal: np.ndarray
     gain_per_s: np.ndarray | None
@@ -47,33 +40,42 @@ class Seen(NamedTuple):
     strangers_age_s: np.ndarray
 
 
-def vehicles() -> dict[str, SafetyParams]:
+def vehicles() -> dict[str, Params]:
     """Every kind of vehicle, surroundings and queue."""
+    from robomarl.safety.bodies import Obstacle, Strangers, Tail
+    from robomarl.safety.filter import Arena, from_vehicle
 
-    def of(name: str, period_s: float = 0.02, mates: int = 0, **more: Any) -> SafetyParams:
-        params = from_vehicle(load_any_vehicle(name), period_s, ARENA, mates)
+    arena, strangers = Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0)), Strangers(0.3, 0.6, 1.5, 0.03, 0.1, 0.4)
+    obstacles = (
+        Obstacle("sphere", (0.8, 0.0, 1.5), radius_m=0.2),
+        Obstacle("capsule", (-1.0, -1.0, 1.0), (-1.0, 1.0, 2.0), 0.1),
+        Obstacle("box", (-0.2, 1.2, 0.0), (0.4, 1.5, 3.0)),
+    )
+
+    def of(name: str, period_s: float = 0.02, mates: int = 0, **more: Any) -> Params:
+        params = from_vehicle(load_any_vehicle(name), period_s, arena, mates)
         safety = dataclasses.replace(params.safety, clearance_m=params.safety.clearance_m or 0.12)
         return dataclasses.replace(params, safety=safety, **more)
 
     plain = of("crazyflie_21", 0.02, 2)
     none = dict.fromkeys(("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2"), 0.0)
-    evading = dataclasses.replace(STRANGERS, answer="evade")
+    evading = dataclasses.replace(strangers, answer="evade")
     tail = Tail((0.0, 0.1, -0.6), 0.3, 0.1)
     return {
         "quadrotor": plain,
         "quadrotor without an arena": dataclasses.replace(plain, arena=None),
         "quadrotor without delay": dataclasses.replace(plain, safety=dataclasses.replace(plain.safety, **none)),
         "quadrotor with a long queue": of("crazyflie_21", 0.005),
-        "quadrotor among all": of("crazyflie_21", obstacles=OBSTACLES, strangers=STRANGERS, tail=tail),
+        "quadrotor among all": of("crazyflie_21", obstacles=obstacles, strangers=strangers, tail=tail),
         "quadrotor that evades": of("crazyflie_21", strangers=evading),
         "carrier": of("carrier_600", 0.01, 2),
-        "omnidirectional": of("ssl_omni", 0.04, 1, strangers=STRANGERS),
+        "omnidirectional": of("ssl_omni", 0.04, 1, strangers=strangers),
         "differential": of("turtlebot3_burger", 0.02, 1),
-        "differential among all": of("turtlebot3_burger", obstacles=OBSTACLES, strangers=STRANGERS),
+        "differential among all": of("turtlebot3_burger", obstacles=obstacles, strangers=strangers),
     }
 
 
-def draw(params: SafetyParams, random: np.random.Generator, num: int, width: int = 4) -> Case:
+def draw(params: Params, random: np.random.Generator, num: int, width: int = 4) -> Case:
     """Decisions of P robots; team-mates, strangers and the gain are drawn anew for each call.
 
     Args:
@@ -82,6 +84,8 @@ def draw(params: SafetyParams, random: np.random.Generator, num: int, width: int
         num: P.
         width: elements of a command.
     """
+    from robomarl.safety.filter import SafetyFilter
+
     view = _view(params, random, num)
     limits = np.max(np.abs((params.limits.accel_min_m_s2, params.limits.accel_max_m_s2)))
     safety = SafetyFilter(params, backend="numpy")
@@ -97,7 +101,7 @@ def draw(params: SafetyParams, random: np.random.Generator, num: int, width: int
     return case
 
 
-def _view(params: SafetyParams, random: np.random.Generator, num: int) -> LocalView:
+def _view(params: Params, random: np.random.Generator, num: int) -> LocalView:
     mates, view = int(random.integers(6)), blank_view(0, batch=(num,))
     pos = np.array([0.0, 0.0, 1.2]) + _scaled(random, (num, 3), (0.0, 1e-9, 1.0, 2.0, 2.0, 30.0))
     quat = random.normal(size=(num, 4))

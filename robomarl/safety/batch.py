@@ -70,14 +70,23 @@ def filter_batch(
     command = xp.stack([*accel, yaw], -1)
     slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     result = FilterResult(command, nominal, active, slack, good, reason, margin)
-    after, stop = motion.committed(c, own, accel, xp)
+    return _remember(c, carry, (own, learned), result, xp), result
+
+
+def _remember(
+    c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias], result: FilterResult, xp: ModuleType
+) -> FilterCarry:
+    """The memory after a decision, made from what was predicted and learned."""
+    (own, learned), command = known, result.command
+    after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
+    late = carry.commands.shape[-2] - len(c.queue.speed_s)
     return FilterCarry(
         commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
         bias=bias.expect(c, learned, sent[..., late : late + c.next_count, :3], xp),
-        ok=xp.where(good, carry.ok + 1, 0),
-    ), result
+        ok=xp.where(result.solved, carry.ok + 1, 0),
+    )
 
 
 def _asked_gain(

@@ -1,7 +1,6 @@
 """The filter for one robot, in Python floats: the formulas of `batch`, where numpy's overhead would cost the most.
 
-Decisions in which something is not as it should be, a number that is none, a message that is too old, a mate that is
-missing, are made by `batch`, which knows all the reasons.
+Decisions in which something is not as it should be are made by `batch`, which knows all the reasons.
 """
 
 import math

@@ -6,7 +6,7 @@ import pytest
 from robomarl.safety import motion
 from robomarl.safety.constants import DELAY_SPREAD, constants_of
 from robomarl.safety.filter import SafetyParams
-from robomarl.safety.motion import NOWHERE, Floats, Motion, Predicted
+from robomarl.safety.motion import NOWHERE, Floats, Motion, Predicted, Vec3
 
 
 def flown(pos, vel, commands, delay_s, period_s):
@@ -91,7 +91,8 @@ def test_the_brake_opposes_the_velocity_and_never_reverses(params: SafetyParams,
 @pytest.mark.parametrize("share", [DELAY_SPREAD, 0.75, 1.0])
 def test_the_stop_point_is_no_nearer_than_where_braking_ends(params: SafetyParams, share: float):
     """The same commands with every delay: braking from the plan's state on ends before the stop point."""
-    c, commands, accel = constants_of(params), [[0.5, 0.0, -0.3]] * 7 + [[2.0, 0.0, 1.0]], [-1.0, 0.0, 2.0]
+    c, steady, accel = constants_of(params), (0.5, 0.0, -0.3), [-1.0, 0.0, 2.0]
+    commands: list[Vec3] = [*[steady] * 7, (2.0, 0.0, 1.0)]
     own = Motion((1.0, 2.0, 1.5), (1.0, 0.0, -0.6))
     found = motion.predict(c, own, commands, (NOWHERE, NOWHERE), Floats)
     after, stop = motion.committed(c, found, tuple(accel), Floats)
