@@ -123,8 +123,8 @@ class Scenario(Clock):
     command: CommandConfig = CommandConfig()
     """Of carriers: what a decision is."""
     action_m_s2: Vector3 | None = None
-    """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The safety
-    filter has the vehicle's whole box."""
+    """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The
+    safety filter has the vehicle's whole box."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
