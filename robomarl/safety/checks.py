@@ -56,7 +56,8 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
     # A stamp from the future is as doubtful as one from the past.
     age = xp.where(use, xp.abs(heard.age_s), 0.0)
     own_age = xp.where(own_ok, xp.abs(own.age_s), 0.0)
-    stale = (age > c.mates.max_age_s).any(-1) | (own_age > c.max_own_age_s)
+    old = age > c.mates.max_age_s
+    stale = old.any(-1) | (own_age > c.max_own_age_s)
     lead = (c.horizon_s - own_age)[..., None]
     strangers, seen, (others_ok, others_stale) = _strangers(c, view, (pos, lead), xp)
     reason = xp.where(stale | others_stale, int(Reason.STALE), int(Reason.OK))
@@ -64,7 +65,7 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
     return Checked(
         own=state,
         mates=_mates(c, view, (use, pos), xp.maximum(age + lead, 0.0), xp),
-        heard=use,
+        heard=use & ~old,  # of one that fell silent, who may be anywhere, there is nothing to keep clear of
         strangers=strangers,
         seen=seen,
         nominal=xp.where(has_nominal[..., None], nominal, 0.0),
@@ -120,8 +121,8 @@ def _strangers(
     shown, far = seen[..., None], (own[0] + FAR_M)[..., None, :]
     state = Motion(split(xp.where(shown, found.pos_m, far)), split(xp.where(shown, found.vel_m_s, 0.0)))
     wait = xp.maximum(age + own[1], 0.0) if c.mode == "qp" else age * 0.0
-    stale = (age > c.strangers.max_age_s).any(-1)
-    return Body(state, wait, wait), seen, ((ok | ~found.mask).all(-1), stale)
+    old = age > c.strangers.max_age_s
+    return Body(state, wait, wait), seen & ~old, ((ok | ~found.mask).all(-1), old.any(-1))
 
 
 def split(vector: Array) -> Vec3:

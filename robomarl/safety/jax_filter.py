@@ -74,8 +74,8 @@ def least_open(step: Callable, u: Array, needed: Array) -> Array:
 
 
 def _least(step: Callable, u: Array, needed: Array) -> Array:
-    """The rounds of `least` as a scan, for gradients."""
-    return jax.lax.scan(lambda s, _: (step(s), None), u, None, length=least.ROUNDS)[0]
+    """The rounds of `least`; constant, as far as JAX knows: what is torn between rows jumps from one to another."""
+    return jax.lax.stop_gradient(jax.lax.scan(lambda s, _: (step(s), None), u, None, length=least.ROUNDS)[0])
 
 
 def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:

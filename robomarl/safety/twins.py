@@ -1,7 +1,5 @@
 """A team-mate that is heard twice. Where two are at one place, up to the errors, they are one: no two robots can be."""
 
-import math
-from collections.abc import Sequence
 from types import ModuleType
 
 import numpy as np
@@ -9,11 +7,6 @@ import numpy as np
 from robomarl.safety.constants import Constants
 from robomarl.types import Array
 from robomarl.view import Heard
-
-
-def is_twin(c: Constants, here: Sequence[float], places: Sequence[Sequence[float]]) -> bool:
-    """Whether one of the places [m] is this one."""
-    return any(math.dist(here, other) <= 2 * c.mates.error_m for other in places)
 
 
 def count_mates(c: Constants, heard: Heard, use: Array, xp: ModuleType) -> Array:

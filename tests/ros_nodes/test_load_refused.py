@@ -16,7 +16,7 @@ BAD = {
         "[cables]\nload_points_m = [[0.27, 0.22, 0.14], [0.27, 0.22, 0.141], [-0.27, 0.0, 0.14]]",
         "cables.load_points_m[0] and [1] coincide (0.1 cm apart)",
     ),
-    "short": ("[cables]\nlength_m = 0.4", "cables.length_m = 0.4 is shorter than the vehicles' keep-out of 0.45 m"),
+    "short": ("[cables]\nlength_m = 0.35", "cables.length_m = 0.35 is shorter than the vehicles' keep-out of 0.38 m"),
 }
 
 

@@ -250,7 +250,7 @@ def test_the_load_frame_is_not_the_centre_of_mass(lift: Scenario):
          r"the load may weigh 4.57 kg"),
         ("cables", {"load_points_m": ((0.27, 0.22, 0.14), (0.27, 0.22, 0.141), (-0.27, 0.0, 0.14))},
          r"load_points_m\[0\] and \[1\] coincide \(0.1 cm apart\); put them at least 1 cm apart"),
-        ("cables", {"length_m": 0.4}, r"cables.length_m = 0.4 is shorter than the vehicles' keep-out of 0.45 m"),
+        ("cables", {"length_m": 0.35}, r"cables.length_m = 0.35 is shorter than the vehicles' keep-out of 0.38 m"),
         ("cables", {"load_points_m": ((0.27, 0.22, 0.14),)}, r"has 1 points for count = 3 vehicles"),
         ("cables", {"stiffness_n_m": 300.0}, r"stretch by 1.5% at their working tension of 4.58 N; 1 % is the most"),
         ("cables", {"stiffness_n_m": 1e5}, r"too stiff for rates.physics_hz = 300"),

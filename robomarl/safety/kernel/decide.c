@@ -125,6 +125,7 @@ static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, co
         k->count++;
         if (!usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
         if (c->min_mates > 1 && is_twin(c, g, j)) k->count--;
+        if (age > c->mates.max_age_s) continue; /* it may be anywhere */
         Motion state, plan;
         copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
         copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
@@ -141,6 +142,7 @@ static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g
         if (!g->seen[j]) continue;
         const double age = fabs(g->other_age[j]), wait = larger(age + k->since, 0.0);
         if (!usable(g->other_pos + 3 * j, g->other_vel + 3 * j, age, c->strangers.max_age_s, k)) continue;
+        if (age > c->strangers.max_age_s) continue;
         Body body = {{{0}, {0}}, wait, wait, 0.0, 0.0, 0.0, 0};
         copy(body.motion.pos, g->other_pos + 3 * j, 3), copy(body.motion.vel, g->other_vel + 3 * j, 3);
         add_body(c, &c->strangers, own, &body, 0, l);
