@@ -83,9 +83,9 @@ def along_axes(sizes: Vec3, bounds: Vec3) -> Array:
     return sizes[0] * bounds[0] + sizes[1] * bounds[1] + sizes[2] * bounds[2]
 
 
-def keep_of(least: float, own: Predicted, xp: Library) -> Array:
+def keep_of(least: float, asked: Array | None, xp: Library) -> Array:
     """Share of h that must be left after one step, where the policy may ask for more of it than the owner does."""
-    return least if own.keep is None else xp.maximum(own.keep, least)
+    return least if asked is None else xp.maximum(asked, least)
 
 
 def wall(c: Constants, own: Predicted, side: tuple[int, float], gap_m: Array, xp: Library) -> tuple[Bound, Array]:
@@ -102,16 +102,26 @@ def wall(c: Constants, own: Predicted, side: tuple[int, float], gap_m: Array, xp
         Bound of the command towards the plane, and the barrier h [m/s].
     """
     i, sign = side
-    return plane(c, own, (sign * own.motion.vel[i], sign * own.bias[i], own.doubt[i], sign * own.last[i]), gap_m, xp)
+    unsure = own.unsure_m[i], own.unsure_m_s[i], own.doubt[i]
+    toward = Toward(sign * own.motion.vel[i], sign * own.bias[i], sign * own.last[i], *unsure)
+    return plane(c, own.keep, toward, gap_m, xp)
 
 
-def plane(
-    c: Constants, own: Predicted, along: tuple[Array, Array, Array, Array], gap_m: Array, xp: Library
-) -> tuple[Bound, Array]:
-    """`wall` for any number of planes at once; `along`: velocity, bias, its doubt, last command towards each."""
-    (speed, bias, doubt, last), keep = along, keep_of(c.keep, own, xp)
-    clearance = gap_m - own.error_m - doubt * (c.horizon_s * c.horizon_s / 2)
-    closing = speed + own.error_m_s + doubt * c.horizon_s
+class Toward(NamedTuple):
+    """What of `Predicted` counts towards a plane across an axis."""
+
+    speed: Array
+    bias: Array
+    last: Array
+    unsure_m: Array
+    unsure_m_s: Array
+    doubt: Array
+
+
+def plane(c: Constants, keep: Array | None, toward: Toward, gap_m: Array, xp: Library) -> tuple[Bound, Array]:
+    """`wall` for any number of planes at once; `keep` as in `Predicted`."""
+    (speed, bias, last, unsure_m, unsure_m_s, doubt), keep = toward, keep_of(c.keep, keep, xp)
+    clearance, closing = gap_m - c.own_error_m - unsure_m, speed + c.own_error_m_s + unsure_m_s
     value = braking_speed(c.slope_per_s, clearance, c.brake_m_s2, xp) - closing
     later = braking_speed(c.slope_per_s, clearance - closing * c.step_s, c.brake_m_s2, xp) - closing
     lost, most = c.accel_error_m_s2 + doubt + bias, (later - keep * value) / c.step_s
@@ -129,9 +139,8 @@ def far_from_wall(c: Constants, own: Predicted, gap_m: float, speed_m_s: float) 
     """
     if own.keep is not None:
         return False
-    worst = max(own.doubt)
-    reach = c.clear_m_s + own.error_m_s + worst * c.horizon_s + (speed_m_s if speed_m_s > 0 else 0.0)
-    clearance = gap_m - own.error_m - worst * c.horizon_s * c.horizon_s / 2
+    reach = c.clear_m_s + c.own_error_m_s + max(own.unsure_m_s) + (speed_m_s if speed_m_s > 0 else 0.0)
+    clearance = gap_m - c.own_error_m - max(own.unsure_m)
     return 2 * c.brake_m_s2 * clearance >= reach * reach + (c.brake_m_s2 / c.slope_per_s) ** 2
 
 
@@ -141,8 +150,8 @@ def speed_limit(c: Constants, own: Predicted, xp: Library) -> Row:
     # At 1 cm/s the unit vector is short by 5e-9.
     scale = 1 / xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
     normal = nx * scale, ny * scale, nz * scale
-    doubt = along_axes((xp.abs(normal[0]), xp.abs(normal[1]), xp.abs(normal[2])), own.doubt)
-    left = c.speed_m_s - own.error_m_s - doubt * c.horizon_s - speed
+    unsure = along_axes((xp.abs(normal[0]), xp.abs(normal[1]), xp.abs(normal[2])), own.unsure_m_s)
+    left = c.speed_m_s - c.own_error_m_s - unsure - speed
     return Row(normal, on_command(c, own, normal, (c.slope_per_s * left, left / c.step_s), xp), left, left)
 
 

@@ -47,7 +47,7 @@ def filter_batch(
     carry = forget(c.bias_m_s2, carry, known, xp)
     checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
     learned = bias.learn(c, carry.bias, (xp.stack(checked.own.vel, -1), checked.age_s, checked.has_vel), xp)
-    late = carry.commands.shape[-2] - len(c.queue.speed_s)
+    late = carry.commands.shape[-2] - c.num_acting
     acting = carry.commands[..., late:, :3]
     own = stacked.predict(c, checked.own, acting, learned, xp, library.weigh)
     if gain_per_s is not None:
@@ -55,7 +55,7 @@ def filter_batch(
     (normals, bounds), margin = limits_of(c, own, checked, xp)
     walls = stacked.faces(c, own, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
-    rows = xp.concatenate([clipped, stacked.box(c, walls, own.error_m * 0.0, xp)])
+    rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
     # Whoever does not hear the others brakes, and keeps clear of those that it has heard of.
     deaf = (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
@@ -80,7 +80,7 @@ def _remember(
     (own, learned), command = known, result.command
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
-    late = carry.commands.shape[-2] - len(c.queue.speed_s)
+    late = carry.commands.shape[-2] - c.num_acting
     return FilterCarry(
         commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
@@ -94,7 +94,7 @@ def _asked_gain(
 ) -> tuple[Predicted, Checked]:
     """The gain that the policy asks for, within the owner's; one that is not finite is a fault."""
     known = xp.isfinite(gain_per_s)
-    gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.error_m * 0.0
+    gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.motion.pos[0] * 0.0
     reason = xp.where(known, checked.reason, int(Reason.NON_FINITE))
     return own._replace(keep=1 - gain * c.step_s), checked._replace(reason=reason)
 
@@ -108,7 +108,7 @@ def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
 
 def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array]:
     """All half-spaces but the input box and the arena, not clipped yet; and the smallest gap."""
-    gap = own.error_m * 0.0 + xp.inf
+    gap = own.motion.pos[0] * 0.0 + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
         return ((none, none, none), Bound(none, none, none)), gap
@@ -133,8 +133,8 @@ def _broadcast(own: Predicted) -> Predicted:
     wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
     return Predicted(
         Motion(*map(wide, own.motion)),
-        own.error_m[..., None],
-        own.error_m_s[..., None],
+        wide(own.unsure_m),
+        wide(own.unsure_m_s),
         wide(own.bias),
         wide(own.doubt),
         wide(own.last),

@@ -5,6 +5,7 @@ The margins are those of `docs/safety.md`, sections 4 and 5.
 
 import dataclasses
 import math
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from robomarl.hardware_configs.vehicle import Vector3
@@ -23,6 +24,8 @@ BOUND_SPAN = 2.0
 """Right-hand sides are clipped at this many times the longest vector of the input box: such a row cannot bind."""
 ROUNDING_M_S2 = 1e-6
 """Where the brake takes the whole input box, rounding must not put it outside."""
+ROUNDING_S = 1e-9
+"""Shorter stretches of time are rounding."""
 LARGE_M = 1e6
 """As far away as anything can be."""
 TEXTBOOK_STEP_S = 1e-3
@@ -30,16 +33,17 @@ TEXTBOOK_STEP_S = 1e-3
 
 
 class Queue(NamedTuple):
-    """What each queued command does before the decision takes effect, oldest first, per m/s^2."""
+    """The time before the decision takes effect, in stretches: which commands may be in force in each.
 
+    Commands are counted from 0, the oldest that is on its way.
+    """
+
+    oldest: tuple[int, ...]
+    newest: tuple[int, ...]
     speed_s: tuple[float, ...]
-    """Change of the velocity."""
+    """Change of the velocity, per m/s^2."""
     way_s2: tuple[float, ...]
-    """Change of the position."""
-    speed_doubt_s: tuple[float, ...]
-    """By how much the first can be wrong, per m/s^2 between this command and the one before: either may be in force."""
-    way_doubt_s2: tuple[float, ...]
-    """The same for the second."""
+    """Change of the position, per m/s^2."""
 
 
 class Constants(NamedTuple):
@@ -69,9 +73,9 @@ class Constants(NamedTuple):
     horizon_s: float
     """From the stamp of the own estimate to the decision's effect, at the latest."""
     own_error_m: float
-    """Bound of the own predicted position's error, and of the arc within one step."""
+    """Bound of the own predicted position's error, and of the arc within one step; bias and delay aside."""
     own_error_m_s: float
-    """Bound of the own predicted velocity's error."""
+    """Bound of the own predicted velocity's error; bias and delay aside."""
     plan_reach_m: float
     plan_reach_m_s: float
     """How far a plan can be from the state it came with, extrapolated."""
@@ -119,6 +123,8 @@ class Constants(NamedTuple):
     brake_gain_per_s: float
     """Deceleration per speed close to rest, low enough that the brake neither reverses nor amplifies noise."""
     period_s: float
+    num_acting: int
+    """How many commands are on their way when a decision is made."""
     queue: Queue
 
 
@@ -201,6 +207,7 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
         "next_count": _in_force(delay, period, params.queue_length),
         "max_own_age_s": max(delay, period),
         "brake_gain_per_s": 1 / lead,
+        "num_acting": params.queue_length,
         "queue": _queue(delay, period, params.queue_length),
     }
 
@@ -222,29 +229,19 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
 
 
 def _queue(delay_s: float, period_s: float, count: int) -> Queue:
-    """The middle of what the shortest and the longest delay make of each command, and what else may come of it.
-
-    At any instant the command in force is one between the newest and the oldest that may be, or a mixture. Each of
-    these is at most half of the way through them from the middle of the two ends.
-    """
-    speed, way, speed_doubt, way_doubt = [], [], [], []
+    """Between shortest and longest delay after its decision each command takes over from the one before."""
     shortest = DELAY_SPREAD * delay_s
-    for k in range(count, 0, -1):
-        decided = -k * period_s
-        late = _effect(decided + delay_s, decided + period_s + delay_s, delay_s)
-        early = _effect(decided + shortest, decided + period_s + shortest if k > 1 else delay_s, delay_s)
-        between = _effect(decided + shortest, decided + delay_s, delay_s) if k < count else (0.0, 0.0)
-        speed.append((late[0] + early[0]) / 2)
-        way.append((late[1] + early[1]) / 2)
-        speed_doubt.append(between[0] / 2)
-        way_doubt.append(between[1] / 2)
-    return Queue(tuple(speed), tuple(way), tuple(speed_doubt), tuple(way_doubt))
-
-
-def _effect(start_s: float, end_s: float, until_s: float) -> tuple[float, float]:
-    """Speed [s] and way [s^2] at a time, per m/s^2 of what is in force from start to end; from now on counts."""
-    start, end = (min(max(t, 0.0), until_s) for t in (start_s, end_s))
-    return end - start, (end - start) * (until_s - (start + end) / 2)
+    decided = [-k * period_s for k in range(count, 0, -1)]
+    turns = {min(max(t + after, 0.0), delay_s) for t in decided for after in (shortest, delay_s)}
+    ends = sorted({0.0, delay_s, *turns}) if count else []
+    stretches = []
+    for start, end in pairwise(ends):
+        middle = (start + end) / 2
+        if end - start > ROUNDING_S:
+            due = sum(t + delay_s < middle for t in decided), sum(t + shortest < middle for t in decided)
+            stretches.append((due[0] - 1, due[1] - 1, end - start, (end - start) * (delay_s - middle)))
+    oldest, newest, speed, way = zip(*stretches, strict=True) if stretches else ((), (), (), ())
+    return Queue(oldest, newest, speed, way)
 
 
 def _in_force(delay_s: float, period_s: float, count: int) -> int:

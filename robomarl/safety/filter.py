@@ -15,7 +15,7 @@ from robomarl.safety.carry import FilterCarry, Reason, initial_carry, without_si
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
-from robomarl.safety.motion import Motion, Predicted, brake
+from robomarl.safety.motion import NOWHERE, Motion, Predicted, brake
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.safety.single import NUMPY, SingleFilter, as_double
@@ -96,22 +96,22 @@ class SafetyFilter:
         self._check_shapes.last = (found[0], shapes)
         return found
 
-    def blind(self, carry: FilterCarry, vel_m_s: Array, since_s: float) -> tuple[FilterCarry, np.ndarray]:
+    def blind(self, carry: FilterCarry, vel_m_s: Array, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
         """A tick without an estimate of the own state: brake, with what is known of the bias.
 
         Args:
             carry: the memory of the last decision.
             vel_m_s: [..., 3] the velocity that the last estimate and all that was sent since have come to, world.
-            since_s: age of that estimate.
+            since_s: [...] age of that estimate.
 
         Returns:
             The next memory, which has learned nothing and forgotten nothing, and the command [..., 4].
         """
         c, known = self._constants, carry.bias
-        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * (since_s + c.horizon_s)
+        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * (np.asarray(since_s)[..., None] + c.horizon_s)
         parts = (tuple(np.moveaxis(np.asarray(a), -1, 0)) for a in (known.estimate_m_s2, known.doubt_m_s2))
         moves = tuple(np.moveaxis(vel, -1, 0))
-        own = Predicted(Motion(moves, moves), 0.0, 0.0, *parts)
+        own = Predicted(Motion(moves, moves), NOWHERE, NOWHERE, *parts)
         accel = np.clip(np.stack(brake(c, own, np), -1), c.low, c.high)
         command = np.concatenate([accel, np.zeros((*accel.shape[:-1], 1))], -1)
         return without_sight(carry, command), command

@@ -107,7 +107,8 @@ class MateRows:
         self._errors = kind.error_m_s, kind.error_m, kind.drift_m_s2, c.blind_m_s, c.look_ahead_m
         self._brake = c.brake_m_s2, c.slope_per_s, c.brake_m_s2 / c.slope_per_s
         self._step = c.step_s, c.keep, c.sudden_keep, c.sudden_share
-        self._lost = c.accel_error_m_s2, c.floor_m_s2, c.loose_m_s2, c.horizon_s
+        self._lost = c.accel_error_m_s2, c.floor_m_s2, c.loose_m_s2
+        self._own = c.own_error_m, c.own_error_m_s
         self._lead, self._spend = c.horizon_s + c.period_s, c.spend_per_s
 
     def add(
@@ -116,13 +117,11 @@ class MateRows:
         """Add to `to` the normals, bounds and floors that may bind; returns the smallest gap [m]."""
         (normals, bounds, floors, calms), least = to, math.inf
         for mate in mates:
-            sight, (wx, wy, wz) = self._sight(own, mate), mate.vel
+            sight, rests = self._sight(own, mate), False
             if mate.early_s > 0.0:
-                braked = self._braked(own, mate)
-                if braked.far - braked.taken > sight.far - sight.taken:
-                    sight, wx, wy, wz = braked, 0.0, 0.0, 0.0
+                sight, rests = self._better(own, mate, sight)
             least = sight.far if sight.far < least else least
-            normal, bound, floor, calm = self._row(own, sight, (wx, wy, wz))
+            normal, bound, floor, calm = self._row(own, sight, mate.vel, rests)
             if not bound >= self._lost[2]:
                 normals.append(normal)
                 bounds.append(bound)
@@ -132,14 +131,20 @@ class MateRows:
 
     def _sight(self, own: Predicted, mate: Mate) -> Sight:
         """`pairs._sight`."""
-        squash, rx, ry, rz, kx, ky, kz, top, apart = self._pair
-        rate_m_s, error_m, grows, blind_m_s, ahead_m = self._errors
-        (px, py, pz), (ex, ey, ez), ahead_s = own.motion.pos, own.doubt, self._lost[3]
-        (qx, qy, qz), (wx, wy, wz), wait, since, blind, late, early = mate
+        squash, wait = self._pair[0], mate.wait_s
+        (px, py, pz), (qx, qy, qz), (wx, wy, wz) = own.motion.pos, mate.pos, mate.vel
         x, y, z = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash
         lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
+        return self._known(own, mate, Sight(x, y, z, far, nx, ny, nz, lean, 0.0, 0.0, 0.0, 0.0))
+
+    def _known(self, own: Predicted, mate: Mate, sight: Sight) -> Sight:
+        """`pairs._known`."""
+        _, rx, ry, rz, kx, ky, kz, top, apart = self._pair
+        rate_m_s, error_m, grows, blind_m_s, ahead_m = self._errors
+        (ux, uy, uz), (_, (wx, wy, wz), wait, since, blind, late, early) = own.unsure_m, mate
+        x, y, z, far, nx, ny, nz, lean, _, _, turn, _ = sight
         wait, fx, fy, fz = wait if wait > 0.0 else 0.0, abs(nx), abs(ny), abs(nz)
         reach, pushed = rx * fx + ry * fy + rz * fz, kx * fx + ky * fy + kz * fz
         gain, way = reach * (wait + 2 * early), reach * (wait * wait / 2 + 2 * early * wait + early * early)
@@ -147,31 +152,31 @@ class MateRows:
         room, rate = top * lean - toward, rate_m_s + grows * since
         room = room if room > 0.0 else 0.0
         fast = toward + (rate + blind * blind_m_s) * lean + pushed * since + (gain if gain < room else room)
-        blur = (own.error_m + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
+        blur = (self._own[0] + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
         room = room * (wait + early)
-        blur += (way if way < room else room) + pushed * (since * since / 2)
-        blur += (ex * fx + ey * fy + ez * fz) * (ahead_s * ahead_s / 2)
-        turn, taken, along = blur / far if blur < far else 1.0, apart + blur, toward / lean
-        square = wx * wx + wy * wy + wz * wz - along * along
+        blur += (way if way < room else room) + pushed * (since * since / 2) + ux * fx + uy * fy + uz * fz
+        now, taken, along = blur / far if blur < far else 1.0, apart + blur, toward / lean
+        turn, square = now if now > turn else turn, wx * wx + wy * wy + wz * wz - along * along
         fast += turn * lean * sqrt((square if square > 0.0 else 0.0) + TINY)
         taken = taken + fast * fast / (2 * self._brake[0] * lean) if fast > 0.0 else taken
         return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach, turn, 0.0)
 
     def _doubt(self, own: Predicted, sight: Sight) -> tuple[float, float]:
         """`pairs._doubt`, and the speed away."""
-        (vx, vy, vz), (ex, ey, ez), lean = own.motion.vel, own.doubt, sight.lean
+        (vx, vy, vz), (ux, uy, uz), lean = own.motion.vel, own.unsure_m_s, sight.lean
         nx, ny, nz = sight[4:7]
-        doubt = own.error_m_s * lean + (abs(nx) * ex + abs(ny) * ey + abs(nz) * ez) * self._lost[3]
+        doubt = self._own[1] * lean + abs(nx) * ux + abs(ny) * uy + abs(nz) * uz
         away = nx * vx + ny * vy + nz * vz
         along = away / lean
         square = vx * vx + vy * vy + vz * vz - along * along
         return doubt + sight.turn * lean * sqrt((square if square > 0.0 else 0.0) + TINY), away
 
-    def _braked(self, own: Predicted, mate: Mate) -> Sight:
-        """The second of the two in `pairs._better`."""
-        lead, wait = self._lead, mate.wait_s
+    def _better(self, own: Predicted, mate: Mate, first: Sight) -> tuple[Sight, bool]:
+        """`pairs._better`."""
+        lead, wait, (wx, wy, wz) = self._lead, mate.wait_s, mate.vel
         still = mate._replace(wait_s=0.0, since_s=lead if lead < mate.since_s else mate.since_s, early_s=0.0)
-        second = self._sight(own, still)
+        toward = first.nx * wx + first.ny * wy + first.nz * wz
+        second = self._known(own, still, first._replace(far=first.far + toward * wait))
         lean, (doubt, away) = second.lean, self._doubt(own, second)
         closing = doubt - away
         closing, (brake, slope, knee) = closing if closing > 0.0 else 0.0, self._brake
@@ -179,22 +184,24 @@ class MateRows:
         need = closing / slope if closing < knee else (closing * closing + knee * knee) / (2 * brake)
         clear = second.far - second.taken
         most = (clear - need if clear > need else 0.0) + closing * wait + second.reach * wait * wait / 2
-        spent, clear = (1 - exp(-self._spend * wait)) * most, clear if clear > 0.0 else 0.0
-        phantom = spent - clear if spent > clear else 0.0
-        return second._replace(taken=second.taken + spent, phantom=phantom)
+        spent = (1 - exp(-self._spend * wait)) * most
+        if not clear - spent > first.far - first.taken:
+            return first, False
+        phantom = spent - (clear if clear > 0.0 else 0.0)
+        return first._replace(taken=first.far - (clear - spent), phantom=phantom if phantom > 0.0 else 0.0), True
 
-    def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3) -> tuple[Vec3, float, float, float]:
+    def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3, rests: bool) -> tuple[Vec3, float, float, float]:
         """Normal, bound, floor and calm; the rest of `pairs.pair`, and `barriers.on_command`."""
         x, y, z, far, nx, ny, nz, lean, taken, _, _, phantom = sight
         (vx, vy, vz), (wx, wy, wz), (brake, slope, knee) = own.motion.vel, mate_vel, self._brake
         (bx, by, bz), (ex, ey, ez), (lx, ly, lz) = own.bias, own.doubt, own.last
-        (step, keep, sudden_keep, share), (error, floor, _, _) = self._step, self._lost
+        (step, keep, sudden_keep, share), (error, floor, _) = self._step, self._lost
         keep, squash = keep if own.keep is None or own.keep < keep else own.keep, self._pair[0]
         doubt, away = self._doubt(own, sight)
         now, away = _speed(far - taken, brake * lean, slope, knee * lean) + away - doubt, away - doubt
         calm = _speed(far - taken + phantom, brake * lean, slope, knee * lean) + away if phantom else 0.0
         toward = nx * wx + ny * wy + nz * wz
-        taken = taken + doubt * step - (toward * step if toward > 0.0 else 0.0)
+        taken = taken + doubt * step - (toward * step if rests or toward > 0.0 else 0.0)
         x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash

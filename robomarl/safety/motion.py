@@ -55,9 +55,11 @@ class Predicted(NamedTuple):
     """The robot's state when the decision has taken effect for sure, and how wrong that can be."""
 
     motion: Motion
-    error_m: Array
-    error_m_s: Array
-    """Both in any direction; what the doubt about the bias adds along each axis is not in them."""
+    unsure_m: Vec3
+    """By how much the position can be wrong along each axis, as bias and delay are not known; on top of
+    `Constants.own_error_m` in any direction."""
+    unsure_m_s: Vec3
+    """The same for the velocity."""
     bias: Vec3 = NOWHERE
     """Estimate of the bias [m/s^2]."""
     doubt: Vec3 = NOWHERE
@@ -68,32 +70,33 @@ class Predicted(NamedTuple):
     """Share of h that must be left after one step, where the policy sets it; None: as in `Constants`."""
 
 
-def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, Vec3], xp: Library) -> Predicted:
-    """The estimate, moved through the queued commands.
+def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, Vec3]) -> Predicted:
+    """The estimate of one robot, moved through the queued commands.
+
+    At any time the acceleration on an axis is between the least and the largest of the commands that may be in force.
 
     Args:
         c: constants of the vehicle.
         own: the estimate at its stamp.
-        commands: accelerations [m/s^2] that are still on their way, oldest first, as many as `c.queue` has.
+        commands: accelerations [m/s^2] that are still on their way, oldest first, `c.num_acting` of them.
         bias: estimate of the bias and bound of its error [m/s^2].
-        xp: library of the components.
     """
-    (px, py, pz), (vx, vy, vz), (ax, ay, az) = own.pos, own.vel, bias[0]
-    t, half = c.horizon_s, c.horizon_s * c.horizon_s / 2
-    px, py, pz = px + vx * t + ax * half, py + vy * t + ay * half, pz + vz * t + az * half
-    vx, vy, vz = vx + ax * t, vy + ay * t, vz + az * t
-    error_m, error_m_s, before = px * 0.0 + c.own_error_m, px * 0.0 + c.own_error_m_s, None
-    for command, speed, way, speed_doubt, way_doubt in zip(commands, *c.queue, strict=True):
-        ax, ay, az = command[0], command[1], command[2]
-        px, py, pz = px + ax * way, py + ay * way, pz + az * way
-        vx, vy, vz = vx + ax * speed, vy + ay * speed, vz + az * speed
-        if before is not None and (speed_doubt or way_doubt):
-            bx, by, bz = ax - before[0], ay - before[1], az - before[2]
-            size = xp.sqrt(bx * bx + by * by + bz * bz + TINY)
-            error_m, error_m_s = error_m + way_doubt * size, error_m_s + speed_doubt * size
-        before = command
-    last = NOWHERE if before is None else (before[0], before[1], before[2])
-    return Predicted(Motion((px, py, pz), (vx, vy, vz)), error_m, error_m_s, *bias, last)
+    t, half, found = c.horizon_s, c.horizon_s * c.horizon_s / 2, []
+    for i, (x, v, a, doubt) in enumerate(zip(*own, *bias, strict=True)):
+        asked = [command[i] for command in commands]
+        x, v, unsure, unsure_m_s = x + v * t + a * half, v + a * t, doubt * half, doubt * t
+        for oldest, newest, speed, way in zip(*c.queue, strict=True):
+            low = high = asked[newest]
+            if newest > oldest:
+                part = asked[oldest : newest + 1]
+                low, high = min(part), max(part)
+            middle, open_to = (low + high) / 2, (high - low) / 2
+            x, v = x + middle * way, v + middle * speed
+            unsure, unsure_m_s = unsure + open_to * way, unsure_m_s + open_to * speed
+        found.append((x, v, unsure, unsure_m_s))
+    pos, vel, unsure_m, unsure_m_s = zip(*found, strict=True)
+    last = commands[-1][:3] if commands else NOWHERE
+    return Predicted(Motion(pos, vel), unsure_m, unsure_m_s, *bias, last)
 
 
 def brake(c: Constants, own: Predicted, xp: Library) -> Vec3:
@@ -125,8 +128,8 @@ def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[M
     dx, dy, dz = ux - lx, uy - ly, uz - lz
     px, py, pz, vx, vy, vz = px + way * dx, py + way * dy, pz + way * dz, vx + half * dx, vy + half * dy, vz + half * dz
     size = xp.sqrt(dx * dx + dy * dy + dz * dz + TINY)
-    faster = own.error_m_s - c.own_error_m_s + half * size
-    farther = own.error_m - c.own_error_m + (own.error_m_s - c.own_error_m_s) * c.period_s + way * size
+    delayed_m, delayed_m_s = _delayed(c, own, xp)
+    faster, farther = delayed_m_s + half * size, delayed_m + delayed_m_s * c.period_s + way * size
     speed, nx, ny, nz = direction((vx, vy, vz), xp)
     # At rest any direction will do: what counts is how far it is.
     still = speed < AT_REST_M_S
@@ -134,6 +137,15 @@ def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[M
     reach = (speed * speed + faster * (2 * (speed + c.own_error_m_s) + faster)) / (2 * c.brake_m_s2) + farther
     after = Motion((px, py, pz), (vx, vy, vz))
     return after, (px + nx * reach, py + ny * reach, pz + nz * reach)
+
+
+def _delayed(c: Constants, own: Predicted, xp: Library) -> tuple[Array, Array]:
+    """By how much position and velocity can be wrong in any direction, as the delay is not known."""
+    t, found = c.horizon_s, []
+    for unsure, share in ((own.unsure_m, t * t / 2), (own.unsure_m_s, t)):
+        x, y, z = (a - doubt * share for a, doubt in zip(unsure, own.doubt, strict=True))
+        found.append(xp.sqrt(x * x + y * y + z * z + TINY))
+    return found[0], found[1]
 
 
 def advance(c: Constants, state: Motion, accel: Vec3) -> Motion:

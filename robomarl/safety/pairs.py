@@ -93,10 +93,10 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         tail: the line from the robot's centre that is meant, if not the centre alone.
     """
     (vx, vy, vz), (wx, wy, wz), step = own.motion.vel, body.motion.vel, c.step_s
-    keep = keep_of(kind.keep, own, xp)
-    sight, moves = _sight(c, kind, own, body, tail, xp), 1.0
+    keep = keep_of(kind.keep, own.keep, xp)
+    sight, rests = _sight(c, kind, own, body, tail, xp), False
     if kind.yields:
-        sight, moves = _better(c, kind, own, body, (tail, sight), xp)
+        sight, rests = _better(c, kind, own, body, sight, xp)
     distance, (nx, ny, nz), lean = sight.distance, sight.normal, sight.lean
     doubt = _doubt(c, kind, own, sight, xp)
     taken, fast, brake = sight.taken, sight.fast, c.brake_m_s2 * lean
@@ -105,9 +105,9 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     # One step ahead without acceleration, and as fast as we may be. A mate's approach shortens its own braking distance
     # as it brakes; who does not yield may be faster by then.
     taken = taken + doubt * step
-    wx, wy, wz = wx * moves, wy * moves, wz * moves
     if kind.yields:
-        taken = taken - xp.maximum(nx * wx + ny * wy + nz * wz, 0.0) * step
+        toward = nx * wx + ny * wy + nz * wz
+        taken = taken - xp.where(rests, toward, xp.maximum(toward, 0.0)) * step  # who rests does not move away either
     else:
         fast = fast + xp.minimum(sight.reach * step, xp.maximum(kind.speed_m_s * lean - fast, 0.0))
     ox, oy, oz = sight.offset
@@ -150,19 +150,27 @@ class _Sight(NamedTuple):
     turn: Array
     """Sine of the angle by which n may be wrong, as the places are not known exactly: so much of what goes across
     counts as going along."""
-    phantom: Array
+    phantom: Array = 0.0
     """By how much `taken` is more than the distance because of what is not known of it."""
 
 
 def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | None, xp: Library) -> _Sight:
     """The body, carried forward at constant velocity, and all that it may have done meanwhile."""
-    squash, wait, since, early = kind.squash, body.wait_s, body.since_s, body.early_s
+    squash, wait = kind.squash, body.wait_s
     (px, py, pz), (qx, qy, qz), (wx, wy, wz) = own.motion.pos, *body.motion
     offset = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
     distance, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
     nz = nz * squash
-    lean = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-    sizes, wait = (xp.abs(nx), xp.abs(ny), xp.abs(nz)), xp.maximum(wait, 0.0)
+    lean, none = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK), distance * 0.0
+    seen = _Sight(offset, distance, (nx, ny, nz), lean, none, none, none, none, none)
+    return _known(c, kind, own, body, seen, xp)
+
+
+def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, xp: Library) -> _Sight:
+    """What the body may have done, along the direction that the sight has."""
+    (nx, ny, nz), lean, (wx, wy, wz) = sight.normal, sight.lean, body.motion.vel
+    since, early, wait = body.since_s, body.early_s, xp.maximum(body.wait_s, 0.0)
+    sizes = (xp.abs(nx), xp.abs(ny), xp.abs(nz))
     reach, pushed = along_axes(sizes, kind.reach_m_s2), along_axes(sizes, kind.bias_m_s2)
     # What it does on purpose: turn from full power away to full power towards us as early as the delay lets it.
     gain = reach * (wait + 2 * early)
@@ -170,18 +178,17 @@ def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | No
     toward = nx * wx + ny * wy + nz * wz
     room = xp.maximum(kind.speed_m_s * lean - toward, 0.0)
     fast = toward + (kind.error_m_s + kind.drift_m_s2 * since) * lean + pushed * since + xp.minimum(gain, room)
-    error = own.error_m + kind.error_m + (kind.error_m_s + kind.drift_m_s2 / 2 * since) * since + body.late_m
+    error = c.own_error_m + kind.error_m + (kind.error_m_s + kind.drift_m_s2 / 2 * since) * since + body.late_m
     if c.look_ahead_m and kind.yields:
         fast, error = fast + body.blind * c.blind_m_s * lean, error + body.blind * c.look_ahead_m
-    half = c.horizon_s * c.horizon_s / 2
     blur = error * lean + xp.minimum(way, room * (wait + early))
-    blur = blur + pushed * (since * since / 2) + along_axes(sizes, own.doubt) * half
-    turn, taken = xp.minimum(blur / distance, 1.0), kind.separation_m + blur
+    blur = blur + pushed * (since * since / 2) + along_axes(sizes, own.unsure_m)
+    turn, taken = xp.maximum(sight.turn, xp.minimum(blur / sight.distance, 1.0)), kind.separation_m + blur
     if kind.yields:
         fast = fast + turn * lean * _across(body.motion.vel, toward / lean, xp)
         fast = xp.maximum(fast, 0.0)
         taken = taken + fast * fast / (2 * c.brake_m_s2 * lean)
-    return _Sight(offset, distance, (nx, ny, nz), lean, xp.maximum(fast, 0.0), taken, reach, turn, turn * 0.0)
+    return sight._replace(fast=xp.maximum(fast, 0.0), taken=taken, reach=reach, turn=turn)
 
 
 def _across(vel: Vec3, along: Array, xp: Library) -> Array:
@@ -193,46 +200,38 @@ def _across(vel: Vec3, along: Array, xp: Library) -> Array:
 def _doubt(c: Constants, kind: Kind, own: Predicted, sight: _Sight, xp: Library) -> Array:
     """By how much more than it seems we may come nearer [m/s]."""
     (nx, ny, nz), lean, (vx, vy, vz) = sight.normal, sight.lean, own.motion.vel
-    doubt = own.error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) * c.horizon_s
+    doubt = c.own_error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.unsure_m_s)
     if not kind.yields:
         return doubt
     return doubt + sight.turn * lean * _across(own.motion.vel, (nx * vx + ny * vy + nz * vz) / lean, xp)
 
 
 def _better(
-    c: Constants, kind: Kind, own: Predicted, body: Body, known: tuple[Vec3 | None, _Sight], xp: Library
+    c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight, xp: Library
 ) -> tuple[_Sight, Array]:
     """Of a mate that is not heard of lately: what leaves more of the clearance, of two things that are both true.
 
-    It may have accelerated towards us all the while. Or: it has kept its own rows, and each of its decisions has used
-    up a share of the clearance between us at most; of what that was when its plan was made we know an upper bound.
+    It may have accelerated towards us all the while. Or: it has kept its own rows, so that towards us it brakes since
+    its plan's state, and each of its decisions has used up a share of the clearance between us at most; of what that
+    was when its plan was made we know an upper bound. Across, it has gone on as it went in both.
 
     Returns:
-        The body, and 1 where it goes on, 0 where it counts as braking from its plan's state.
+        The body, and whether it counts as braking.
     """
-    tail, first = known
-    wait, lead = body.wait_s, c.horizon_s + c.period_s
+    wait, lead, (wx, wy, wz) = xp.maximum(body.wait_s, 0.0), c.horizon_s + c.period_s, body.motion.vel
     still = body._replace(wait_s=wait * 0.0, since_s=xp.minimum(body.since_s, lead), early_s=0.0)
-    second = _sight(c, kind, own, still, tail, xp)
-    (nx, ny, nz), lean, (vx, vy, vz) = second.normal, second.lean, own.motion.vel
-    doubt = _doubt(c, kind, own, second, xp)
-    closing, wait = xp.maximum(doubt - (nx * vx + ny * vy + nz * vz), 0.0), xp.maximum(wait, 0.0)
+    (nx, ny, nz), lean, (vx, vy, vz) = first.normal, first.lean, own.motion.vel
+    from_plan = first._replace(distance=first.distance + (nx * wx + ny * wy + nz * wz) * wait)
+    second = _known(c, kind, own, still, from_plan, xp)
+    closing = xp.maximum(_doubt(c, kind, own, second, xp) - (nx * vx + ny * vy + nz * vz), 0.0)
     need = braking_distance(kind.slope_per_s, closing, c.brake_m_s2 * lean, xp)
     clear = second.distance - second.taken
     most = xp.maximum(clear - need, 0.0) + closing * wait + second.reach * wait * wait / 2
     spent = (1 - xp.exp(-c.spend_per_s * wait)) * most
-    phantom = xp.maximum(spent - xp.maximum(clear, 0.0), 0.0)
-    second = second._replace(taken=second.taken + spent, phantom=phantom)
-    use = (body.early_s > 0) & (second.distance - second.taken > first.distance - first.taken)
-    merged = [_pick(use, a, b, xp) for a, b in zip(second, first, strict=True)]
-    return _Sight._make(merged), xp.where(use, 0.0, 1.0)
-
-
-def _pick(use: Array, yes: Array, no: Array, xp: Library) -> Array:
-    """One of two numbers, or of two vectors."""
-    if isinstance(yes, tuple):
-        return tuple(xp.where(use, a, b) for a, b in zip(yes, no, strict=True))
-    return xp.where(use, yes, no)
+    rests = (body.early_s > 0) & (clear - spent > first.distance - first.taken)
+    phantom = xp.where(rests, xp.maximum(spent - xp.maximum(clear, 0.0), 0.0), 0.0)
+    taken = xp.where(rests, first.distance - (clear - spent), first.taken)
+    return first._replace(taken=taken, phantom=phantom), rests
 
 
 def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Library) -> Vec3:

@@ -134,7 +134,7 @@ class SingleFilter:
         learned = learn_one(c, carry.bias, state.vel, age)
         if mates is None or strangers is None or learned is None:
             return None
-        acting = queue[len(queue) - len(c.queue.speed_s) :]
+        acting = queue[len(queue) - c.num_acting :]
         return Given(state, asked, learned, gain, acting, mates, strangers)
 
     def _in_plane(self, view: LocalView, state: Motion) -> Motion | None:
@@ -150,7 +150,7 @@ class SingleFilter:
     def _predict(self, given: Given) -> Predicted:
         """The robot when its decision takes effect."""
         c, gain = self._c, given.gain_per_s
-        own = motion.predict(c, given.own, given.acting, given.learned[:2], Floats)
+        own = motion.predict(c, given.own, given.acting, given.learned[:2])
         return own if gain is None else own._replace(keep=1 - min(max(gain, 0.0), c.gain_per_s) * c.step_s)
 
     def _limits(self, own: Predicted, given: Given) -> Limits:

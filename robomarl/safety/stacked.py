@@ -5,14 +5,15 @@ are made.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import ModuleType
 
 import numpy as np
 
 from robomarl.safety import barriers
 from robomarl.safety.bias import Bias
-from robomarl.safety.constants import Constants
-from robomarl.safety.motion import TINY, Motion, Predicted, Vec3
+from robomarl.safety.constants import Constants, Queue
+from robomarl.safety.motion import Motion, Predicted, Vec3
 from robomarl.types import Array
 
 Weigh = Callable[[Array, Array, Sequence[float]], Array]
@@ -33,18 +34,27 @@ def weigh(start: Array, values: Array, weights: Sequence[float]) -> Array:
 
 def predict(c: Constants, own: Motion, commands: Array, bias: Bias, xp: ModuleType, weigh: Weigh = weigh) -> Predicted:
     """`motion.predict`; `commands` [..., n, 3] are those that are still on their way, oldest first."""
-    estimate = xp.moveaxis(bias.estimate_m_s2, -1, 0)
+    estimate, doubt = (xp.moveaxis(part, -1, 0) for part in (bias.estimate_m_s2, bias.doubt_m_s2))
     pos, vel, acting = xp.stack(own.pos), xp.stack(own.vel), xp.moveaxis(commands, -1, 0)
-    t, queue, none = c.horizon_s, c.queue, pos[0] * 0.0
-    pos = weigh(pos + vel * t + estimate * (t * t / 2), acting, queue.way_s2)
-    vel = weigh(vel + estimate * t, acting, queue.speed_s)
-    x, y, z = acting[..., 1:] - acting[..., :-1]
-    size = xp.sqrt(x * x + y * y + z * z + TINY)
-    error_m = weigh(none + c.own_error_m, size, queue.way_doubt_s2[1:])
-    error_m_s = weigh(none + c.own_error_m_s, size, queue.speed_doubt_s[1:])
-    last = tuple(acting[..., -1]) if acting.shape[-1] else (none, none, none)
-    learned = tuple(estimate), tuple(xp.moveaxis(bias.doubt_m_s2, -1, 0))
-    return Predicted(Motion(tuple(pos), tuple(vel)), error_m, error_m_s, *learned, last)
+    t, queue = c.horizon_s, c.queue
+    maybe = acting[..., _stretches(queue)]
+    low, high = maybe.min(-1), maybe.max(-1)
+    middle, open_to = (low + high) / 2, (high - low) / 2
+    pos = weigh(pos + vel * t + estimate * (t * t / 2), middle, queue.way_s2)
+    vel = weigh(vel + estimate * t, middle, queue.speed_s)
+    unsure_m = weigh(doubt * (t * t / 2), open_to, queue.way_s2)
+    unsure_m_s = weigh(doubt * t, open_to, queue.speed_s)
+    last = acting[..., -1] if acting.shape[-1] else pos * 0.0
+    known = (tuple(part) for part in (unsure_m, unsure_m_s, estimate, doubt, last))
+    return Predicted(Motion(tuple(pos), tuple(vel)), *known)
+
+
+@cache
+def _stretches(queue: Queue) -> np.ndarray:
+    """[stretches, widest] numbers of the commands that may be in force in each; the newest fills up."""
+    widest = 1 + max((b - a for a, b in zip(queue.oldest, queue.newest, strict=True)), default=0)
+    rows = [[min(a + k, b) for k in range(widest)] for a, b in zip(queue.oldest, queue.newest, strict=True)]
+    return np.array(rows, int).reshape(-1, widest)
 
 
 def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None:
@@ -52,10 +62,11 @@ def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None
     if c.arena is None:
         return None
     both = lambda v: xp.repeat(xp.stack(v), 2, 0)  # noqa: E731
-    sign = along(_SIGN, own.error_m)
-    ends = along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.error_m)
-    toward = both(own.motion.vel) * sign, both(own.bias) * sign, both(own.doubt), both(own.last) * sign
-    return barriers.plane(c, own, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
+    sign = along(_SIGN, own.motion.pos[0])
+    ends = along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.motion.pos[0])
+    unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)
+    toward = barriers.Toward(both(own.motion.vel) * sign, both(own.bias) * sign, both(own.last) * sign, *unsure)
+    return barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
 
 
 def box(c: Constants, walls: barriers.Bound | None, zero: Array, xp: ModuleType) -> Array:

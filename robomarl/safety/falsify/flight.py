@@ -155,13 +155,12 @@ class Flight:
         self._blind = np.where(begins, 0, np.where(self._blind >= 0, self._blind + 1, self._blind))
         return (self._blind >= 0) & (self._blind < ticks) & (self._last_own is not None)
 
-    def _reckoned(self) -> tuple[np.ndarray, float]:
-        """[E, N, 3] the velocity that the last estimate and all that was sent make, and how old that estimate is."""
+    def _reckoned(self) -> tuple[np.ndarray, np.ndarray]:
+        """[E, N, 3] the velocity that the last estimate and all that was sent make, and [E, N] how old that is."""
         assert self._last_own is not None
-        period, lost = self.words.period_s, int(np.maximum(self._blind, 0).max()) + 1
+        period, lost = self.words.period_s, np.maximum(self._blind, 0) + 1
         ticks = round(self.words.vehicle.safety.delay_s / period) + lost - 1
         return self._last_own.vel_m_s + self.actuators.recent(ticks) * period, lost * period
-
     def outcome(self, ticks: int) -> Outcome:
         """Of the episodes so far."""
         w = self.watch

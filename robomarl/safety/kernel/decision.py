@@ -103,7 +103,7 @@ class KernelFilter:
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
         """Set a struct's fields from the attributes of the same names."""
-        counts: dict[str, str] = {"num_solids": "solids", "num_acting": "queue_speed_s"}
+        counts: dict[str, str] = {"num_solids": "solids", "num_stretches": "queue_speed_s"}
         for name, field in self._ffi.typeof(kind).fields:
             value = _value(source, counts[name] if name in counts else name)
             if name in counts:

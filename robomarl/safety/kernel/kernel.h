@@ -52,7 +52,8 @@ typedef struct {
     int min_mates, has_arena;
     double arena[2][3], low[3], high[3], yaw_rate_rad_s, brake_gain_per_s, period_s;
     int num_acting;
-    const double *queue_speed_s, *queue_way_s2, *queue_speed_doubt_s, *queue_way_doubt_s2;
+    int num_stretches;
+    const double *queue_oldest, *queue_newest, *queue_speed_s, *queue_way_s2;
 } RmConstants;
 
 /* How many there are of what one robot reads, and so how its numbers lie in memory. */

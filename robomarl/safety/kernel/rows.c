@@ -20,28 +20,23 @@ static double along_axes(const double *n, const double *bounds) {
 
 void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out) {
     const double t = c->horizon_s, half = t * t / 2;
-    out->error_m = c->own_error_m;
-    out->error_m_s = c->own_error_m_s;
     out->keep = -INFINITY;
     for (int i = 0; i < 3; i++) {
-        out->bias[i] = bias->estimate[i], out->doubt[i] = bias->doubt[i], out->last[i] = 0.0;
+        const double *asked = queue->first + i;
+        out->bias[i] = bias->estimate[i], out->doubt[i] = bias->doubt[i];
+        out->last[i] = c->num_acting ? asked[queue->stride * (c->num_acting - 1)] : 0.0;
+        out->unsure_m[i] = bias->doubt[i] * half, out->unsure_m_s[i] = bias->doubt[i] * t;
         out->motion.pos[i] = own->pos[i] + own->vel[i] * t + bias->estimate[i] * half;
         out->motion.vel[i] = own->vel[i] + bias->estimate[i] * t;
-    }
-    for (int k = 0; k < c->num_acting; k++) {
-        const double *a = queue->first + queue->stride * k, *before = a - queue->stride;
-        const double speed_doubt = c->queue_speed_doubt_s[k], way_doubt = c->queue_way_doubt_s2[k];
-        double square = RM_TINY;
-        for (int i = 0; i < 3; i++) {
-            out->last[i] = a[i];
-            out->motion.pos[i] += a[i] * c->queue_way_s2[k];
-            out->motion.vel[i] += a[i] * c->queue_speed_s[k];
-            if (k) square += (a[i] - before[i]) * (a[i] - before[i]);
-        }
-        if (k && (speed_doubt || way_doubt)) {
-            const double size = sqrt(square);
-            out->error_m += way_doubt * size;
-            out->error_m_s += speed_doubt * size;
+        for (int k = 0; k < c->num_stretches; k++) {
+            const int newest = (int)c->queue_newest[k];
+            double low = asked[queue->stride * newest], high = low;
+            for (int j = (int)c->queue_oldest[k]; j < newest; j++) {
+                low = smaller(low, asked[queue->stride * j]), high = larger(high, asked[queue->stride * j]);
+            }
+            const double middle = (low + high) / 2, open_to = (high - low) / 2;
+            out->motion.pos[i] += middle * c->queue_way_s2[k], out->motion.vel[i] += middle * c->queue_speed_s[k];
+            out->unsure_m[i] += open_to * c->queue_way_s2[k], out->unsure_m_s[i] += open_to * c->queue_speed_s[k];
         }
     }
 }
@@ -87,16 +82,18 @@ void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const doubl
 }
 
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan) {
-    const double t = c->period_s, half = t * t / 2, unsure = own->error_m_s - c->own_error_m_s;
-    double *pos = plan, *vel = plan + 3, *stop = plan + 6, n[3], square = RM_TINY;
+    const double t = c->period_s, half = t * t / 2, late = c->horizon_s;
+    double *pos = plan, *vel = plan + 3, *stop = plan + 6, n[3], square = RM_TINY, way = RM_TINY, gain = RM_TINY;
     for (int i = 0; i < 3; i++) {
+        const double x = own->unsure_m[i] - own->doubt[i] * (late * late / 2);
+        const double v = own->unsure_m_s[i] - own->doubt[i] * late;
         const double a = command[i] + own->bias[i], more = command[i] - own->last[i];
         pos[i] = own->motion.pos[i] + own->motion.vel[i] * t + a * half + c->half_way_s2 * more;
         vel[i] = own->motion.vel[i] + a * t + c->half_s * more;
-        square += more * more;
+        square += more * more, way += x * x, gain += v * v;
     }
-    const double size = sqrt(square), faster = unsure + c->half_s * size;
-    const double farther = own->error_m - c->own_error_m + unsure * t + c->half_way_s2 * size;
+    const double size = sqrt(square), delayed = sqrt(gain), faster = delayed + c->half_s * size;
+    const double farther = sqrt(way) + delayed * t + c->half_way_s2 * size;
     const double speed = rm_direction(vel, n);
     if (speed < AT_REST_M_S) n[0] = 1.0, n[1] = n[2] = 0.0;
     const double more = faster * (2 * (speed + c->own_error_m_s) + faster);
@@ -186,60 +183,64 @@ typedef struct {
 /* Speed at right angles to a direction that has `along` of it. */
 static double across(const double *v, double along) { return sqrt(larger(dot(v, v) - along * along, 0.0) + RM_TINY); }
 
-static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
+/* pairs._known: what the body may have done, along the direction that the sight has. */
+static void know(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, Sight *s) {
     const double *w = body->motion.vel, since = body->since_s, early = body->early_s, wait = larger(body->wait_s, 0.0);
-    const double half = c->horizon_s * c->horizon_s / 2;
+    s->reach = along_axes(s->n, kind->reach_m_s2);
+    const double pushed = along_axes(s->n, kind->bias_m_s2), toward = dot(s->n, w);
+    const double gain = s->reach * (wait + 2 * early);
+    const double way = s->reach * (wait * wait / 2 + 2 * early * wait + early * early);
+    const double room = larger(kind->speed_m_s * s->lean - toward, 0.0);
+    double fast = toward + (kind->error_m_s + kind->drift_m_s2 * since) * s->lean + pushed * since + smaller(gain, room);
+    double error = c->own_error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since + body->late_m;
+    if (c->look_ahead_m && kind->yields) {
+        fast += body->blind * c->blind_m_s * s->lean;
+        error += body->blind * c->look_ahead_m;
+    }
+    double blur = error * s->lean + smaller(way, room * (wait + early));
+    blur += pushed * (since * since / 2) + along_axes(s->n, own->unsure_m);
+    s->turn = larger(s->turn, smaller(blur / s->distance, 1.0));
+    if (kind->yields) fast += s->turn * s->lean * across(w, toward / s->lean);
+    s->fast = larger(fast, 0.0);
+    s->taken = kind->separation_m + blur;
+    if (kind->yields) s->taken += s->fast * s->fast / (2 * c->brake_m_s2 * s->lean);
+}
+
+static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
     Sight s;
-    s.phantom = 0.0;
+    s.phantom = s.turn = 0.0;
     for (int i = 0; i < 3; i++) {
-        s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - w[i] * body->wait_s;
+        s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - body->motion.vel[i] * body->wait_s;
         if (i == 2) s.offset[i] *= kind->squash;
     }
     s.distance = facing(kind, body, tail, s.offset, s.n, &s.lean);
-    s.reach = along_axes(s.n, kind->reach_m_s2);
-    const double pushed = along_axes(s.n, kind->bias_m_s2), toward = dot(s.n, w);
-    const double gain = s.reach * (wait + 2 * early);
-    const double way = s.reach * (wait * wait / 2 + 2 * early * wait + early * early);
-    const double room = larger(kind->speed_m_s * s.lean - toward, 0.0);
-    double fast = toward + (kind->error_m_s + kind->drift_m_s2 * since) * s.lean + pushed * since + smaller(gain, room);
-    double error = own->error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since + body->late_m;
-    if (c->look_ahead_m && kind->yields) {
-        fast += body->blind * c->blind_m_s * s.lean;
-        error += body->blind * c->look_ahead_m;
-    }
-    double blur = error * s.lean + smaller(way, room * (wait + early));
-    blur += pushed * (since * since / 2) + along_axes(s.n, own->doubt) * half;
-    s.turn = smaller(blur / s.distance, 1.0);
-    if (kind->yields) fast += s.turn * s.lean * across(w, toward / s.lean);
-    s.fast = larger(fast, 0.0);
-    s.taken = kind->separation_m + blur;
-    if (kind->yields) s.taken += s.fast * s.fast / (2 * c->brake_m_s2 * s.lean);
+    know(c, kind, own, body, &s);
     return s;
 }
 
 /* pairs._doubt */
 static double doubt_of(const RmConstants *c, const RmKind *kind, const Predicted *own, const Sight *s) {
     const double *v = own->motion.vel;
-    const double doubt = own->error_m_s * s->lean + along_axes(s->n, own->doubt) * c->horizon_s;
+    const double doubt = c->own_error_m_s * s->lean + along_axes(s->n, own->unsure_m_s);
     return kind->yields ? doubt + s->turn * s->lean * across(v, dot(s->n, v) / s->lean) : doubt;
 }
 
-/* pairs._better: whether the mate counts as braking from its plan's state, and then what it is. */
-static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
-                  Sight *sight) {
+/* pairs._better: whether the mate counts as braking from its plan's state, and then what that leaves. */
+static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, Sight *sight) {
     const double lead = c->horizon_s + c->period_s, wait = larger(body->wait_s, 0.0);
     Body still = *body;
     still.wait_s = 0.0, still.since_s = smaller(body->since_s, lead), still.early_s = 0.0;
-    Sight s = see(c, kind, own, &still, tail);
+    Sight s = *sight;
+    s.distance += dot(s.n, body->motion.vel) * wait;
+    know(c, kind, own, &still, &s);
     const double doubt = doubt_of(c, kind, own, &s);
     const double closing = larger(doubt - dot(s.n, own->motion.vel), 0.0);
     const double need = braking_distance(kind->slope_per_s, closing, c->brake_m_s2 * s.lean);
     const double clear = s.distance - s.taken;
     const double most = larger(clear - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
     const double spent = (1 - exp(-c->spend_per_s * wait)) * most;
-    s.taken += spent, s.phantom = larger(spent - larger(clear, 0.0), 0.0);
-    if (!(s.distance - s.taken > sight->distance - sight->taken)) return 0;
-    *sight = s;
+    if (!(clear - spent > sight->distance - sight->taken)) return 0;
+    sight->taken = sight->distance - (clear - spent), sight->phantom = larger(spent - larger(clear, 0.0), 0.0);
     return 1;
 }
 
@@ -247,16 +248,16 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
                double *normal, Bound *bound) {
     const double *v = own->motion.vel, *w = body->motion.vel, step = c->step_s;
     Sight s = see(c, kind, own, body, tail);
-    const double moves = kind->yields && body->early_s > 0 && braked(c, kind, own, body, tail, &s) ? 0.0 : 1.0;
+    const int rests = kind->yields && body->early_s > 0 && braked(c, kind, own, body, &s);
     const double doubt = doubt_of(c, kind, own, &s);
     const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
     double n[3], lean, offset[3], fast = s.fast, taken = s.taken + doubt * step;
     if (kind->yields)
-        taken -= larger(dot(s.n, w) * moves, 0.0) * step;
+        taken -= larger(dot(s.n, w), rests ? -INFINITY : 0.0) * step; /* who rests does not move away either */
     else
         fast += smaller(s.reach * step, larger(kind->speed_m_s * s.lean - fast, 0.0));
     for (int i = 0; i < 3; i++)
-        offset[i] = s.offset[i] + (v[i] - w[i] * moves) * (i == 2 ? kind->squash : 1.0) * step;
+        offset[i] = s.offset[i] + (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
     const double ahead = facing(kind, body, tail, offset, n, &lean);
     const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
     const double scale = 1 / (step * lean);
@@ -273,16 +274,16 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
 }
 
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
-    const double speed = sign * own->motion.vel[axis], doubt = own->doubt[axis], t = c->horizon_s;
-    const double worst = larger(larger(own->doubt[0], own->doubt[1]), own->doubt[2]), knee = c->brake_m_s2 / c->slope_per_s;
-    const double reach = c->clear_m_s + own->error_m_s + worst * t + larger(speed, 0.0);
+    const double *far = own->unsure_m, *fast = own->unsure_m_s, speed = sign * own->motion.vel[axis];
+    const double knee = c->brake_m_s2 / c->slope_per_s;
+    const double reach = c->clear_m_s + c->own_error_m_s + larger(larger(fast[0], fast[1]), fast[2]) + larger(speed, 0.0);
+    const double room = gap - c->own_error_m - larger(larger(far[0], far[1]), far[2]);
     const Bound none = {INFINITY, -INFINITY, INFINITY};
-    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * (gap - own->error_m - worst * t * t / 2) >= reach * reach + knee * knee)
-        return none;
-    const double clearance = gap - own->error_m - doubt * (t * t / 2), closing = speed + own->error_m_s + doubt * t;
+    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * room >= reach * reach + knee * knee) return none;
+    const double clearance = gap - c->own_error_m - far[axis], closing = speed + c->own_error_m_s + fast[axis];
     const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
     const double later = braking_speed(c->slope_per_s, clearance - closing * c->step_s, c->brake_m_s2) - closing;
-    return on_command(c, c->accel_error_m_s2 + doubt + sign * own->bias[axis], sign * own->last[axis],
+    return on_command(c, c->accel_error_m_s2 + own->doubt[axis] + sign * own->bias[axis], sign * own->last[axis],
                       (later - larger(own->keep, c->keep) * value) / c->step_s,
                       later / c->step_s);
 }
@@ -291,6 +292,6 @@ void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, 
     double n[3];
     const double speed = rm_direction(own->motion.vel, n), scale = 1 / sqrt(dot(n, n) + RM_SPECK);
     for (int i = 0; i < 3; i++) normal[i] = n[i] * scale;
-    const double left = c->speed_m_s - own->error_m_s - along_axes(normal, own->doubt) * c->horizon_s - speed;
+    const double left = c->speed_m_s - c->own_error_m_s - along_axes(normal, own->unsure_m_s) - speed;
     *bound = along_normal(c, own, normal, c->slope_per_s * left, left / c->step_s);
 }

@@ -19,7 +19,7 @@ typedef struct {
 /* motion.Predicted, its keep -INFINITY where the policy asks for none. */
 typedef struct {
     Motion motion;
-    double error_m, error_m_s, bias[3], doubt[3], last[3], keep;
+    double unsure_m[3], unsure_m_s[3], bias[3], doubt[3], last[3], keep;
 } Predicted;
 
 /* barriers.Bound */
