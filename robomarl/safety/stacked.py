@@ -54,7 +54,7 @@ def _stretches(queue: Queue) -> np.ndarray:
     """[stretches, widest] numbers of the commands that may be in force in each; the newest fills up."""
     widest = 1 + max((b - a for a, b in zip(queue.oldest, queue.newest, strict=True)), default=0)
     rows = [[min(a + k, b) for k in range(widest)] for a, b in zip(queue.oldest, queue.newest, strict=True)]
-    return np.array(rows, int).reshape(-1, widest)
+    return np.array(rows, np.uint32).reshape(-1, widest)  # JAX looks no sign up in these
 
 
 def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None:
