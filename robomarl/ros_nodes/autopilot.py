@@ -23,7 +23,7 @@ from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
 from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
-from robomarl.safety.bias import unanchored
+from robomarl.safety.bias import Bias, unanchored
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -111,6 +111,11 @@ class Autopilot:
     def active(self) -> bool:
         """Commands are sent."""
         return self.state in MOVING
+
+    @property
+    def bias(self) -> Bias | None:
+        """What the filter has learned of the bias; None before its first decision."""
+        return None if self._carry is None else self._carry.safety.bias
 
     def latch(self) -> None:
         """An E-stop of before the start of this process still holds."""

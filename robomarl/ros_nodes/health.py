@@ -9,6 +9,7 @@ from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.machine import POLICY, State
 from robomarl.ros_nodes.tick import Timing
+from robomarl.safety.bias import Bias
 from robomarl.safety.filter import Reason
 
 OK, WARN, ERROR = 0, 1, 2
@@ -39,12 +40,15 @@ class Health:
         self._timings: list[Timing] = []
         self._filtered = 0
         self._last: tuple[Decision, str] | None = None
+        self._bias: Bias | None = None
+        self._misfits = self._misfits_before = 0
 
     def note(self, decision: Decision, autopilot: Autopilot, timing: Timing) -> Iterator[tuple[bool, str]]:
         """Take one tick in; yields (is it bad?, line) for the log where something changed."""
         self._timings.append(timing)
         self._filtered += decision.filtered
-        self._last = decision, autopilot.error
+        self._last, self._bias = (decision, autopilot.error), autopilot.bias
+        self._misfits = 0 if self._bias is None else int(self._bias.misfits)
         sources = frozenset(p.source for p in decision.reading.problems)
         if autopilot.state != self._state:
             bad = autopilot.state in (State.STOP, State.ESTOP) or self._state in POLICY and autopilot.state in FALLBACKS
@@ -83,22 +87,31 @@ class Health:
             "late_max_us": f"{late.max():.0f}",
             "ticks_skipped": str(self._timings[-1].skipped),
             "filtered_share": f"{self._filtered / len(latency):.3f}",
+            "bias_doubt_m_s2": _numbers(self._bias),
+            "bias_misfits": str(self._misfits),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
             **({"error": error} if error else {}),
         }
-        slow = latency.max() > self._period_us
+        slow, broken = latency.max() > self._period_us, self._misfits > self._misfits_before
         failed = self._reason in (Held.FAILED, Held.BLIND) or self._state in (State.STOP, State.ESTOP)
-        level = ERROR if failed else WARN if problems or slow or self._reason > 0 else OK
-        self._timings, self._filtered = [], 0
+        level = ERROR if failed else WARN if problems or slow or broken or self._reason > 0 else OK
+        self._timings, self._filtered, self._misfits_before = [], 0, self._misfits
         said = "; ".join([f"{self._state.name}: {reason_name(self._reason)}", *map(str, problems)])
-        return Status(self._name, level, said + ("; slower than its period" if slow else ""), values)
+        said += "; slower than its period" if slow else ""
+        said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
+        return Status(self._name, level, said, values)
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:
         why = f": {error}" if error and reason == Held.FAILED else ""
         return reason not in (Reason.OK, Held.INACTIVE), f"now: {reason_name(reason)}{why}."
+
+
+def _numbers(bias: Bias | None) -> str:
+    """How uncertain the bias is along each axis; all that the vehicle file declares, before anything is learned."""
+    return "not known yet" if bias is None else " ".join(f"{x:.2f}" for x in np.asarray(bias.doubt_m_s2))
 
 
 def reason_name(reason: int) -> str:

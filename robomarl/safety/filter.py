@@ -108,7 +108,8 @@ class SafetyFilter:
             The next memory, which has learned nothing and forgotten nothing, and the command [..., 4].
         """
         c, known = self._constants, carry.bias
-        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * (np.asarray(since_s)[..., None] + c.horizon_s)
+        unseen_s = np.asarray(since_s)[..., None] + c.horizon_s
+        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * unseen_s
         parts = (tuple(np.moveaxis(np.asarray(a), -1, 0)) for a in (known.estimate_m_s2, known.doubt_m_s2))
         moves = tuple(np.moveaxis(vel, -1, 0))
         own = Predicted(Motion(moves, moves), NOWHERE, NOWHERE, *parts)

@@ -206,9 +206,7 @@ def _doubt(c: Constants, kind: Kind, own: Predicted, sight: _Sight, xp: Library)
     return doubt + sight.turn * lean * _across(own.motion.vel, (nx * vx + ny * vy + nz * vz) / lean, xp)
 
 
-def _better(
-    c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight, xp: Library
-) -> tuple[_Sight, Array]:
+def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight, xp: Library) -> tuple[_Sight, Array]:
     """Of a mate that is not heard of lately: what leaves more of the clearance, of two things that are both true.
 
     It may have accelerated towards us all the while. Or: it has kept its own rows, so that towards us it brakes since

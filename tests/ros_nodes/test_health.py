@@ -10,6 +10,7 @@ from robomarl.ros_nodes.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.machine import State
 from robomarl.ros_nodes.tick import Timing
+from robomarl.safety.bias import Bias
 from robomarl.safety.filter import Reason
 
 
@@ -18,7 +19,12 @@ def decision(reason: int = 0, problems: tuple = (), filtered: bool = False) -> A
 
 
 def pilot(state: State = State.ACTIVE, error: str = "") -> Any:
-    return SimpleNamespace(active=True, state=state, error=error)
+    return SimpleNamespace(active=True, state=state, error=error, bias=bias(0))
+
+
+def bias(misfits: int) -> Bias:
+    none = np.zeros(3)
+    return Bias(none, np.array([0.05, 0.2, 1.0]), none, none, none, np.float64(0.0), np.int32(misfits))
 
 
 def timing(latency_us: float = 500.0) -> Timing:
@@ -86,3 +92,14 @@ def test_levels_say_how_bad_it_is():
         state = State.STOP if reason == Held.SILENT else State.ACTIVE
         list(health.note(decision(reason, problems), pilot(state), timing(latency_us)))
         assert health.summary([]).level == level
+
+
+def test_a_bound_that_does_not_hold_is_a_warning_for_the_second_in_which_it_was_seen():
+    health, robot = made(), pilot()
+    for misfits, said in ((0, ""), (2, "; moves otherwise than the vehicle file's safety section allows"), (2, "")):
+        robot.bias = bias(misfits)
+        list(health.note(decision(), robot, timing()))
+        status = health.summary([])
+        assert (status.level, status.message) == (WARN if said else OK, f"ACTIVE: ok{said}")
+        assert status.values["bias_doubt_m_s2"] == "0.05 0.20 1.00"
+        assert status.values["bias_misfits"] == str(misfits)

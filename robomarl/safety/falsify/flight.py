@@ -161,6 +161,7 @@ class Flight:
         period, lost = self.words.period_s, np.maximum(self._blind, 0) + 1
         ticks = round(self.words.vehicle.safety.delay_s / period) + lost - 1
         return self._last_own.vel_m_s + self.actuators.recent(ticks) * period, lost * period
+
     def outcome(self, ticks: int) -> Outcome:
         """Of the episodes so far."""
         w = self.watch
