@@ -5,11 +5,11 @@ each round moves by the mean of what the violated rows ask for, which are as man
 the largest. A fixed number of rounds, so that every backend does the same.
 """
 
+from collections.abc import Sequence
 from types import ModuleType
 
-import numpy as np
-
 from robomarl.safety.candidates import over
+from robomarl.safety.motion import Vec3
 from robomarl.types import Array
 
 ROUNDS = 16
@@ -40,8 +40,40 @@ def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     return xp.minimum(xp.maximum(u, xp.where(apart, middle, low)), xp.where(apart, middle, high))
 
 
-def least_violation(rows: np.ndarray, u: np.ndarray, box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """All rounds, in numpy."""
+def least_violation(
+    rows: list[tuple[float, float, float, float]], u: Vec3, box: tuple[Sequence[float], Sequence[float]]
+) -> Vec3:
+    """All rounds for one robot, in Python floats; none is left to do from where one changes nothing.
+
+    Args:
+        rows: unit normals and right-hand sides.
+        u: the command to begin with.
+        box: lowest and highest command.
+    """
+    low, high = zip(*(_in_order(a, b) for a, b in zip(*box, strict=True)), strict=True)
+    u = (_within(u[0], low[0], high[0]), _within(u[1], low[1], high[1]), _within(u[2], low[2], high[2]))
     for _ in range(ROUNDS):
-        u = toward_least(rows, u, box, np)
+        (x, y, z), sx, sy, sz, most, total = u, 0.0, 0.0, 0.0, 0.0, 0.0
+        for nx, ny, nz, bound in rows:
+            excess = nx * x + ny * y + nz * z - bound
+            if excess > 0.0:
+                sx, sy, sz, total = sx + excess * nx, sy + excess * ny, sz + excess * nz, total + excess
+                most = excess if excess > most else most
+        share, before = most / (total if total > TINY else TINY), u
+        u = (
+            _within(x - sx * share, low[0], high[0]),
+            _within(y - sy * share, low[1], high[1]),
+            _within(z - sz * share, low[2], high[2]),
+        )
+        if u == before:
+            break
     return u
+
+
+def _in_order(low: float, high: float) -> tuple[float, float]:
+    """Two sides; in the middle where they ask for more than each other leaves."""
+    return (low, high) if low <= high else ((low + high) / 2, (low + high) / 2)
+
+
+def _within(x: float, low: float, high: float) -> float:
+    return low if x < low else high if x > high else x

@@ -250,9 +250,7 @@ def _solve(c: Constants, limits: Limits, nominal: Numbers) -> tuple[Vec3, Reason
 def _least(c: Constants, limits: Limits, start: Vec3) -> Vec3:
     """The command that breaks the rows least; see `least`."""
     rows = [(*n, max(bound, -c.loose_m_s2)) for n, bound in zip(limits.normals, limits.calms, strict=True)]
-    low, high = (np.array(side) for side in _box(c, limits))
-    first = least.inside(np.array(start), (low, high), np)
-    return least.least_violation(np.array(rows), first, (low, high)).tolist() if rows else first.tolist()
+    return least.least_violation(rows, start, _box(c, limits))
 
 
 def _box(c: Constants, limits: Limits) -> tuple[Sequence[float], Sequence[float]]:

@@ -210,7 +210,13 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
             sum += excess, most = larger(most, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
         }
-        for (int i = 0; i < 3; i++) u[i] = within(u[i] - step[i] * (most / larger(sum, 1e-12)), low[i], high[i]);
+        int moved = 0;
+        for (int i = 0; i < 3; i++) {
+            const double before = u[i];
+            u[i] = within(before - step[i] * (most / larger(sum, 1e-12)), low[i], high[i]);
+            moved = moved || u[i] != before;
+        }
+        if (!moved) break;
     }
 }
 
