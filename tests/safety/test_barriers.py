@@ -11,16 +11,20 @@ from robomarl.safety import barriers, pairs
 from robomarl.safety.barriers import Bound, Row
 from robomarl.safety.constants import Constants, constants_of
 from robomarl.safety.filter import SafetyParams
-from robomarl.safety.motion import Floats, Motion, Predicted
+from robomarl.safety.motion import NOWHERE, Floats, Motion, Predicted
 from robomarl.safety.pairs import Body
 from tests.safety.views import EXACT, PARAMS
 
+UNSURE = (0.03, 0.02, 0.05), (0.1, 0.05, 0.2)
+"""Along each axis, of place and velocity."""
+SILENT_S = constants_of(PARAMS).spread_s
+"""How much earlier a mate that fell silent may have turned to something new."""
 coordinate = st.floats(-1.5, 1.5)
 vector = st.tuples(coordinate, coordinate, coordinate)
 
 
 def certain(pos, vel) -> Predicted:
-    return Predicted(Motion(tuple(pos), tuple(vel)), 0.0, 0.0)
+    return Predicted(Motion(tuple(pos), tuple(vel)), NOWHERE, NOWHERE)
 
 
 def fresh(pos, vel) -> Body:
@@ -119,19 +123,19 @@ def test_over_a_whole_period_no_more_is_lost(offset, vel, mate_vel):
     assert after.value >= allowed - c.slope_per_s * arc - 0.06
 
 
-@given(vector, vector, vector, vector, st.floats(0, 0.5))
-def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age):
+@given(vector, vector, vector, vector, st.floats(0, 0.5), st.sampled_from([0.0, SILENT_S]))
+def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age, early):
     c = constants_of(PARAMS)
     known = (0.3, -0.2, 0.5), (0.1, 0.2, 0.3), (1.0, -2.0, 0.5)  # bias, its doubt, last command
-    own = Predicted(Motion(pos, vel), 0.03, 0.1, *known)
-    mate = Body(Motion(mate_pos, mate_vel), age - 0.02, age)
+    own = Predicted(Motion(pos, vel), *UNSURE, *known)
+    mate = Body(Motion(mate_pos, mate_vel), age - 0.02, age, early_s=early)
     arrays = [tuple(np.array([x]) for x in v) for v in (pos, vel, mate_pos, mate_vel)]
     ages = np.array([age])
-    array_own = Predicted(Motion(*arrays[:2]), np.array([0.03]), np.array([0.1]), *([*map(np.array, v)] for v in known))
+    array_own = Predicted(Motion(*arrays[:2]), *([np.array([x]) for x in v] for v in (*UNSURE, *known)))
     for row, rows in (
         (
             pair(c, own, mate, Floats),
-            pair(c, array_own, Body(Motion(*arrays[2:]), ages - 0.02, ages), np),
+            pair(c, array_own, Body(Motion(*arrays[2:]), ages - 0.02, ages, early_s=np.array([early])), np),
         ),
         (
             pairs.pair_textbook(c, c.mates, own.motion, mate, Floats),
@@ -142,13 +146,42 @@ def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age):
         np.testing.assert_allclose(numbers(row), [x[0] for x in numbers(rows)], rtol=1e-12)
 
 
-@given(vector, vector, vector, vector)
-def test_older_messages_only_take_room_away(pos, vel, mate_pos, mate_vel):
+@given(vector, vector, vector, st.sampled_from([0.0, SILENT_S]))
+def test_older_messages_only_take_room_away(pos, vel, mate_pos, early):
     c = constants_of(PARAMS)
     still = (0.0, 0.0, 0.0)  # a mate at rest is in the same place for every age
-    own = Predicted(Motion(pos, vel), 0.03, 0.1)
-    values = [pair(c, own, Body(Motion(mate_pos, still), t, t), Floats).value for t in (0, 0.1, 0.3, 0.5)]
+    own = Predicted(Motion(pos, vel), *UNSURE)
+    bodies = [Body(Motion(mate_pos, still), t, t, early_s=early) for t in (0, 0.1, 0.3, 0.5)]
+    values = [pair(c, own, body, Floats).value for body in bodies]
     assert all(a >= b - 1e-12 for a, b in zip(values, values[1:], strict=False))
+
+
+@pytest.mark.parametrize("toward", [1.0, 0.3, 0.0, -1.0])
+def test_a_silent_mate_brakes_towards_us_from_its_plan_on(exact: SafetyParams, toward: float):
+    """By then it has come no nearer than braking from the plan takes, and what its decisions have used up."""
+    c, own, wait = bare(exact), certain((0, 0, 1), (1, 0, 0)), 0.4
+    plan = Body(Motion((2.2, 0, 1), (-toward, 0, 0)), wait, wait)
+    row = pair(c._replace(spend_per_s=0.0), own, plan._replace(early_s=SILENT_S), Floats)
+    # Away from us its way does not count: it may have stopped at once.
+    expected = pair(c, own, fresh((2.2, 0, 1), (-max(toward, 0.0), 0, 0)), Floats)
+    assert numbers(row)[:-1] == pytest.approx(numbers(expected)[:-1], abs=2e-6)
+    assert row.gap_m == pytest.approx(2.0 - wait * toward), "as far as it seems"
+    rates = 0.0, c.spend_per_s / 10, c.spend_per_s, np.inf
+    values = [pair(c._replace(spend_per_s=r), own, plan._replace(early_s=SILENT_S), Floats).value for r in rates]
+    assert values == sorted(values, reverse=True), "the more each decision uses up, the less is left"
+    assert values[0] > values[2]
+
+
+@given(vector, vector, vector, st.floats(0.1, 0.5))
+def test_a_silent_mate_is_looked_for_where_its_way_leads(pos, mate_pos, mate_vel, wait):
+    """Across the line of sight nobody brakes for us: whether it is silent or not, its row has the same direction."""
+    c, own = constants_of(PARAMS), Predicted(Motion(pos, (0.5, -0.3, 0.2)), *UNSURE)
+    body = Body(Motion(mate_pos, mate_vel), wait, wait)
+    silent, heard = (pair(c, own, body._replace(early_s=early), Floats) for early in (SILENT_S, 0.0))
+    assert silent.normal == pytest.approx(heard.normal, abs=1e-12)
+    assert silent.gap_m == pytest.approx(heard.gap_m, abs=1e-12)
+    apart = np.array(mate_pos) + wait * np.array(mate_vel) - np.array(pos)
+    assert silent.gap_m == pytest.approx(np.linalg.norm(apart * [1, 1, 0.5]) - 0.2, abs=1e-5)
 
 
 @pytest.mark.parametrize("brake", [0.8, 1.6, 3.2])
@@ -189,7 +222,8 @@ def test_far_from_a_wall_it_cannot_bind(gap, speed, error):
     c = constants_of(PARAMS)
     for bias, doubt, last in ((0.0, 0.0, 0.0), (0.5, 0.5, 3.0), (-0.5, 0.5, -3.0), (0.0, 0.9, -3.0)):
         known = ((bias, 0.0, 0.0), (doubt, 0.0, 0.0), (last, 0.0, 0.0))
-        own = Predicted(Motion((0, 0, 0), (speed, 0, 0)), 0.05, error, *known)
+        unsure = 0.05 + doubt * c.horizon_s**2 / 2, error + doubt * c.horizon_s
+        own = Predicted(Motion((0, 0, 0), (speed, 0, 0)), (unsure[0], 0.1, 0.0), (unsure[1], 0.0, 0.1), *known)
         if barriers.far_from_wall(c, own, gap, speed):
             assert barriers.wall(c, own, (0, 1.0), gap, Floats)[0].most >= max(c.mates.reach_m_s2)
 

@@ -12,7 +12,7 @@ from robomarl.safety import pairs
 from robomarl.safety.bodies import Obstacle, Strangers, Tail
 from robomarl.safety.constants import Constants, constants_of
 from robomarl.safety.kinds import Shape
-from robomarl.safety.motion import Floats, Motion, Predicted
+from robomarl.safety.motion import NOWHERE, Floats, Motion, Predicted
 from robomarl.safety.pairs import Body
 from robomarl.safety.separation import apart
 from tests.safety.views import EXACT
@@ -73,7 +73,7 @@ def test_from_the_boundary_a_stranger_comes_no_nearer_before_we_are_at_rest(spee
     c = with_strangers("stop", accel)
     kind = c.strangers
     assert kind is not None
-    own = Predicted(Motion((0, 0, 1), (speed, 0, 0)), 0.0, 0.0)
+    own = Predicted(Motion((0, 0, 1), (speed, 0, 0)), NOWHERE, NOWHERE)
     body = Body(Motion((0.3 + apart_m, 0, 1), (-theirs, 0, 0)), 0.0, 0.0)
     if pairs.pair(c, kind, own, body, Floats).value < 0:
         return
@@ -93,7 +93,7 @@ def test_the_row_keeps_the_barrier_against_the_worst_that_a_stranger_does(answer
     for theirs in (0.0, 0.5, 1.2):
         x, v, gap = 0.0, 0.0, 4.0
         for _ in range(600):
-            own = Predicted(Motion((x, 0, 1), (v, 0, 0)), 0.0, 0.0)
+            own = Predicted(Motion((x, 0, 1), (v, 0, 0)), NOWHERE, NOWHERE)
             body = Body(Motion((0.3 + gap + x, 0, 1), (-theirs, 0, 0)), 0.0, 0.0)
             row = pairs.pair(c, kind, own, body, Floats)
             u = max(min(row.bound.most, 2.0), -c.brake_m_s2)
@@ -132,7 +132,7 @@ def test_the_distance_to_an_obstacle_is_to_its_surface(obstacle: Obstacle, gap: 
     c = constants_of(dataclasses.replace(params, obstacles=(obstacle,), tail=Tail((0.0, 0.0, -0.5), 0.3, 0.1)))
     solid = c.solids[0]
     body = Body(Motion(solid.place_m, (0.0, 0.0, 0.0)), 0.0, 0.0, solid.shape)
-    own = Predicted(Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), 0.0, 0.0)
+    own = Predicted(Motion((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), NOWHERE, NOWHERE)
     assert pairs.pair(c, solid.kind, own, body, Floats).gap_m == pytest.approx(gap - 0.15)
     # The tail hangs straight down from the centre.
     lower = 1.9 if obstacle.kind == "capsule" else gap

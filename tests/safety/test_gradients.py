@@ -20,6 +20,8 @@ STEP = 1e-6
 NUM = 200
 KNOWN = (0.1, -0.05, 0.4), (0.1, 0.1, 0.5), (1.0, -0.5, 0.3)
 """Bias, its doubt, last command."""
+UNSURE = (0.03, 0.02, 0.05), (0.1, 0.05, 0.2)
+"""Along each axis, of place and velocity."""
 
 
 def constants() -> Constants:
@@ -72,7 +74,7 @@ def test_of_pairs(name: str, time: tuple, random: np.random.Generator):
     pos += 0.6 * np.sign(pos)  # not in one place
 
     def value(pos: jax.Array, vel: jax.Array) -> jax.Array:
-        own = Predicted(Motion(tuple(pos), tuple(vel)), 0.03, 0.1, *KNOWN)
+        own = Predicted(Motion(tuple(pos), tuple(vel)), *UNSURE, *KNOWN)
         moves = tuple(jnp.asarray(body_vel) * (0.0 if still else 1.0))
         zero = pos[0] * 0.0
         body = Body(Motion((zero + 0.1, zero, zero - 0.1), moves), zero + wait, zero + since, shape)
@@ -85,7 +87,7 @@ def test_of_pairs(name: str, time: tuple, random: np.random.Generator):
 def test_of_planes(random: np.random.Generator):
     def value(given: jax.Array) -> jax.Array:
         gap, speed, doubt = given
-        own = Predicted(Motion((gap, gap, gap), (speed, speed, speed)), 0.03, 0.1)
-        return barriers.plane(C, own, (speed, 0.2, doubt, 1.0), gap, jnp)[1]
+        unsure = 0.03 + doubt * C.horizon_s**2 / 2, 0.1 + doubt * C.horizon_s
+        return barriers.plane(C, None, barriers.Toward(speed, 0.2, 1.0, *unsure, doubt), gap, jnp)[1]
 
     agree(value, random.uniform([[-0.3], [-1], [0]], [[4], [1], [1]], (3, NUM)))

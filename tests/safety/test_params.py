@@ -77,15 +77,30 @@ def test_the_queue_holds_what_the_longest_delay_leaves_open(
     params: SafetyParams, delay_s: float, length: int, in_force: int
 ):
     c = constants_of(changed(params, delay_s=delay_s))
-    assert changed(params, delay_s=delay_s).queue_length == length == len(c.queue.speed_s)
+    assert changed(params, delay_s=delay_s).queue_length == length == c.num_acting
     assert sum(c.queue.speed_s) == pytest.approx(c.horizon_s)
     assert c.horizon_s == delay_s
     assert sum(c.queue.way_s2) == pytest.approx(delay_s**2 / 2)
     assert c.next_count == in_force
+    assert c.queue.oldest[-1:] == c.queue.newest[-1:] == (length - 1,) * bool(length), "in the end the last one, surely"
+
+
+def test_the_stretches_of_the_queue_by_hand(params: SafetyParams):
+    """Decided 60, 40 and 20 ms ago, each takes over from the one before 25 to 50 ms after its decision.
+
+    So the first is in force from the start; the second from 10 ms on at the latest, maybe from the start; the third
+    from 30 ms on at the latest, maybe from 5 ms.
+    """
+    queue = constants_of(changed(params, delay_s=0.05)).queue
+    assert queue.oldest == (0, 0, 1, 2)
+    assert queue.newest == (1, 2, 2, 2)
+    assert queue.speed_s == pytest.approx((0.005, 0.005, 0.02, 0.02))
+    # Each lasts until 50 ms, seen from its middle at 2.5, 7.5, 20 and 40 ms.
+    assert queue.way_s2 == pytest.approx((0.005 * 0.0475, 0.005 * 0.0425, 0.02 * 0.03, 0.02 * 0.01))
 
 
 def test_textbook_has_no_margins(params: SafetyParams):
     c = constants_of(params, "textbook")
     assert (c.own_error_m, c.mates.error_m, c.own_error_m_s, c.accel_error_m_s2) == (0,) * 4
     assert c.bias_m_s2 == c.mates.bias_m_s2 == (0, 0, 0)
-    assert (c.horizon_s, len(c.queue.speed_s)) == (0, 0)
+    assert (c.horizon_s, c.num_acting, len(c.queue.speed_s)) == (0, 0, 0)
