@@ -1,0 +1,97 @@
+"""Generic modules know no kind of team: the imports that still break this rule are listed, and only get fewer."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.test_imports import imports_of, modules
+
+# What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
+# Flying itself is still everybody's: it is counted as soon as it has a folder of its own.
+DOMAINS = {
+    "payload": [
+        *("features_load", "hardware_configs.carrier", "cli.loads"),
+        *("sim.load", "sim.check_load", "sim.mjcf_load", "sim.engines.mujoco_load", "sim.tasks.lift"),
+        *(f"sim.baselines.{name}" for name in ("allocation", "catch", "load_pose", "place")),
+        *("train.foreign", "train.late", "safety.carriers", "field.load_plots", "field.load_report"),
+        *(f"ros_nodes.{name}" for name in ("loadtask", "load_figures", "mission", "mission_flight", "mission_node")),
+        "ros_nodes.sim_node.sensors",
+    ],
+    "soccer": [
+        *("soccer", "matchlog", "cli.games"),
+        *("sim.soccer", "sim.tasks.soccer", "sim.baselines.playbook", "sim.baselines.soccer", "train.games"),
+        *("safety.players", "safety.jax_players", "safety.sightings"),
+        *("field.match_plots", "field.match_report"),
+        *(f"ros_nodes.{name}" for name in ("gameplan", "match_figures", "match_run", "refereemsg", "referee_node")),
+        *("ros_nodes.rules", "ros_nodes.soccertask", "ros_nodes.adapters.omni"),
+        *("ros_nodes.sim_node.game", "ros_nodes.sim_node.pitch"),
+    ],
+}
+PREFIXES = [f"robomarl.{prefix}" for prefixes in DOMAINS.values() for prefix in prefixes]
+LISTED = Path(__file__).with_name("domain_imports.txt")
+
+
+def of_domain(module: str) -> bool:
+    return any(module == prefix or module.startswith(f"{prefix}.") for prefix in PREFIXES)
+
+
+def module_of(target: str, known: Iterable[str]) -> str | None:
+    """The module in which an imported name is: `robomarl.view` of `robomarl.view.LocalView`."""
+    parts = target.split(".")
+    prefixes = [".".join(parts[:size]) for size in range(len(parts), 0, -1)]
+    return next((prefix for prefix in prefixes if prefix in known), None)
+
+
+def domain_imports(known: dict[str, Path]) -> set[str]:
+    """`IMPORTER IMPORTED` of all generic modules that import one of a domain, in functions too."""
+    found = set()
+    for name, path in known.items():
+        if of_domain(name):
+            continue
+        imported = {module_of(target.name, known) for target in imports_of(name, path)}
+        found |= {f"{name} {other}" for other in imported if other and of_domain(other)}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("module", "is_domain"),
+    [
+        ("robomarl.sim.load", True),
+        ("robomarl.sim.load.config", True),
+        ("robomarl.soccer", True),
+        ("robomarl.sim.scenario", False),
+        ("robomarl.ros_nodes.loading", False),
+        ("robomarl", False),
+    ],
+)
+def test_modules_of_domains_are_known(module: str, is_domain: bool):
+    assert of_domain(module) is is_domain
+
+
+def test_imports_into_domains_are_found(tmp_path: Path):
+    sources = {
+        "robomarl.sim.env": "def f():\n    from robomarl.sim.soccer.game import Game",
+        "robomarl.sim.world": "from .load import config\nimport robomarl.sim.env",
+        "robomarl.sim.load.config": "from robomarl.sim.soccer import game",
+        "robomarl.sim.soccer.game": "",
+    }
+    known = {name: tmp_path / f"{name}.py" for name in sources}
+    for name, path in known.items():
+        path.write_text(sources[name])
+    wrong = {"robomarl.sim.env robomarl.sim.soccer.game", "robomarl.sim.world robomarl.sim.load.config"}
+    assert domain_imports(known) == wrong
+
+
+def test_every_prefix_of_a_domain_is_there(root: Path):
+    known = modules(root)
+    assert [prefix for prefix in PREFIXES if prefix not in known] == []
+
+
+def test_no_generic_module_imports_another_domain_module(root: Path):
+    found, listed = domain_imports(modules(root)), LISTED.read_text().splitlines()
+    assert listed == sorted(set(listed)), f"{LISTED.name} is not sorted, or says something twice"
+    new = sorted(found - set(listed))
+    assert not new, "\n".join(["generic modules ask the domain, and import none of its modules:", *new])
+    gone = sorted(set(listed) - found)
+    assert not gone, "\n".join([f"no longer so, and to be taken out of {LISTED.name}:", *gone])
