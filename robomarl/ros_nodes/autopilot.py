@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.form import Form
 from robomarl.ros_nodes.gate import TeamGate
 from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
@@ -92,8 +92,8 @@ class Autopilot:
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
         self._gate, self._heartbeat, self._guide = team
-        self._form = Form(tuple(field.name for field in pilot.policy.action.fields))
-        self._fallback = Fallback(pilot.safety.params, self._form)
+        self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
+        self._fallback = Fallback(pilot.safety.params, self._layout)
         self._carry: PilotCarry | None = None
         self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
         self.status, self._renews = Status(), False
@@ -235,7 +235,7 @@ class Autopilot:
             # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
             station = None if self._inbox.misses_mates else self._inbox.task.station(view)
             accel = self._guide(self.state, own, (now.steady_s, brake), station)
-            guided = self._form.padded(accel)
+            guided = self._layout.padded(accel)
         if guided is not None and self.state is not State.BLEND:
             return guided
         memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
@@ -277,7 +277,7 @@ class Autopilot:
         reckoned = self._fallback.velocity(self._inbox.own, age_s, now.steady_s)
         safety, command = self._pilot.safety.blind(self._carry.safety, reckoned, age_s)
         self._carry = self._carry._replace(safety=safety)
-        return self._form.padded(command[:3])
+        return self._layout.padded(command[:3])
 
     def _hold(self, reading: Reading, reason: Held, command: np.ndarray | None) -> Decision:
         nothing = np.full(self._pilot.policy.action.size, np.nan)

@@ -7,7 +7,7 @@ from collections import deque
 
 import numpy as np
 
-from robomarl.ros_nodes.form import Form
+from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.inbox import Estimate
 from robomarl.safety.params import SafetyParams
 from robomarl.view import Plan
@@ -19,14 +19,14 @@ HISTORY = 256
 class Fallback:
     """Blind braking of one robot."""
 
-    def __init__(self, params: SafetyParams, form: Form = Form()) -> None:  # noqa: B008
+    def __init__(self, params: SafetyParams, layout: CommandLayout = CommandLayout()) -> None:  # noqa: B008
         """Take the limits; nothing has been sent yet.
 
         Args:
             params: of the filter.
-            form: of a command.
+            layout: of a command.
         """
-        self._form = form
+        self._layout = layout
         self.max_own_age_s = max(params.safety.delay_s, params.period_s)
         """An estimate that is older is not flown on: the filter's prediction covers the delay, not more."""
         self.plan_after_s = params.safety.delay_s + params.period_s
@@ -45,7 +45,7 @@ class Fallback:
     def latest(self, count: int) -> list[np.ndarray]:
         """The last commands that were sent, at most `count`, oldest first, as the filter remembers them: [4] each."""
         latest = [command for _, command in self._sent][-count:] if count else []
-        return [self._form.queued(command) for command in latest]
+        return [self._layout.queued(command) for command in latest]
 
     def brake(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """The command [A] against the velocity that the robot must have now; no rates.
@@ -61,7 +61,7 @@ class Fallback:
         rate = min(1 / self.plan_after_s, self._params.safety.brake_m_s2 / max(speed, 1e-6))
         limits = self._params.limits
         accel = np.clip(-velocity * rate, limits.accel_min_m_s2, limits.accel_max_m_s2)
-        return self._form.padded(accel)
+        return self._layout.padded(accel)
 
     def velocity(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """[3] m/s once all that was sent is carried out: the estimate, and the commands that it had not seen."""
@@ -69,7 +69,7 @@ class Fallback:
         seen_s = steady_s - age_s - self._params.safety.delay_s
         ends = [time_s for time_s, _ in self._sent][1:] + [steady_s]
         for (begin_s, command), end_s in zip(self._sent, ends, strict=True):
-            velocity = velocity + self._form.accel_of(command) * max(end_s - max(begin_s, seen_s), 0.0)
+            velocity = velocity + self._layout.accel_of(command) * max(end_s - max(begin_s, seen_s), 0.0)
         return velocity
 
     def plan(self, own: Estimate | None) -> Plan:

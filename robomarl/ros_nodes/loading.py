@@ -18,8 +18,8 @@ from robomarl.policies.contract import Contract
 from robomarl.policies.golden import check_filter
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
+from robomarl.ros_nodes.command_layout import PLAYING
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
-from robomarl.ros_nodes.form import PLAYING
 from robomarl.ros_nodes.heard import nobody
 from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.settings import PolicySettings

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.form import Form
 from robomarl.ros_nodes.gate import Announcement, TeamGate
 from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
@@ -47,7 +47,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         allowed = ", ".join(Rule)
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
-    fallback = Fallback(params, Form(tuple(field.name for field in loaded.pilot.policy.action.fields)))
+    fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.fields)))
     limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)

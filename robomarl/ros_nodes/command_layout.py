@@ -1,4 +1,4 @@
-"""`Form`: what the elements of a command are, for those who make commands without a policy. No ROS here."""
+"""`CommandLayout`: what the elements of a command are, for those who make commands without a policy. No ROS here."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ FLYING = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
 PLAYING = ("acceleration.x", "acceleration.y", "yaw_rate", "kick")
 
 
-class Form(NamedTuple):
+class CommandLayout(NamedTuple):
     """The elements of a command [A], accelerations first."""
 
     names: tuple[str, ...] = FLYING
