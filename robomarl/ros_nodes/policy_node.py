@@ -20,7 +20,6 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Decision
-from robomarl.ros_nodes.hangar import Hangar
 from robomarl.ros_nodes.loading import Loaded, load_pilot
 from robomarl.ros_nodes.loop import Loop
 from robomarl.ros_nodes.machine import MOVING, Order, State
@@ -29,6 +28,7 @@ from robomarl.ros_nodes.nodeclock import NodeClock
 from robomarl.ros_nodes.onrobot import Robot, assemble
 from robomarl.ros_nodes.radio import Radio
 from robomarl.ros_nodes.reporter import Reporter
+from robomarl.ros_nodes.robot_folder import RobotFolder
 from robomarl.ros_nodes.rosnode import declare, read, run_node, tidy_memory
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.tick import Timing
@@ -41,7 +41,7 @@ class PolicyNode(LifecycleNode):
     _autopilot: Autopilot
     _reporter: Reporter
     _robot: Robot
-    _hangar: Hangar
+    _robot_folder: RobotFolder
 
     def __init__(self) -> None:
         """Declare the parameters; nothing else happens before `configure`."""
@@ -70,9 +70,9 @@ class PolicyNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to move if the robot is armed, every input is fresh, and nobody else commands it."""
-        refusal = "; ".join(self._radio.rivals()) or self._hangar.take(self.get_fully_qualified_name())
+        refusal = "; ".join(self._radio.rivals()) or self._robot_folder.lock(self.get_fully_qualified_name())
         if not refusal and (refusal := self._autopilot.order(Order.ACTIVATE, self._times.now())):
-            self._hangar.give_back()
+            self._robot_folder.unlock()
         self._refusal = refusal
         if refusal:
             self.get_logger().error(f"not activated: {refusal}.")
@@ -85,7 +85,7 @@ class PolicyNode(LifecycleNode):
         if self._autopilot.state in MOVING:
             self._autopilot.order(Order.STOP, self._times.now())
         self._is_active = False
-        self._hangar.give_back()
+        self._robot_folder.unlock()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -108,8 +108,8 @@ class PolicyNode(LifecycleNode):
         self._autopilot = self._robot.autopilot
         self._radio = Radio(self, settings, self._robot.ears)
         self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio)
-        self._hangar = Hangar(settings.robot_root, loaded.id, not settings.bundle)
-        if self._hangar.latched:
+        self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
+        if self._robot_folder.estop_latched:
             self._autopilot.latch()
         self._wants_start = settings.autostart
         self._configured = True
@@ -144,7 +144,7 @@ class PolicyNode(LifecycleNode):
 
     def _changed(self) -> None:
         """The autopilot changed its state by itself: lifecycle and E-stop's latch follow."""
-        self._hangar.latch(self._autopilot.state is State.ESTOP)
+        self._robot_folder.latch_estop(self._autopilot.state is State.ESTOP)
         if self._is_active and self._autopilot.state not in MOVING:
             self.trigger_deactivate()
 
@@ -165,7 +165,7 @@ class PolicyNode(LifecycleNode):
         if order is Order.ACTIVATE and not self._is_active:
             self.trigger_activate()
             return self._refusal
-        refusal = self._hangar.changed() if order is Order.ARM else ""
+        refusal = self._robot_folder.bundle_problem() if order is Order.ARM else ""
         refusal = refusal or self._autopilot.order(order, now)
         self._changed()
         return refusal
@@ -182,7 +182,7 @@ class PolicyNode(LifecycleNode):
         self.loop.end()
         if self._configured:
             self._radio.close()
-            self._hangar.give_back()
+            self._robot_folder.unlock()
         self._configured = False
 
 

@@ -1,4 +1,4 @@
-"""`Hangar`: what a policy node keeps in its robot's folder: the flash lock while it moves, and a latched E-stop.
+"""`RobotFolder`: what a policy node keeps in its robot's folder: the flash lock while it moves, and a latched E-stop.
 
 No ROS here.
 """
@@ -13,7 +13,7 @@ ESTOP_FILE = "estop"
 """In the robot's folder as long as the E-stop is latched: it outlives the process."""
 
 
-class Hangar:
+class RobotFolder:
     """The folder of one robot; without a folder nothing is kept."""
 
     def __init__(self, robot_root: str, bundle_id: str, flashed: bool) -> None:
@@ -29,13 +29,13 @@ class Hangar:
         self._held = ExitStack()
 
     @property
-    def latched(self) -> bool:
+    def estop_latched(self) -> bool:
         """An E-stop has not been reset yet."""
         return self._root is not None and (self._root / ESTOP_FILE).exists()
 
-    def latch(self, pressed: bool) -> None:
+    def latch_estop(self, pressed: bool) -> None:
         """Keep an E-stop, or forget it."""
-        if self._root is None or pressed == self.latched:
+        if self._root is None or pressed == self.estop_latched:
             return
         if pressed:
             self._root.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class Hangar:
         else:
             (self._root / ESTOP_FILE).unlink(missing_ok=True)
 
-    def changed(self) -> str:
+    def bundle_problem(self) -> str:
         """What stands against flying with the bundle that was loaded; "" if nothing does."""
         if self._root is None or not self._flashed:
             return ""
@@ -55,7 +55,7 @@ class Hangar:
             return ""
         return f"bundle {(current or 'none')[:12]} was flashed since {self._bundle_id[:12]} was loaded; configure again"
 
-    def take(self, name: str) -> str:
+    def lock(self, name: str) -> str:
         """Keep others from flashing the robot as long as it moves; returns why it may not move."""
         if self._root is None:
             return ""
@@ -63,10 +63,10 @@ class Hangar:
             self._held.enter_context(Store(self._root).lock(f"{name}, which is active,"))
         except UserError as error:
             return str(error)
-        if refusal := self.changed():
-            self.give_back()
+        if refusal := self.bundle_problem():
+            self.unlock()
         return refusal
 
-    def give_back(self) -> None:
+    def unlock(self) -> None:
         """The robot may be flashed again."""
         self._held.close()
