@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.heard import Broadcast, Estimate, Seen
+from robomarl.ros_nodes.messages import Broadcast, Detections, Estimate
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 
@@ -115,9 +115,9 @@ def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
     counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
     if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
         raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
-    pos = [xyz_of(place.translation) for p in points for place in p.transforms]
-    vel = [xyz_of(motion.linear) for p in points for motion in p.velocities]
-    seen = Seen(kinds, np.array(pos[3:]), np.array(vel[3:]), -time_of(points[-1].time_from_start)) if kinds else None
+    pos = np.array([xyz_of(place.translation) for p in points for place in p.transforms])
+    vel = np.array([xyz_of(motion.linear) for p in points for motion in p.velocities])
+    seen = Detections(kinds, pos[3:], vel[3:], -time_of(points[-1].time_from_start)) if kinds else None
     return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen), stamp_of(message.header)
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.hardware_configs.field import scenario_content
-from robomarl.ros_nodes.heard import Scene, Seen
 from robomarl.ros_nodes.loadtask import Carrying
 from robomarl.ros_nodes.machine import Rule
+from robomarl.ros_nodes.messages import Detections, TeamSnapshot
 from robomarl.ros_nodes.soccertask import Playing
 from robomarl.ros_nodes.topics import (
     CMD_VEL,
@@ -67,7 +67,7 @@ class FieldTask:
     """A task as the nodes see it."""
 
     sensors: tuple[Sensor, ...] = ()
-    sensed: Callable[[Mapping[str, Any], Scene], tuple] = lambda values, scene: NothingSensed()
+    sensed: Callable[[Mapping[str, Any], TeamSnapshot], tuple] = lambda values, snapshot: NothingSensed()
     """Latest value of every sensor by the topic's name (None before the first), and what else is known, to
     `LocalView.sensed`."""
     max_age_s: float = 0.1
@@ -82,7 +82,7 @@ class FieldTask:
     """What the robot is moved by."""
     away: bool = False
     """The robot thinks in the map turned by half a turn about its origin."""
-    told: Callable[[tuple, float], Seen | None] = lambda sensed, age_s: None
+    told: Callable[[tuple, float], Detections | None] = lambda sensed, age_s: None
     """What is told to team-mates of `LocalView.sensed`, with the age of the estimate that goes with it [s]."""
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
@@ -105,7 +105,7 @@ def lift_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     carrying = Carrying(content, seat.index)
     return FieldTask(
         sensors=(Sensor(LOAD_POSE, "pose_to"),),
-        sensed=lambda values, scene: carrying.sensed(values[LOAD_POSE.name]),
+        sensed=lambda values, snapshot: carrying.sensed(values[LOAD_POSE.name]),
         max_age_s=0.16,
         lifted=carrying.lifted,
         goal=LOAD_GOAL,
@@ -120,7 +120,7 @@ def soccer_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
     return FieldTask(
         sensors=(Sensor(SIGHTING, "sighting_to", shared=False), Sensor(KICKER, "kicker_to", shared=False)),
-        sensed=lambda values, scene: playing.sensed(values[SIGHTING.name], values[KICKER.name], scene),
+        sensed=lambda values, snapshot: playing.sensed(values[SIGHTING.name], values[KICKER.name], snapshot),
         max_age_s=playing.max_age_s,
         fixed_goal=playing.goal,
         commands=(CMD_VEL, KICK),

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
-from robomarl.ros_nodes.heard import Broadcast, Estimate, Scene, Trail
 from robomarl.ros_nodes.machine import Rule
+from robomarl.ros_nodes.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
@@ -108,7 +108,7 @@ class Inbox:
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
         self._heard = {name: _Slot() for name in self.mates}
-        self._goal, self._trail = task.fixed_goal, Trail()
+        self._goal, self._history = task.fixed_goal, PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
@@ -121,7 +121,7 @@ class Inbox:
         if (bits := numbers.tobytes()) != self._bits:
             self._bits, self._changed_s = bits, steady_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
-        self._trail.add(estimate, stamp_s)
+        self._history.add(estimate, stamp_s)
 
     def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
         """A team-mate's message arrived."""
@@ -241,11 +241,11 @@ class Inbox:
                 ages[k] = 0.0 if name in self._standing else max(age_s[1 + k], 0.0)
                 heard[k] = said, ages[k]
         pos, vel, *plan = rows
-        scene = Scene(now_s, self._trail, tuple(heard))
+        snapshot = TeamSnapshot(now_s, self._history, tuple(heard))
         return LocalView(
             own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),
             heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
-            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, scene),
+            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, snapshot),
             goal=self._goal or _NO_GOAL,
             role=self.task.role,
             time_s=np.float64(time_s),

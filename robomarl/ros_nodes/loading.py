@@ -20,8 +20,8 @@ from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.command_layout import PLAYING
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
-from robomarl.ros_nodes.heard import nobody
 from robomarl.ros_nodes.loadtask import check_carried
+from robomarl.ros_nodes.messages import empty_snapshot
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
@@ -79,7 +79,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     size = len(settings.team)
     seat = Seat(settings.index, size, settings.away, settings.pitch_m)
     task = field_task(bundle.contract.scenario.content, seat)
-    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, nobody(size - 1))
+    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
     warm_up(pilot, blank_view(size - 1, blank))
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]
     contract = bundle.contract

@@ -11,7 +11,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.geometry import rotate
-from robomarl.ros_nodes.heard import Scene, Seen
+from robomarl.ros_nodes.messages import Detections, TeamSnapshot
 from robomarl.soccer import ROLES, Picture, SoccerSensed, sensed_of
 from robomarl.view import Goal
 
@@ -67,19 +67,19 @@ class Playing:
         self._told_for_s = content["radio"]["max_age_s"]
         self._rows = {kind_of(row): row for row in range(1 + size)}
 
-    def sensed(self, sighting: Sighting | None, charged_s: float | None, scene: Scene) -> SoccerSensed:
+    def sensed(self, sighting: Sighting | None, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
         """What the view says of ball, opponents and kicker, in the team's field frame.
 
         Args:
             sighting: the latest picture; None before the first.
             charged_s: when the kicker will be charged, by the clock of stamps; None before it was said.
-            scene: the moment, where the robot was, and what its team-mates say.
+            snapshot: the moment, where the robot was, and what its team-mates say.
         """
-        charge_s = np.float64(max((charged_s or 0.0) - scene.now_s, 0.0))
-        return sensed_of(self._placed(sighting, scene), self._told(scene), charge_s)
+        charge_s = np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
+        return sensed_of(self._placed(sighting, snapshot), self._told(snapshot), charge_s)
 
     @staticmethod
-    def told(sensed: tuple, age_s: float) -> Seen | None:
+    def told(sensed: tuple, age_s: float) -> Detections | None:
         """What this robot tells its team: its latest picture, with the age at the stamp of an estimate that is
         `age_s` old now. What it was told itself it does not pass on."""
         assert isinstance(sensed, SoccerSensed), "the view is a player's"
@@ -89,25 +89,25 @@ class Playing:
         pos = np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows]
         vel = np.stack([sensed.ball_vel_m_s, *sensed.strangers_vel_m_s])[rows]
         picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
-        return Seen(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
+        return Detections(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
 
-    def _placed(self, sighting: Sighting | None, scene: Scene) -> Picture:
+    def _placed(self, sighting: Sighting | None, snapshot: TeamSnapshot) -> Picture:
         """[1 + S] the picture in the field."""
         mask, pos, vel, age_s = picture = self._blank()
-        if sighting is None or (there := scene.trail.at(sighting.stamp_s)) is None:
+        if sighting is None or (there := snapshot.history.at(sighting.stamp_s)) is None:
             return picture
         for thing in sighting.things:
             if (row := self._rows.get(thing.kind)) is None:
                 continue
             pos[row] = there.pos_m + rotate(there.quat_wxyz, thing.pos_m)
             vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True
-        age_s[mask] = max(scene.now_s - sighting.stamp_s, 0.0)
+        age_s[mask] = max(snapshot.now_s - sighting.stamp_s, 0.0)
         return picture
 
-    def _told(self, scene: Scene) -> Picture:
+    def _told(self, snapshot: TeamSnapshot) -> Picture:
         """[K, 1 + S] what the mates see, as they say."""
-        mask, pos, vel, age_s = picture = self._blank(len(scene.mates))
-        for k, (said, since_s) in enumerate(scene.mates):
+        mask, pos, vel, age_s = picture = self._blank(len(snapshot.mates))
+        for k, (said, since_s) in enumerate(snapshot.mates):
             if said is None or said.seen is None or since_s > self._told_for_s:
                 continue
             for kind, place, motion in zip(*said.seen[:3], strict=True):

@@ -9,8 +9,8 @@ from robomarl.config import to_dict
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.fieldtask import Seat, field_task
-from robomarl.ros_nodes.heard import Broadcast, Estimate
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits, Now
+from robomarl.ros_nodes.messages import Broadcast, Estimate
 from robomarl.ros_nodes.soccertask import Sighting, Thing, kind_of
 from robomarl.sim.soccer.game import Game
 from robomarl.sim.soccer.observe import flat, turned, upright

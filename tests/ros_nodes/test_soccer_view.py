@@ -15,7 +15,7 @@ from robomarl.config import UserError, to_dict
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes import convert, wire
 from robomarl.ros_nodes.adapters import omni
-from robomarl.ros_nodes.heard import Broadcast, Estimate, Scene, Seen, Trail
+from robomarl.ros_nodes.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
 from robomarl.ros_nodes.soccertask import Playing, Sighting, Thing, check_roles
 from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.sim.soccer.sim import make_soccer
@@ -103,13 +103,13 @@ def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
 
 def test_what_is_told_of_ball_and_opponents_gets_older_on_its_way():
     pos, vel = np.array([[1.0, 0.5, 0.0], [2.0, -1.0, 0.0]]), np.array([[-2.0, 0.0, 0.0], [0.0, 0.7, 0.0]])
-    seen = Seen(("ball", "opponent_1"), pos, vel, 0.04)
+    seen = Detections(("ball", "opponent_1"), pos, vel, 0.04)
     plan = Plan(np.zeros(3), np.zeros(3), np.zeros(3))
     message = convert.broadcast_from(Broadcast(np.zeros(3), np.zeros(3), plan, seen), 5.0, "blue_1", (0.1, 0.2))
     said, stamp_s = wire.broadcast_reader()(serialize_message(message))
     assert said.seen is not None
     assert (stamp_s, said.seen.age_s, said.seen.kinds) == (5.0, pytest.approx(0.04), seen.kinds)
-    sensed = Playing(CONTENT, 0, 2).sensed(None, None, Scene(5.1, Trail(), ((said, 0.1),)))
+    sensed = Playing(CONTENT, 0, 2).sensed(None, None, TeamSnapshot(5.1, PoseHistory(), ((said, 0.1),)))
     assert sensed.told_mask.tolist() == [True]
     assert sensed.told_age_s[0] == pytest.approx(0.14)
     np.testing.assert_allclose(sensed.told_pos_m[0], pos[0])
@@ -117,21 +117,21 @@ def test_what_is_told_of_ball_and_opponents_gets_older_on_its_way():
     assert sensed.strangers_age_s[1] == pytest.approx(0.14)
     np.testing.assert_allclose((sensed.strangers_pos_m[1], sensed.strangers_vel_m_s[1]), (pos[1], vel[1]))
     assert Playing.told(sensed, 0.0) is None, "what it was told it does not pass on"
-    late = Playing(CONTENT, 0, 2).sensed(None, None, Scene(5.1, Trail(), ((said, 0.6),)))
+    late = Playing(CONTENT, 0, 2).sensed(None, None, TeamSnapshot(5.1, PoseHistory(), ((said, 0.6),)))
     assert late.told_mask.tolist() == [False]  # radio.max_age_s is 0.5 s
     assert not np.any(late.told_pos_m) and not late.strangers_mask.any()
 
 
 def test_a_picture_is_put_where_the_robot_was_when_it_was_taken():
     """The robot turned and drove since: the ball stays where it was seen from."""
-    trail = Trail()
-    trail.add(Estimate(np.array([1.0, 0, 0]), quat_from_yaw(np.float64(np.pi / 2)), np.zeros(3), np.zeros(3)), 1.0)
-    trail.add(Estimate(np.array([1.5, 0, 0]), quat_from_yaw(np.float64(0.0)), np.ones(3), np.zeros(3)), 1.04)
+    history = PoseHistory()
+    history.add(Estimate(np.array([1.0, 0, 0]), quat_from_yaw(np.float64(np.pi / 2)), np.zeros(3), np.zeros(3)), 1.0)
+    history.add(Estimate(np.array([1.5, 0, 0]), quat_from_yaw(np.float64(0.0)), np.ones(3), np.zeros(3)), 1.04)
     thing = Thing("ball", np.array([2.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
     other = Thing("opponent_1", np.array([1.0, 1.0, 0.0]), np.zeros(3))
     chair = Thing("chair", np.ones(3), np.ones(3))
     sensed = Playing(CONTENT, 0, 2).sensed(
-        Sighting(1.0, (chair, other, thing)), 1.3, Scene(1.05, trail, ((None, 9.0),))
+        Sighting(1.0, (chair, other, thing)), 1.3, TeamSnapshot(1.05, history, ((None, 9.0),))
     )
     np.testing.assert_allclose(sensed.ball_pos_m, [1.0, 2.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(sensed.ball_vel_m_s, [-1.0, 0.0, 0.0], atol=1e-12)

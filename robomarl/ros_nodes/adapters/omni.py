@@ -25,7 +25,7 @@ from robomarl.ros_nodes.convert import (
     time_of,
     xyz_of,
 )
-from robomarl.ros_nodes.heard import Broadcast, Estimate
+from robomarl.ros_nodes.messages import Broadcast, Estimate
 from robomarl.ros_nodes.soccertask import Sighting, Thing
 from robomarl.view import Plan
 

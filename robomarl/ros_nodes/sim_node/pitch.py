@@ -13,7 +13,7 @@ import numpy as np
 from robomarl.geometry import rotate
 from robomarl.matchlog import MatchLog
 from robomarl.ros_nodes.adapters.omni import acceleration_to
-from robomarl.ros_nodes.heard import Estimate
+from robomarl.ros_nodes.messages import Estimate
 from robomarl.ros_nodes.soccertask import BALL, OPPONENT, Sighting, Thing
 from robomarl.sim.soccer.config import GameRates
 from robomarl.sim.soccer.eyes import Pose

@@ -10,7 +10,7 @@ import numpy as np
 
 from robomarl.view import Plan
 
-TRAIL = 32
+HISTORY_ROWS = 32
 """Own estimates that are remembered: more than pass while a picture is being looked at."""
 
 
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
     """[3] body."""
 
 
-class Seen(NamedTuple):
+class Detections(NamedTuple):
     """What a player's latest picture shows."""
 
     kinds: tuple[str, ...]
@@ -49,16 +49,16 @@ class Broadcast(NamedTuple):
     """[3] estimate at the stamp, world."""
     plan: Plan
     """[3] each."""
-    seen: Seen | None = None
+    seen: Detections | None = None
     """Of a player whose latest picture shows something."""
 
 
-class Trail:
+class PoseHistory:
     """A robot's own estimates of late."""
 
     def __init__(self) -> None:
         """Nothing is remembered."""
-        self._rows: deque[tuple[float, Estimate]] = deque(maxlen=TRAIL)
+        self._rows: deque[tuple[float, Estimate]] = deque(maxlen=HISTORY_ROWS)
 
     def add(self, estimate: Estimate, stamp_s: float) -> None:
         """An estimate arrived."""
@@ -72,17 +72,17 @@ class Trail:
         return found._replace(pos_m=found.pos_m + found.vel_m_s * (stamp_s - near_s))
 
 
-class Scene(NamedTuple):
+class TeamSnapshot(NamedTuple):
     """What a task's senses may need beside its own messages."""
 
     now_s: float
     """By the clock of message stamps."""
-    trail: Trail
+    history: PoseHistory
     """Of the robot's own estimates."""
     mates: tuple[tuple[Broadcast | None, float], ...]
     """[K] what every team-mate said last (None: nothing that counts), and how old that is [s]."""
 
 
-def nobody(mates: int) -> Scene:
+def empty_snapshot(mates: int) -> TeamSnapshot:
     """Before anything was heard."""
-    return Scene(0.0, Trail(), ((None, np.inf),) * mates)
+    return TeamSnapshot(0.0, PoseHistory(), ((None, np.inf),) * mates)
