@@ -18,11 +18,11 @@ import numpy as np
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.gate import TeamGate
 from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
 from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
+from robomarl.ros_nodes.team_agreement import TeamAgreement
 from robomarl.safety.bias import Bias, unanchored
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
@@ -80,7 +80,7 @@ class Patience:
 class Team(NamedTuple):
     """What a robot knows of those around it beside their states."""
 
-    gate: TeamGate
+    agreement: TeamAgreement
     heartbeat: Heartbeat
     guide: Guide
 
@@ -91,7 +91,7 @@ class Autopilot:
     def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
-        self._gate, self._heartbeat, self._guide = team
+        self._agreement, self._heartbeat, self._guide = team
         self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
         self._fallback = Fallback(pilot.safety.params, self._layout)
         self._carry: PilotCarry | None = None
@@ -124,8 +124,8 @@ class Autopilot:
     def problems(self, now: Now) -> list[Problem]:
         """Everything that stands against arming and activation."""
         reading = self._inbox.read(now)
-        gate, heartbeat = self._gate.problems(now.steady_s), self._heartbeat.problems(now.steady_s)
-        return [*reading.problems, *gate, *heartbeat]
+        agreement, heartbeat = self._agreement.problems(now.steady_s), self._heartbeat.problems(now.steady_s)
+        return [*reading.problems, *agreement, *heartbeat]
 
     def order(self, order: Order, now: Now) -> str:
         """Do what an operator asks for, or say why not."""
@@ -160,7 +160,7 @@ class Autopilot:
         waits = self.status.state <= State.READY or self.status.state is State.HOLD
         in_state_s = at_s - self._entered_s
         return Facts(
-            ready=waits and not (reading.problems or self._gate.problems(at_s) or self._heartbeat.problems(at_s)),
+            ready=waits and not (reading.problems or self._agreement.problems(at_s) or self._heartbeat.problems(at_s)),
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(),
             aloft=own is not None and self._guide.aloft(float(own.pos_m[2])),
@@ -179,13 +179,13 @@ class Autopilot:
         Whoever is lost stands where it said it would stop.
         """
         silent_s = dict(zip(self._inbox.mates, reading.delivery_age_s[1:].tolist(), strict=True))
-        left = self._gate.left(silent_s, self._patience.robot_lost_after_s)
-        for name in left:
+        lost = self._agreement.lost_mates(silent_s, self._patience.robot_lost_after_s)
+        for name in lost:
             self._inbox.stand_in(name)
-        asked = [self._patience.on_robot_lost] if left else []
+        asked = [self._patience.on_robot_lost] if lost else []
         if (team_rule := self._inbox.task.team_rule) is not Rule.CONTINUE:
             asked += [] if reading.task_ok else [team_rule]
-            fell = self._gate.fell_back()
+            fell = self._agreement.mates_fallback()
             asked += [] if fell is None else [Rule.LAND if fell is State.LAND else team_rule]
         return next((rule for rule in (Rule.LAND, Rule.HOLD) if rule in asked), Rule.CONTINUE)
 
@@ -202,7 +202,7 @@ class Autopilot:
             self._began_s, self._lost_s = now.steady_s, math.nan
             self._fallback.forget()
         if before.state not in MOVING or before.state is State.HOLD and status.state is not State.LAND:
-            self._gate.takes_off()
+            self._agreement.takes_off()
             self._inbox.recall()
         self._renews = status.state is State.BLEND
         if status.state is not State.ACTIVE:

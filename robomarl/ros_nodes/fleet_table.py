@@ -3,9 +3,9 @@
 No ROS here.
 """
 
-from robomarl.ros_nodes.gate import Announcement
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Status
 from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.team_agreement import Announcement
 
 
 class FleetTable:

@@ -7,13 +7,13 @@ from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.gate import Announcement, TeamGate
 from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.loading import Loaded
 from robomarl.ros_nodes.machine import Rule, State
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 
 ANNOUNCED_S = 3.0
 """An announcement that is older is of a robot that is not there."""
@@ -23,7 +23,7 @@ class Ears(NamedTuple):
     """What is filled from the radio."""
 
     inbox: Inbox
-    gate: TeamGate
+    agreement: TeamAgreement
     heartbeat: Heartbeat
 
 
@@ -52,7 +52,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
-    ears = Ears(inbox, TeamGate(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
+    ears = Ears(inbox, TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
     guide = Guide(GuideConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
     patience = Patience(
@@ -63,7 +63,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=Rule(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.gate, ears.heartbeat, guide), patience)
+    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.agreement, ears.heartbeat, guide), patience)
     return Robot(settings, loaded, ears, autopilot, fallback)
 
 

@@ -22,7 +22,7 @@ SELDOM_S = 0.1
 
 
 class Radio:
-    """Fills inbox, gate and heartbeat from topics, and publishes."""
+    """Fills inbox, agreement and heartbeat from topics, and publishes."""
 
     def __init__(self, node: Node, settings: PolicySettings, ears: Ears) -> None:
         """Subscribe and advertise.
@@ -100,7 +100,7 @@ class Radio:
                 self._ears.inbox.put_goal(goal)
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
-                self._ears.gate.hear(said._replace(robot=name), steady_s)
+                self._ears.agreement.hear(said._replace(robot=name), steady_s)
                 self._ears.inbox.put_bundle(name, said.bundle_id)
 
     def _mailbox(self, topic: Topic, robot: str, read: Callable[[Any], Any]) -> Mailbox:

@@ -82,7 +82,7 @@ class Reporter:
         changed, self._state = autopilot.state != self._state, autopilot.state
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:
             self._announced_s = now.steady_s
-            said = self._robot.ears.gate.own._replace(state=autopilot.state)
+            said = self._robot.ears.agreement.own._replace(state=autopilot.state)
             self._radio.send(topics.ANNOUNCE, statusmsg.announcement_from(said))
         if changed or len(self._rows) >= self._per_message:
             self._radio.send(topics.TICK, self._write_rows(self._rows))

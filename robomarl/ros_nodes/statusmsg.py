@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
-from robomarl.ros_nodes.gate import Announcement
 from robomarl.ros_nodes.health import Status
 from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.team_agreement import Announcement
 
 
 def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticArray:

@@ -6,11 +6,11 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.gate import Announcement, TeamGate
 from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
 from robomarl.ros_nodes.machine import Order, State
+from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.deadlock import GiveWay
 from robomarl.safety.filter import SafetyFilter, from_vehicle
@@ -58,9 +58,9 @@ class Robot:
         self.inbox = Inbox(("me", "mate"), 0, limits)
         own = Announcement("me", "b" * 64, "c", "v", 0, State.STANDBY)
         self.mate = Announcement("mate", "b" * 64, "c", "v", 1, State.READY)
-        self.gate, self.heartbeat = TeamGate(own, ("me", "mate"), 3.0), Heartbeat(1.0)
+        self.agreement, self.heartbeat = TeamAgreement(own, ("me", "mate"), 3.0), Heartbeat(1.0)
         guide = Guide(GuideConfig(handover_m))
-        team = Team(self.gate, self.heartbeat, guide)
+        team = Team(self.agreement, self.heartbeat, guide)
         self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS), rules), self.inbox, team, patience)
         self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)
@@ -73,7 +73,7 @@ class Robot:
         noise = self.random.normal(size=3) * 1e-4
         if self.link:
             self.heartbeat.hear("monitor", False, self.now.steady_s)
-            self.gate.hear(self.mate, self.now.steady_s)
+            self.agreement.hear(self.mate, self.now.steady_s)
         if "odometry" in sources:
             estimate = Estimate(np.array([0, 0, self.height_m]) + noise, UP, self.velocity + noise, noise)
             self.inbox.put_own(estimate, self.now.stamp_s, self.now.steady_s)

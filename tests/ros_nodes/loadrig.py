@@ -95,14 +95,14 @@ class LoadRig:
         now, estimates = self.now, self.team.estimates(self.team.truth())
         pose = Goal(self.load.measured_pos_m[0, 0].astype(float), self.load.measured_quat[0, 0].astype(float))
         for i in self.left:
-            inbox, gate, heartbeat = self.robots[i].ears
+            inbox, agreement, heartbeat = self.robots[i].ears
             inbox.put_own(estimates[i], *now)
             heartbeat.hear("monitor", False, now.steady_s)
             if i not in self.blind:
                 inbox.put_sensed(topics.LOAD_POSE.name, pose, *now)
             for k in set(self.left) - {i}:
                 mate, said = self.robots[k], self.decisions[k]
-                gate.hear(mate.ears.gate.own._replace(state=mate.autopilot.state), now.steady_s)
+                agreement.hear(mate.ears.agreement.own._replace(state=mate.autopilot.state), now.steady_s)
                 inbox.put_bundle(self.names[k], mate.loaded.id)
                 if said is not None:
                     inbox.put_mate(self.names[k], Broadcast(estimates[k].pos_m, estimates[k].vel_m_s, said.plan), *now)

@@ -1,6 +1,6 @@
-"""The team gate: who flies what. A team that does not agree is not activated, and is told who differs. No ROS.
+"""Does the team agree on what it flies? If not, it is not activated, and is told who differs. No ROS.
 
-Every robot announces itself (`announce`): bundle, contract, vehicle, index, state. The gate compares what its
+Every robot announces itself (`announce`): bundle, contract, vehicle, index, state. `TeamAgreement` compares what its
 team-mates say with what it says itself.
 """
 
@@ -27,7 +27,7 @@ class Announcement(NamedTuple):
     state: State
 
 
-class TeamGate:
+class TeamAgreement:
     """Agreement of one robot with its team."""
 
     def __init__(self, own: Announcement, team: tuple[str, ...], patience_s: float) -> None:
@@ -64,12 +64,12 @@ class TeamGate:
         self._flown = {name for name, (said, _) in self._heard.items() if said.state in MOVING}
         self._joined = {name for name, (said, _) in self._heard.items() if said.state in JOINED}
 
-    def fell_back(self) -> State | None:
+    def mates_fallback(self) -> State | None:
         """HOLD or LAND if a team-mate that carried with this robot does that now; LAND counts more."""
         states = {self.state_of(name) for name in self._joined}
         return next((state for state in (State.LAND, State.HOLD) if state in states), None)
 
-    def left(self, silent_s: dict[str, float], patience_s: float) -> list[str]:
+    def lost_mates(self, silent_s: dict[str, float], patience_s: float) -> list[str]:
         """Team-mates that flew with this robot and don't any more.
 
         Args:

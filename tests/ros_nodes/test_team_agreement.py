@@ -2,9 +2,9 @@
 
 import pytest
 
-from robomarl.ros_nodes.gate import Announcement, TeamGate
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 
 TEAM = ("a", "b", "c")
 
@@ -14,19 +14,19 @@ def said(name: str, **other) -> Announcement:
     return plain._replace(**other)
 
 
-def gate(*heard: Announcement) -> TeamGate:
-    made = TeamGate(said("a"), TEAM, 3.0)
+def agreement(*heard: Announcement) -> TeamAgreement:
+    made = TeamAgreement(said("a"), TEAM, 3.0)
     for announcement in heard:
         made.hear(announcement, 10.0)
     return made
 
 
-def texts(made: TeamGate, steady_s: float = 11.0) -> list[str]:
+def texts(made: TeamAgreement, steady_s: float = 11.0) -> list[str]:
     return [str(problem) for problem in made.problems(steady_s)]
 
 
 def test_a_team_that_agrees_passes():
-    assert texts(gate(said("b"), said("c"))) == []
+    assert texts(agreement(said("b"), said("c"))) == []
 
 
 @pytest.mark.parametrize(
@@ -39,29 +39,29 @@ def test_a_team_that_agrees_passes():
     ],
 )
 def test_who_differs_is_named(other: dict, text: str):
-    assert texts(gate(said("b"), said("c", **other))) == [text]
+    assert texts(agreement(said("b"), said("c", **other))) == [text]
 
 
 def test_two_robots_with_one_index_are_named_both():
-    found = texts(gate(said("b"), said("c", index=1)))
+    found = texts(agreement(said("b"), said("c", index=1)))
     assert "c: and b both have index 1" in found
 
 
 def test_a_missing_index_is_named_and_a_robot_that_went_quiet_is_missing():
-    assert texts(gate(said("b"))) == ["c: has not announced itself; nobody has index 2 of the team"]
-    assert len(texts(gate(said("b"), said("c")), 13.5)) == 2
+    assert texts(agreement(said("b"))) == ["c: has not announced itself; nobody has index 2 of the team"]
+    assert len(texts(agreement(said("b"), said("c")), 13.5)) == 2
 
 
 def test_only_who_flew_is_missed():
-    made = gate(said("b", state=State.ACTIVE), said("c"))
+    made = agreement(said("b", state=State.ACTIVE), said("c"))
     silent = {"b": 0.0, "c": 99.0}
     made.takes_off()
-    assert made.left(silent, 1.0) == []
-    assert made.left({"b": 1.5, "c": 0.0}, 1.0) == ["b"]
+    assert made.lost_mates(silent, 1.0) == []
+    assert made.lost_mates({"b": 1.5, "c": 0.0}, 1.0) == ["b"]
     made.hear(said("b", state=State.STANDBY), 12.0)  # its node was killed and started again
-    assert made.left(silent, 1.0) == ["b"]
+    assert made.lost_mates(silent, 1.0) == ["b"]
     made.hear(said("b", state=State.HOLD), 12.5)
-    assert made.left(silent, 1.0) == []
+    assert made.lost_mates(silent, 1.0) == []
 
 
 def test_the_heartbeat_is_of_one_monitor():
@@ -89,16 +89,16 @@ def test_what_was_pressed_stays_pressed_when_its_monitor_dies():
 
 def test_who_falls_back_is_told_from_who_has_not_joined_yet():
     """A mate that holds counts once it has carried with this robot, and LAND counts more than HOLD."""
-    made = gate(said("b", state=State.HOLD))
+    made = agreement(said("b", state=State.HOLD))
     made.takes_off()
-    assert made.fell_back() is None  # it has not been activated again yet
+    assert made.mates_fallback() is None  # it has not been activated again yet
     for state in (State.BLEND, State.ACTIVE):
         made.hear(said("b", state=state), 11.0)
         made.hear(said("c", state=state), 11.0)
-        assert made.fell_back() is None
+        assert made.mates_fallback() is None
     made.hear(said("b", state=State.HOLD), 12.0)
-    assert made.fell_back() is State.HOLD
+    assert made.mates_fallback() is State.HOLD
     made.hear(said("c", state=State.LAND), 12.0)
-    assert made.fell_back() is State.LAND
+    assert made.mates_fallback() is State.LAND
     made.takes_off()
-    assert made.fell_back() is None
+    assert made.mates_fallback() is None
