@@ -18,8 +18,8 @@ import numpy as np
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.guide import Guide
 from robomarl.ros_nodes.heartbeat import Heartbeat
+from robomarl.ros_nodes.hover_control import HoverController
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
 from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
 from robomarl.ros_nodes.team_agreement import TeamAgreement
@@ -82,7 +82,7 @@ class Team(NamedTuple):
 
     agreement: TeamAgreement
     heartbeat: Heartbeat
-    guide: Guide
+    hover: HoverController
 
 
 class Autopilot:
@@ -91,7 +91,7 @@ class Autopilot:
     def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
-        self._agreement, self._heartbeat, self._guide = team
+        self._agreement, self._heartbeat, self._hover = team
         self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
         self._fallback = Fallback(pilot.safety.params, self._layout)
         self._carry: PilotCarry | None = None
@@ -163,11 +163,11 @@ class Autopilot:
             ready=waits and not (reading.problems or self._agreement.problems(at_s) or self._heartbeat.problems(at_s)),
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(),
-            aloft=own is not None and self._guide.aloft(float(own.pos_m[2])),
-            team_aloft=all(map(self._guide.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
+            aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
+            team_aloft=all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
             lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
-            down=self.state is State.LAND and own is not None and self._guide.down(own),
+            down=self.state is State.LAND and own is not None and self._hover.down(own),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
             rule=self._rule(reading) if self.active else Rule.CONTINUE,
@@ -206,7 +206,7 @@ class Autopilot:
             self._inbox.recall()
         self._renews = status.state is State.BLEND
         if status.state is not State.ACTIVE:
-            self._guide.begin()
+            self._hover.begin()
 
     def _fly(self, reading: Reading, now: Now) -> Decision:
         was_blind, gap_s = not math.isnan(self._lost_s), now.steady_s - self._decided_s
@@ -228,23 +228,23 @@ class Autopilot:
 
     def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
         """[A] what this state wants, before the filter."""
-        guided = None
+        hovering = None
         if self.state is not State.ACTIVE:
             own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
             assert own is not None
             # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
             station = None if self._inbox.misses_mates else self._inbox.task.station(view)
-            accel = self._guide(self.state, own, (now.steady_s, brake), station)
-            guided = self._layout.padded(accel)
-        if guided is not None and self.state is not State.BLEND:
-            return guided
+            accel = self._hover(self.state, own, (now.steady_s, brake), station)
+            hovering = self._layout.padded(accel)
+        if hovering is not None and self.state is not State.BLEND:
+            return hovering
         memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
         policy, wanted = self._pilot.policy(carry.policy, obs)
         self._carry = carry._replace(memory=memory, policy=policy)
-        if guided is None:
+        if hovering is None:
             return wanted
         share = min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0)
-        return share * wanted + (1 - share) * guided
+        return share * wanted + (1 - share) * hovering
 
     def _fresh_carry(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
         """Memory from the start; but what was really sent of late is still on its way to the rotors.

@@ -7,8 +7,8 @@ from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
+from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.loading import Loaded
 from robomarl.ros_nodes.machine import Rule, State
@@ -54,7 +54,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
     ears = Ears(inbox, TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
-    guide = Guide(GuideConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
+    hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
     patience = Patience(
         max_gap_s=loaded.max_gap_s,
         silent_after_s=settings.silent_after_s,
@@ -63,7 +63,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=Rule(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.agreement, ears.heartbeat, guide), patience)
+    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.agreement, ears.heartbeat, hover), patience)
     return Robot(settings, loaded, ears, autopilot, fallback)
 
 

@@ -6,8 +6,8 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
 from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.guide import Guide, GuideConfig
 from robomarl.ros_nodes.heartbeat import Heartbeat
+from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
 from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
@@ -59,8 +59,8 @@ class Robot:
         own = Announcement("me", "b" * 64, "c", "v", 0, State.STANDBY)
         self.mate = Announcement("mate", "b" * 64, "c", "v", 1, State.READY)
         self.agreement, self.heartbeat = TeamAgreement(own, ("me", "mate"), 3.0), Heartbeat(1.0)
-        guide = Guide(GuideConfig(handover_m))
-        team = Team(self.agreement, self.heartbeat, guide)
+        hover = HoverController(HoverConfig(handover_m))
+        team = Team(self.agreement, self.heartbeat, hover)
         self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS), rules), self.inbox, team, patience)
         self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)

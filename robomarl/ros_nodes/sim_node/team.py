@@ -11,7 +11,7 @@ import numpy as np
 from robomarl.control.carrier import Reading, rest_control
 from robomarl.control.vectors import to_world
 from robomarl.geometry import quat_from_yaw, yaw_of
-from robomarl.ros_nodes.guide import LEVEL_M
+from robomarl.ros_nodes.hover_control import LEVEL_M
 from robomarl.ros_nodes.inbox import Estimate
 from robomarl.ros_nodes.sim_node.judge import Judge, Score
 from robomarl.ros_nodes.sim_node.onboard import Mode, Onboard

@@ -1,4 +1,4 @@
-"""`Guide`: how a robot moves when its policy does not: it climbs, hovers, descends. The filter comes after it.
+"""How a robot moves when its policy does not: it climbs, hovers, descends. The filter comes after it.
 
 A feedback law on the estimate, in the command's own terms (acceleration in the world). No ROS here.
 """
@@ -29,7 +29,7 @@ MAX_STEP_S = 0.1
 
 
 @dataclass(frozen=True)
-class GuideConfig:
+class HoverConfig:
     """Altitudes and speeds, from the fleet file and the vehicle file."""
 
     handover_m: float = 0.0
@@ -40,10 +40,10 @@ class GuideConfig:
     """Lowest altitude that the filter allows."""
 
 
-class Guide:
+class HoverController:
     """Memory: the place to hold, and a slow trim."""
 
-    def __init__(self, config: GuideConfig) -> None:
+    def __init__(self, config: HoverConfig) -> None:
         """Nothing to hold yet."""
         self.config = config
         self._place: np.ndarray | None = None
@@ -71,7 +71,7 @@ class Guide:
         if self._place is None:
             speed = float(np.linalg.norm(own.vel_m_s))
             self._place = own.pos_m + own.vel_m_s * (speed / (2 * brake_m_s2))
-        wanted = np.array([*self._aside(state, station_m), self._climb(state, own)])
+        wanted = np.array([*self._to_station(state, station_m), self._climb(state, own)])
         self._place += wanted * dt_s
         error = np.clip(self._place - own.pos_m, -0.5, 0.5)
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
@@ -86,7 +86,7 @@ class Guide:
         """Whether a landing is over as far as the filter lets it go."""
         return bool(own.pos_m[2] < self.config.floor_m + LOW_M)
 
-    def _aside(self, state: State, station_m: np.ndarray | None) -> np.ndarray:
+    def _to_station(self, state: State, station_m: np.ndarray | None) -> np.ndarray:
         """[2] horizontal velocity [m/s]: to the station, slower close to it."""
         assert self._place is not None
         if station_m is None or state not in (State.PICKUP, State.LAND):
