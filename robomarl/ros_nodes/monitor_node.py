@@ -22,11 +22,11 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.fleet_table import FleetTable
 from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
-from robomarl.ros_nodes.waits import until
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
@@ -151,7 +151,7 @@ class MonitorNode(Node):
                 answers[name] = clients[name].call_async(Trigger.Request())
             return all(name in answers and answers[name].done() for name in expected)
 
-        await until(self, answered, ANSWER_S, self._orders)
+        await wait_until(self, answered, ANSWER_S, self._orders)
         results = {name: answer.result() if answer.done() else None for name, answer in answers.items()}
         for answer in answers.values():
             answer.cancel()

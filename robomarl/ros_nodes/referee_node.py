@@ -22,12 +22,12 @@ from std_srvs.srv import SetBool, Trigger
 
 from robomarl.ros_nodes import convert, statusmsg, topics
 from robomarl.ros_nodes.adapters import omni
+from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.refereemsg import match_from
 from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
 from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
 from robomarl.ros_nodes.settings import RefereeSettings
-from robomarl.ros_nodes.waits import until
 
 PERIOD_S = 0.02
 READY_S = 10.0
@@ -141,7 +141,7 @@ class RefereeNode(Node):
         for name in [n for n, state in self._states.items() if state is State.STOP]:
             if refused := await self._asked(self._reset_of[name]):
                 return f"{name}: {refused}"
-        if not await until(self, lambda: self._are(State.READY), READY_S, self._group):
+        if not await wait_until(self, lambda: self._are(State.READY), READY_S, self._group):
             missing = [n for n in self._settings.team if self._states.get(n) is not State.READY]
             return "; ".join(f"{n}: is in {self._named(n)}, not in READY" for n in missing)
         if refused := await self._asked(self._all[Order.ARM]):
@@ -168,7 +168,7 @@ class RefereeNode(Node):
 
     async def _asked(self, client: Client) -> str:
         """Call a service; returns why it refused."""
-        if not await until(self, client.service_is_ready, DISCOVERED_S, self._group):
+        if not await wait_until(self, client.service_is_ready, DISCOVERED_S, self._group):
             return f"{client.srv_name} is not there"
         answer = await client.call_async(Trigger.Request())
         if answer is None:

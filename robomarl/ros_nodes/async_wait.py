@@ -1,4 +1,4 @@
-"""`until`: for services that have to wait for something, without keeping their node from its other work."""
+"""`wait_until`: for services that have to wait for something, without keeping their node from its other work."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ LOOK_S = 0.02
 """From one look at the condition to the next."""
 
 
-async def until(node: Node, condition: Callable[[], bool], limit_s: float, group: CallbackGroup) -> bool:
+async def wait_until(node: Node, condition: Callable[[], bool], limit_s: float, group: CallbackGroup) -> bool:
     """Wait until something is so.
 
     Args:
