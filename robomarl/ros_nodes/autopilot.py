@@ -4,7 +4,7 @@ Fail closed. As long as the robot knows its own state the safety filter decides,
 stale, missing or a stranger. When the robot has lost its own state, or the policy fails, it brakes from where
 the commands that it sent must have taken it (`blind brake`: needs the last estimate and the own commands,
 nothing else). That is good for a moment only: then it stops, falls silent, and the vehicle does what its file says
-under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `machine`.
+under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `state_machine`.
 """
 
 import math
@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.ros_nodes import state_machine
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverController
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
-from robomarl.ros_nodes.machine import MOVING, POLICY, Facts, Order, Rule, State, Status, advance, obey
+from robomarl.ros_nodes.state_machine import MOVING, POLICY, Conditions, Order, State, Status, TeamFallback
 from robomarl.ros_nodes.team_agreement import TeamAgreement
 from robomarl.safety.bias import Bias, unanchored
 from robomarl.types import FilterResult
@@ -74,7 +75,7 @@ class Patience:
     """An armed robot that is not activated for so long is disarmed."""
     robot_lost_after_s: float = 1.0
     """A team-mate that was not heard for so long in flight is lost."""
-    on_robot_lost: Rule = Rule.HOLD
+    on_robot_lost: TeamFallback = TeamFallback.HOLD
 
 
 class Team(NamedTuple):
@@ -129,20 +130,20 @@ class Autopilot:
 
     def order(self, order: Order, now: Now) -> str:
         """Do what an operator asks for, or say why not."""
-        facts = self._facts(self._inbox.read(now), now)
-        status, refusal = obey(self.status, order, facts)
+        conditions = self._conditions(self._inbox.read(now), now)
+        status, refusal = state_machine.on_order(self.status, order, conditions)
         if not refusal:
             self._enter(status, now)
             return ""
-        wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not facts.ready else []
+        wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not conditions.ready else []
         return "; ".join([refusal, *map(str, wrong)])
 
     def tick(self, now: Now) -> Decision:
         """One decision."""
         self.pilot_s = 0.0
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
-        facts = self._facts(reading, now)
-        self._enter(advance(self.status, facts), now)
+        conditions = self._conditions(reading, now)
+        self._enter(state_machine.on_tick(self.status, conditions), now)
         if not self.active:
             return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
@@ -155,11 +156,11 @@ class Autopilot:
         self._lost_s, self._decided_s = math.nan, now.steady_s
         return decision
 
-    def _facts(self, reading: Reading, now: Now) -> Facts:
+    def _conditions(self, reading: Reading, now: Now) -> Conditions:
         own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
         waits = self.status.state <= State.READY or self.status.state is State.HOLD
         in_state_s = at_s - self._entered_s
-        return Facts(
+        return Conditions(
             ready=waits and not (reading.problems or self._agreement.problems(at_s) or self._heartbeat.problems(at_s)),
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(),
@@ -170,10 +171,10 @@ class Autopilot:
             down=self.state is State.LAND and own is not None and self._hover.down(own),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
-            rule=self._rule(reading) if self.active else Rule.CONTINUE,
+            rule=self._rule(reading) if self.active else TeamFallback.CONTINUE,
         )
 
-    def _rule(self, reading: Reading) -> Rule:
+    def _rule(self, reading: Reading) -> TeamFallback:
         """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors.
 
         Whoever is lost stands where it said it would stop.
@@ -183,11 +184,11 @@ class Autopilot:
         for name in lost:
             self._inbox.stand_in(name)
         asked = [self._patience.on_robot_lost] if lost else []
-        if (team_rule := self._inbox.task.team_rule) is not Rule.CONTINUE:
+        if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
             asked += [] if reading.task_ok else [team_rule]
             fell = self._agreement.mates_fallback()
-            asked += [] if fell is None else [Rule.LAND if fell is State.LAND else team_rule]
-        return next((rule for rule in (Rule.LAND, Rule.HOLD) if rule in asked), Rule.CONTINUE)
+            asked += [] if fell is None else [TeamFallback.LAND if fell is State.LAND else team_rule]
+        return next((rule for rule in (TeamFallback.LAND, TeamFallback.HOLD) if rule in asked), TeamFallback.CONTINUE)
 
     def _enter(self, status: Status, now: Now) -> None:
         """Take up a status; some states begin with something."""

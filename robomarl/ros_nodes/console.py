@@ -24,9 +24,9 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.machine import Order
 from robomarl.ros_nodes.refereemsg import match_to
 from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher
+from robomarl.ros_nodes.state_machine import Order
 from robomarl.view import Goal
 
 CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE

@@ -14,9 +14,9 @@ import numpy as np
 
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.ros_nodes.loadtask import Carrying
-from robomarl.ros_nodes.machine import Rule
 from robomarl.ros_nodes.messages import Detections, TeamSnapshot
 from robomarl.ros_nodes.soccertask import Playing
+from robomarl.ros_nodes.state_machine import TeamFallback
 from robomarl.ros_nodes.topics import (
     CMD_VEL,
     COMMAND,
@@ -86,7 +86,7 @@ class FieldTask:
     """What is told to team-mates of `LocalView.sensed`, with the age of the estimate that goes with it [s]."""
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
-    team_rule: Rule = Rule.CONTINUE
+    team_rule: TeamFallback = TeamFallback.CONTINUE
     """What all robots do as soon as one of them holds, lands, or does not sense what the task needs. Robots without
     a load brake one by one, and lose themselves without their sensors; carriers have a team's fallback."""
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None
@@ -110,7 +110,7 @@ def lift_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
         lifted=carrying.lifted,
         goal=LOAD_GOAL,
         role=np.int32(seat.index),
-        team_rule=Rule(carrying.load.fallback),
+        team_rule=TeamFallback(carrying.load.fallback),
         station=carrying.station,
     )
 

@@ -4,7 +4,7 @@ No ROS here.
 """
 
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Status
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.team_agreement import Announcement
 
 

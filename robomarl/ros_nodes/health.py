@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
 from robomarl.ros_nodes.inbox import Count, Problem
-from robomarl.ros_nodes.machine import POLICY, State
+from robomarl.ros_nodes.state_machine import POLICY, State
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.bias import Bias
 from robomarl.safety.filter import Reason

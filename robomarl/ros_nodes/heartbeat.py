@@ -1,4 +1,4 @@
-"""`Heartbeat`: the E-stop as one robot hears it. Pressed is latched elsewhere (`machine`); silence is no permission.
+"""`Heartbeat`: the E-stop as one robot hears it. `state_machine` latches it; silence is no permission.
 
 No ROS here. The monitor says several times a second whether the E-stop is pressed. A robot without that message
 may not move, and one that hears two monitors does not begin to.

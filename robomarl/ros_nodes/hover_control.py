@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.ros_nodes.inbox import Estimate
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 
 POSITION_PER_S2 = 2.5
 """Acceleration over position error; with the two below the poles stay slow beside the command's delay."""

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
-from robomarl.ros_nodes.machine import Rule
 from robomarl.ros_nodes.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
@@ -188,7 +188,7 @@ class Inbox:
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
         problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
         view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
-        own_ok = not (own_problems or task_problems and self.task.team_rule is Rule.CONTINUE)
+        own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery)
 
     def _own_problems(self, now: Now) -> list[Problem]:

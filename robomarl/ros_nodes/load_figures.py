@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.flight import FlightLog, load_flight
 from robomarl.geometry import rotation_angle
 from robomarl.ros_nodes.figures import FlightFigures, Ticks
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 
 SETTLED_S = 3.0
 """At the end of every set-point: how good it was held."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from robomarl.matchlog import MatchLog, load_match
 from robomarl.ros_nodes.figures import FlightFigures, Ticks, figures_of
-from robomarl.ros_nodes.machine import State
 from robomarl.ros_nodes.rules import Phase, Said
+from robomarl.ros_nodes.state_machine import State
 
 HAS_M = 0.2
 """A team has the ball from when one of its robots' centres is so near to it, until the other team has it."""

@@ -13,10 +13,10 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import convert, statusmsg, topics
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.mission import load_mission
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import MissionSettings
+from robomarl.ros_nodes.state_machine import Order, State
 
 PERIOD_S = 0.1
 REPEAT = 10

@@ -24,9 +24,9 @@ from robomarl.config import UserError
 from robomarl.ros_nodes import statusmsg, topics
 from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.fleet_table import FleetTable
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
+from robomarl.ros_nodes.state_machine import Order, State
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""

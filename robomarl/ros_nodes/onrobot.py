@@ -11,8 +11,8 @@ from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.loading import Loaded
-from robomarl.ros_nodes.machine import Rule, State
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.state_machine import State, TeamFallback
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 
 ANNOUNCED_S = 3.0
@@ -43,8 +43,8 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     Raises:
         UserError: a parameter has no such value.
     """
-    if settings.on_robot_lost not in list(Rule):
-        allowed = ", ".join(Rule)
+    if settings.on_robot_lost not in list(TeamFallback):
+        allowed = ", ".join(TeamFallback)
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.fields)))
@@ -61,7 +61,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         blend_s=settings.blend_s,
         arm_lasts_s=settings.arm_lasts_s,
         robot_lost_after_s=settings.robot_lost_after_s,
-        on_robot_lost=Rule(settings.on_robot_lost),
+        on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
     autopilot = Autopilot(loaded.pilot, inbox, Team(ears.agreement, ears.heartbeat, hover), patience)
     return Robot(settings, loaded, ears, autopilot, fallback)

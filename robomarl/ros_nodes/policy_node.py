@@ -6,7 +6,7 @@
   carries the same bundle, and the E-stop's heartbeat is heard. Never by itself, unless the operator set
   `autostart`; then once.
 - tick, at the bundle's rate: messages -> what I know -> what I want -> what is safe -> command.
-- hold, land, stop, reset, estop: services. `machine` has all states and what leads from one to another.
+- hold, land, stop, reset, estop: services. `state_machine` has all states and what leads from one to another.
 
 One thread does it all; see `loop`.
 """
@@ -22,7 +22,6 @@ from robomarl.config import UserError
 from robomarl.ros_nodes.autopilot import Autopilot, Decision
 from robomarl.ros_nodes.loading import Loaded, load_pilot
 from robomarl.ros_nodes.loop import Loop
-from robomarl.ros_nodes.machine import MOVING, Order, State
 from robomarl.ros_nodes.metronome import Beat
 from robomarl.ros_nodes.nodeclock import NodeClock
 from robomarl.ros_nodes.onrobot import Robot, assemble
@@ -31,6 +30,7 @@ from robomarl.ros_nodes.reporter import Reporter
 from robomarl.ros_nodes.robot_folder import RobotFolder
 from robomarl.ros_nodes.rosnode import declare, read, run_node, tidy_memory
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.state_machine import MOVING, Order, State
 from robomarl.ros_nodes.tick import Timing
 
 

@@ -23,11 +23,11 @@ from std_srvs.srv import SetBool, Trigger
 from robomarl.ros_nodes import convert, statusmsg, topics
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.async_wait import wait_until
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.refereemsg import match_from
 from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
 from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
 from robomarl.ros_nodes.settings import RefereeSettings
+from robomarl.ros_nodes.state_machine import Order, State
 
 PERIOD_S = 0.02
 READY_S = 10.0

@@ -11,9 +11,9 @@ from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.health import Health
 from robomarl.ros_nodes.inbox import Broadcast, Now
-from robomarl.ros_nodes.machine import State
 from robomarl.ros_nodes.onrobot import Robot, radio_every
 from robomarl.ros_nodes.radio import Radio
+from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.tick import Timing, tick_names, tick_values
 from robomarl.ros_nodes.wire import BroadcastWriter, CommandWriter, RowsWriter
 

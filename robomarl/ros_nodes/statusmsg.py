@@ -6,7 +6,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
 from robomarl.ros_nodes.health import Status
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.team_agreement import Announcement
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from robomarl.ros_nodes.inbox import Problem
-from robomarl.ros_nodes.machine import MOVING, State
+from robomarl.ros_nodes.state_machine import MOVING, State
 
 JOINED = MOVING - {State.HOLD, State.LAND}
 """A robot in these does its share."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.inbox import Count
-from robomarl.ros_nodes.machine import MOVING, State
+from robomarl.ros_nodes.state_machine import MOVING, State
 
 HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "state", "active", "ready", "reason",
         "filtered", "solved", "slack", "margin_m")  # fmt: skip

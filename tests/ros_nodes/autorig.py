@@ -9,7 +9,7 @@ from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
-from robomarl.ros_nodes.machine import Order, State
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.deadlock import GiveWay

@@ -20,10 +20,10 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE
 from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, plan_fleet
 from robomarl.ros_nodes.processes import child_environment
 from robomarl.ros_nodes.rosnode import Mailbox
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.view import Goal
 
 ROBOTS = ("left", "right")

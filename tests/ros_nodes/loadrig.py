@@ -9,10 +9,10 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.inbox import Broadcast, Now
 from robomarl.ros_nodes.loading import load_pilot
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.onrobot import assemble
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.sim.load.state import Load, origin
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import Goal

@@ -13,10 +13,10 @@ from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import statusmsg, topics
 from robomarl.ros_nodes.console import Console, open_console
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.plan import NodeSpec, environment
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.ros_nodes.team_agreement import Announcement
 
 pytestmark = pytest.mark.ros

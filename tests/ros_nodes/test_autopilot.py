@@ -6,7 +6,7 @@ import pytest
 from robomarl.ros_nodes.autopilot import Held, Patience
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.inbox import Count
-from robomarl.ros_nodes.machine import MOVING, Order, Rule, State
+from robomarl.ros_nodes.state_machine import MOVING, Order, State, TeamFallback
 from robomarl.ros_nodes.tick import tick_names, tick_values
 from robomarl.safety.deadlock import GiveWay
 from robomarl.safety.filter import Reason
@@ -210,8 +210,8 @@ def test_the_e_stop_is_latched_until_it_is_released_and_reset(robot: Robot):
     assert robot.start() == ""
 
 
-@pytest.mark.parametrize("rule", list(Rule))
-def test_a_mate_that_leaves_in_flight_is_handled_by_the_rule(rule: Rule):
+@pytest.mark.parametrize("rule", list(TeamFallback))
+def test_a_mate_that_leaves_in_flight_is_handled_by_the_rule(rule: TeamFallback):
     robot = Robot(Patience(blend_s=0.0, on_robot_lost=rule)).hear("odometry", "mate", "goal")
     assert robot.start() == ""
     robot.mate = robot.mate._replace(state=State.ACTIVE)
@@ -221,7 +221,7 @@ def test_a_mate_that_leaves_in_flight_is_handled_by_the_rule(rule: Rule):
     for _ in range(70):
         decision = robot.tick("odometry")
         states.append(robot.autopilot.state)
-    expected = {Rule.CONTINUE: State.ACTIVE, Rule.HOLD: State.HOLD, Rule.LAND: State.LAND}[rule]
+    expected = {TeamFallback.CONTINUE: State.ACTIVE, TeamFallback.HOLD: State.HOLD, TeamFallback.LAND: State.LAND}[rule]
     assert states[-1] is expected
     if expected is not State.ACTIVE:
         assert 48 <= states.index(expected) <= 52  # 1 s of silence

@@ -14,8 +14,8 @@ pytest.importorskip("mujoco")
 
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.inbox import Broadcast
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.rosnode import publisher
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.ros_nodes.wire import BroadcastWriter
 from robomarl.safety.filter import Reason
 from robomarl.view import Plan

@@ -8,7 +8,7 @@ import numpy as np
 from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.inbox import Count, Problem
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.tick import Timing
 from robomarl.safety.bias import Bias
 from robomarl.safety.filter import Reason

@@ -24,9 +24,9 @@ from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
 from robomarl.ros_nodes.flights import Flight, Team, bring_up
 from robomarl.ros_nodes.inbox import Estimate
-from robomarl.ros_nodes.machine import Order, State
 from robomarl.ros_nodes.plan import PlanOptions
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
+from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.view import Goal
 
 pytestmark = pytest.mark.ros

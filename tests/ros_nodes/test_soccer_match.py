@@ -17,11 +17,11 @@ from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.matchlog import load_match
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.machine import Order
 from robomarl.ros_nodes.match_figures import match_result
 from robomarl.ros_nodes.match_run import Match, MatchOptions
 from robomarl.ros_nodes.rosnode import Mailbox
 from robomarl.ros_nodes.rules import Phase
+from robomarl.ros_nodes.state_machine import Order
 from tests.ros_nodes.playerbundle import make_player_bundle
 
 pytestmark = pytest.mark.ros

@@ -3,7 +3,7 @@
 import pytest
 
 from robomarl.ros_nodes.heartbeat import Heartbeat
-from robomarl.ros_nodes.machine import State
+from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 
 TEAM = ("a", "b", "c")

@@ -59,7 +59,7 @@ class Order(StrEnum):
     ESTOP = "estop"
 
 
-class Rule(StrEnum):
+class TeamFallback(StrEnum):
     """What a robot does when a team-mate leaves or dies in flight (`on_robot_lost` of the fleet file)."""
 
     CONTINUE = "continue"
@@ -75,7 +75,7 @@ class Status(NamedTuple):
     """An operator permits it to move."""
 
 
-class Facts(NamedTuple):
+class Conditions(NamedTuple):
     """What is so at one moment; everything that a change of state may depend on."""
 
     ready: bool = False
@@ -98,88 +98,90 @@ class Facts(NamedTuple):
     """Without its own state for longer than blind braking is good for."""
     expired: bool = False
     """Armed long ago and not activated since."""
-    rule: Rule = Rule.CONTINUE
+    rule: TeamFallback = TeamFallback.CONTINUE
     """What the loss of a team-mate asks for now."""
 
 
-def advance(status: Status, facts: Facts) -> Status:
+def on_tick(status: Status, conditions: Conditions) -> Status:
     """The next status when nobody gives an order; called once a tick."""
     state, armed = status
-    if facts.pressed or state is State.ESTOP:
+    if conditions.pressed or state is State.ESTOP:
         return Status(State.ESTOP)
     if state is State.STOP:
         return Status(State.STOP)
     if state in MOVING:
-        state = _flown(state, facts)
+        state = _flown(state, conditions)
         return Status(state, armed and state in MOVING)
-    return Status(State.READY if facts.ready and facts.link else State.STANDBY, armed and not facts.expired)
+    return Status(
+        State.READY if conditions.ready and conditions.link else State.STANDBY, armed and not conditions.expired
+    )
 
 
-def obey(status: Status, order: Order, facts: Facts) -> tuple[Status, str]:
+def on_order(status: Status, order: Order, conditions: Conditions) -> tuple[Status, str]:
     """The next status after an order, and why it was refused ("" if it was not: then it is carried out)."""
     if order is Order.ESTOP:
         return Status(State.ESTOP), ""
     if order is Order.STOP:
         return (status if status.state is State.ESTOP else Status(State.STOP)), ""
-    refusal = _REFUSALS[order](status, facts)
-    return (status, refusal) if refusal else (_OBEYED[order](status, facts), "")
+    refusal = _REFUSALS[order](status, conditions)
+    return (status, refusal) if refusal else (_CARRIED_OUT[order](status, conditions), "")
 
 
-def _flown(state: State, facts: Facts) -> State:
+def _flown(state: State, conditions: Conditions) -> State:
     """From a state in which the robot moves."""
-    if facts.lost:
+    if conditions.lost:
         return State.STOP
     if state is State.LAND:
-        return State.STOP if facts.down else State.LAND
-    if not facts.link or facts.rule is Rule.LAND:
+        return State.STOP if conditions.down else State.LAND
+    if not conditions.link or conditions.rule is TeamFallback.LAND:
         return State.LAND
-    if facts.rule is Rule.HOLD:
+    if conditions.rule is TeamFallback.HOLD:
         return State.HOLD
     if state is State.TAKEOFF:
-        return _taken_off(facts)
-    if state is State.PICKUP and facts.lifted or state is State.BLEND and facts.blended:
+        return _taken_off(conditions)
+    if state is State.PICKUP and conditions.lifted or state is State.BLEND and conditions.blended:
         return State.BLEND if state is State.PICKUP else State.ACTIVE
     return state
 
 
-def _taken_off(facts: Facts) -> State:
-    if not (facts.aloft and facts.team_aloft):
+def _taken_off(conditions: Conditions) -> State:
+    if not (conditions.aloft and conditions.team_aloft):
         return State.TAKEOFF
-    return State.BLEND if facts.lifted else State.PICKUP
+    return State.BLEND if conditions.lifted else State.PICKUP
 
 
-def _refuses_arm(status: Status, facts: Facts) -> str:
+def _refuses_arm(status: Status, conditions: Conditions) -> str:
     if status.state is State.READY:
         return ""
     return f"is in {status.state.name}, not in READY" + ("; reset it first" if status.state >= State.STOP else "")
 
 
-def _refuses_activate(status: Status, facts: Facts) -> str:
+def _refuses_activate(status: Status, conditions: Conditions) -> str:
     if status.state not in (State.READY, State.HOLD):
         return f"is in {status.state.name}; only READY and HOLD can be activated"
-    if not facts.ready or not facts.link:
+    if not conditions.ready or not conditions.link:
         return "an input or the E-stop's heartbeat is missing"
     return "" if status.armed else "is not armed; an operator has to arm it first"
 
 
-def _refuses_hold(status: Status, facts: Facts) -> str:
+def _refuses_hold(status: Status, conditions: Conditions) -> str:
     return "" if status.state in MOVING - {State.LAND} else f"is in {status.state.name} and can't hold"
 
 
-def _refuses_land(status: Status, facts: Facts) -> str:
+def _refuses_land(status: Status, conditions: Conditions) -> str:
     return "" if status.state in MOVING else f"is in {status.state.name} and does not fly"
 
 
-def _refuses_reset(status: Status, facts: Facts) -> str:
+def _refuses_reset(status: Status, conditions: Conditions) -> str:
     if status.state in MOVING:
         return f"is in {status.state.name}; land or stop it first"
-    return "the E-stop is still pressed" if facts.pressed else ""
+    return "the E-stop is still pressed" if conditions.pressed else ""
 
 
-def _activated(status: Status, facts: Facts) -> Status:
-    if status.state is State.HOLD and facts.aloft and facts.lifted:
+def _activated(status: Status, conditions: Conditions) -> Status:
+    if status.state is State.HOLD and conditions.aloft and conditions.lifted:
         return Status(State.BLEND, True)
-    return Status(_taken_off(facts) if facts.aloft else State.TAKEOFF, True)
+    return Status(_taken_off(conditions) if conditions.aloft else State.TAKEOFF, True)
 
 
 _REFUSALS = {
@@ -189,10 +191,10 @@ _REFUSALS = {
     Order.LAND: _refuses_land,
     Order.RESET: _refuses_reset,
 }
-_OBEYED = {
-    Order.ARM: lambda status, facts: Status(State.READY, True),
+_CARRIED_OUT = {
+    Order.ARM: lambda status, conditions: Status(State.READY, True),
     Order.ACTIVATE: _activated,
-    Order.HOLD: lambda status, facts: Status(State.HOLD, status.armed),
-    Order.LAND: lambda status, facts: Status(State.LAND, status.armed),
-    Order.RESET: lambda status, facts: Status(State.STANDBY),
+    Order.HOLD: lambda status, conditions: Status(State.HOLD, status.armed),
+    Order.LAND: lambda status, conditions: Status(State.LAND, status.armed),
+    Order.RESET: lambda status, conditions: Status(State.STANDBY),
 }
