@@ -19,12 +19,12 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
+from robomarl.ros_nodes.assembly import Robot, assemble
 from robomarl.ros_nodes.autopilot import Autopilot, Decision
 from robomarl.ros_nodes.loading import Loaded, load_pilot
 from robomarl.ros_nodes.loop import Loop
 from robomarl.ros_nodes.metronome import Beat
 from robomarl.ros_nodes.nodeclock import NodeClock
-from robomarl.ros_nodes.onrobot import Robot, assemble
 from robomarl.ros_nodes.radio import Radio
 from robomarl.ros_nodes.reporter import Reporter
 from robomarl.ros_nodes.robot_folder import RobotFolder
@@ -106,7 +106,7 @@ class PolicyNode(LifecycleNode):
     def _prepare(self, settings: PolicySettings, loaded: Loaded) -> None:
         self._robot = assemble(settings, loaded)
         self._autopilot = self._robot.autopilot
-        self._radio = Radio(self, settings, self._robot.ears)
+        self._radio = Radio(self, settings, self._robot.inputs)
         self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio)
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
         if self._robot_folder.estop_latched:
@@ -120,7 +120,7 @@ class PolicyNode(LifecycleNode):
         self._radio.receive()
         now, jump_s = self._times.tick()
         if jump_s:
-            self._robot.ears.inbox.clock_jumped()
+            self._robot.inputs.inbox.clock_jumped()
             self.get_logger().warning(f"the clock jumped by {jump_s:.3f} s; stamps of before don't count.")
         before = self._autopilot.state
         decision = self._autopilot.tick(now)

@@ -10,8 +10,8 @@ from rclpy.node import Node
 
 from robomarl.ros_nodes import convert, statusmsg, topics, wire
 from robomarl.ros_nodes.adapters import omni
+from robomarl.ros_nodes.assembly import Inputs
 from robomarl.ros_nodes.inbox import Count
-from robomarl.ros_nodes.onrobot import Ears
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import Topic, linked
@@ -24,27 +24,27 @@ SELDOM_S = 0.1
 class Radio:
     """Fills inbox, agreement and heartbeat from topics, and publishes."""
 
-    def __init__(self, node: Node, settings: PolicySettings, ears: Ears) -> None:
+    def __init__(self, node: Node, settings: PolicySettings, inputs: Inputs) -> None:
         """Subscribe and advertise.
 
         Args:
             node: in the namespace BASE/NAME of the robot.
             settings: who it is, and how its radio works.
-            ears: what is filled; the inbox's team-mates are those that are listened to.
+            inputs: what is filled; the inbox's team-mates are those that are listened to.
         """
         self.robot, self._settings = settings.name, settings
-        self._node, self._ears, self._seldom_s = node, ears, -math.inf
+        self._node, self._inputs, self._seldom_s = node, inputs, -math.inf
         self._base = node.get_namespace().rstrip("/").rpartition("/")[0]
         self.sent_s = math.nan
         """When the newest odometry was published, by the system clock."""
-        task = self._task = ears.inbox.task
+        task = self._task = inputs.inbox.task
         sent = (*task.commands, *SENT)
         self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in sent}
         own = self._name(topics.ODOMETRY, settings.name)
         self.own = Mailbox(node, topics.ODOMETRY, own, wire.odometry_reader())
         told = [] if task.fixed_goal else [task.goal_name(self.robot, self._base)]
         self._goals = [Mailbox(node, task.goal, name, convert.goal_to) for name in told]
-        mates, said = ears.inbox.mates, topics.STATE_AND_PLAN
+        mates, said = inputs.inbox.mates, topics.STATE_AND_PLAN
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
@@ -55,7 +55,7 @@ class Radio:
 
     def receive(self) -> None:
         """Put everything that has arrived where it belongs."""
-        steady_s, inbox, self.sent_s = time.monotonic(), self._ears.inbox, math.nan
+        steady_s, inbox, self.sent_s = time.monotonic(), self._inputs.inbox, math.nan
         for (estimate, stamp_s), info in self.own.take():
             inbox.put_own(omni.turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
             self.sent_s = info["source_timestamp"] * 1e-9
@@ -66,7 +66,7 @@ class Radio:
             for (value, stamp_s), _ in mailbox.take():
                 inbox.put_sensed(mailbox.topic.name, value, stamp_s, steady_s)
         for pressed, info in self._estop.take():
-            self._ears.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s)
+            self._inputs.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s)
         if steady_s - self._seldom_s >= SELDOM_S:
             self._seldom_s = steady_s
             self._receive_seldom(steady_s)
@@ -97,11 +97,11 @@ class Radio:
     def _receive_seldom(self, steady_s: float) -> None:
         for mailbox in self._goals:
             for goal, _ in mailbox.take():
-                self._ears.inbox.put_goal(goal)
+                self._inputs.inbox.put_goal(goal)
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
-                self._ears.agreement.hear(said._replace(robot=name), steady_s)
-                self._ears.inbox.put_bundle(name, said.bundle_id)
+                self._inputs.agreement.hear(said._replace(robot=name), steady_s)
+                self._inputs.inbox.put_bundle(name, said.bundle_id)
 
     def _mailbox(self, topic: Topic, robot: str, read: Callable[[Any], Any]) -> Mailbox:
         return Mailbox(self._node, topic, self._name(topic, robot), read)

@@ -8,10 +8,10 @@ import numpy as np
 
 from robomarl.ros_nodes import statusmsg, topics
 from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
+from robomarl.ros_nodes.assembly import Robot, radio_every
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.health import Health
 from robomarl.ros_nodes.inbox import Broadcast, Now
-from robomarl.ros_nodes.onrobot import Robot, radio_every
 from robomarl.ros_nodes.radio import Radio
 from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.tick import Timing, tick_names, tick_values
@@ -30,7 +30,7 @@ class Reporter:
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
         actions = [f.name for f in loaded.pilot.policy.action.fields]
-        names = tick_names(actions, robot.ears.inbox.mates)
+        names = tick_names(actions, robot.inputs.inbox.mates)
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
@@ -52,7 +52,7 @@ class Reporter:
             self._send_command(decision, decision.command, stamp_s)
             sensor_s = time.time() - self._radio.sent_s
         self._ticks += 1
-        inbox = self._robot.ears.inbox
+        inbox = self._robot.inputs.inbox
         if self._ticks % self._every or (own := inbox.own) is None:
             return sensor_s
         after_s = self._fallback.plan_after_s
@@ -68,7 +68,7 @@ class Reporter:
         if topics.COMMAND in self._task.commands:
             self._radio.send(topics.COMMAND, self._command(command, stamp_s))
             return
-        inbox = self._robot.ears.inbox
+        inbox = self._robot.inputs.inbox
         blind = not decision.reading.own_ok or inbox.own is None
         messages = self._play(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
         for topic, message in zip(self._task.commands, messages, strict=True):
@@ -82,7 +82,7 @@ class Reporter:
         changed, self._state = autopilot.state != self._state, autopilot.state
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:
             self._announced_s = now.steady_s
-            said = self._robot.ears.agreement.own._replace(state=autopilot.state)
+            said = self._robot.inputs.agreement.own._replace(state=autopilot.state)
             self._radio.send(topics.ANNOUNCE, statusmsg.announcement_from(said))
         if changed or len(self._rows) >= self._per_message:
             self._radio.send(topics.TICK, self._write_rows(self._rows))

@@ -6,10 +6,10 @@ import numpy as np
 
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.assembly import assemble
 from robomarl.ros_nodes.autopilot import Decision
 from robomarl.ros_nodes.inbox import Broadcast, Now
 from robomarl.ros_nodes.loading import load_pilot
-from robomarl.ros_nodes.onrobot import assemble
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
 from robomarl.ros_nodes.state_machine import Order, State
@@ -67,7 +67,7 @@ class LoadRig:
 
     def send(self, where: Goal) -> None:
         for robot in self.robots:
-            robot.ears.inbox.put_goal(where)
+            robot.inputs.inbox.put_goal(where)
         self.team.set_load_goal(where)
 
     def order(self, *orders: Order) -> list[str]:
@@ -95,14 +95,14 @@ class LoadRig:
         now, estimates = self.now, self.team.estimates(self.team.truth())
         pose = Goal(self.load.measured_pos_m[0, 0].astype(float), self.load.measured_quat[0, 0].astype(float))
         for i in self.left:
-            inbox, agreement, heartbeat = self.robots[i].ears
+            inbox, agreement, heartbeat = self.robots[i].inputs
             inbox.put_own(estimates[i], *now)
             heartbeat.hear("monitor", False, now.steady_s)
             if i not in self.blind:
                 inbox.put_sensed(topics.LOAD_POSE.name, pose, *now)
             for k in set(self.left) - {i}:
                 mate, said = self.robots[k], self.decisions[k]
-                agreement.hear(mate.ears.agreement.own._replace(state=mate.autopilot.state), now.steady_s)
+                agreement.hear(mate.inputs.agreement.own._replace(state=mate.autopilot.state), now.steady_s)
                 inbox.put_bundle(self.names[k], mate.loaded.id)
                 if said is not None:
                     inbox.put_mate(self.names[k], Broadcast(estimates[k].pos_m, estimates[k].vel_m_s, said.plan), *now)

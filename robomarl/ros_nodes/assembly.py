@@ -19,7 +19,7 @@ ANNOUNCED_S = 3.0
 """An announcement that is older is of a robot that is not there."""
 
 
-class Ears(NamedTuple):
+class Inputs(NamedTuple):
     """What is filled from the radio."""
 
     inbox: Inbox
@@ -32,7 +32,7 @@ class Robot(NamedTuple):
 
     settings: PolicySettings
     loaded: Loaded
-    ears: Ears
+    inputs: Inputs
     autopilot: Autopilot
     fallback: Fallback
 
@@ -52,7 +52,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
-    ears = Ears(inbox, TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
+    inputs = Inputs(inbox, TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
     hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
     patience = Patience(
@@ -63,8 +63,8 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(ears.agreement, ears.heartbeat, hover), patience)
-    return Robot(settings, loaded, ears, autopilot, fallback)
+    autopilot = Autopilot(loaded.pilot, inbox, Team(inputs.agreement, inputs.heartbeat, hover), patience)
+    return Robot(settings, loaded, inputs, autopilot, fallback)
 
 
 def radio_every(rate_hz: float, radio_hz: float) -> int:
