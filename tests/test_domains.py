@@ -23,7 +23,10 @@ DOMAINS = {
         *("sim.soccer", "sim.tasks.soccer", "sim.baselines.playbook", "sim.baselines.soccer", "train.games"),
         *("safety.players", "safety.jax_players", "safety.sightings"),
         *("field.match_plots", "field.match_report"),
-        *(f"ros_nodes.{name}" for name in ("gameplan", "match_figures", "match_run", "refereemsg", "referee_node")),
+        *(
+            f"ros_nodes.{name}"
+            for name in ("gameplan", "match_figures", "match_run", "referee_messages", "referee_node")
+        ),
         *("ros_nodes.rules", "ros_nodes.soccertask", "ros_nodes.adapters.omni"),
         *("ros_nodes.sim_node.game", "ros_nodes.sim_node.pitch"),
     ],

@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.refereemsg import match_to
+from robomarl.ros_nodes.referee_messages import match_to
 from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher
 from robomarl.ros_nodes.state_machine import Order
 from robomarl.view import Goal

@@ -13,7 +13,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from robomarl.ros_nodes import cdr, statusmsg, topics
+from robomarl.ros_nodes import cdr, status_messages, topics
 from robomarl.ros_nodes.health import WARN, Status
 from robomarl.ros_nodes.link import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
@@ -92,7 +92,7 @@ class LinkNode(Node):
         values = {"sent": str(sum(link.sent for link in links)), "lost": str(sum(link.lost for link in links))}
         values |= {f"sensor {name}": fault for name, fault in self._faults.items()}
         status = Status(self.get_fully_qualified_name(), WARN, "rehearsal: bad radio and sensors on purpose", values)
-        self._said_how.publish(statusmsg.diagnostics_from([status], now_s(self)))
+        self._said_how.publish(status_messages.diagnostics_from([status], now_s(self)))
 
     def _faulty(self, name: str, data: bytes) -> bytes | None:
         """What becomes of an odometry message."""

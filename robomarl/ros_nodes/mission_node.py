@@ -12,7 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
-from robomarl.ros_nodes import convert, statusmsg, topics
+from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.mission import load_mission
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
 from robomarl.ros_nodes.settings import MissionSettings
@@ -40,7 +40,9 @@ class MissionNode(Node):
             raise UserError(f"mission {settings.mission}: is for a team that carries a load, task lift.")
         self._mission, base = load_mission(settings.mission), settings.base
         said = topics.ANNOUNCE
-        self._announced = {n: Mailbox(self, said, said.of(n, base), statusmsg.announcement_to) for n in settings.team}
+        self._announced = {
+            n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in settings.team
+        }
         self._states: dict[str, State] = {}
         self._goal = publisher(self, topics.LOAD_GOAL, topics.LOAD_GOAL.of(topics.WORLD, base))
         self._land = self.create_client(Trigger, f"{base}/all/{Order.LAND}")

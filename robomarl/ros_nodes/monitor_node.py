@@ -21,7 +21,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
-from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.fleet_table import FleetTable
 from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
@@ -55,7 +55,8 @@ class MonitorNode(Node):
         self._table = FleetTable(settings.team, settings.silent_after_s)
         said = topics.ANNOUNCE
         self._announced = {
-            name: Mailbox(self, said, said.of(name, self._base), statusmsg.announcement_to) for name in settings.team
+            name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_to)
+            for name in settings.team
         }
         self._look_for_others()
         self.pressed, self._resets = self._table.is_stopped(), False
@@ -105,7 +106,7 @@ class MonitorNode(Node):
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
         if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} other monitors run; stop all but one")
-        self._published[topics.DIAGNOSTICS].publish(statusmsg.diagnostics_from(statuses, now_s(self)))
+        self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
 
     async def _on_order(self, order: Order, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

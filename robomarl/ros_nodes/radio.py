@@ -8,7 +8,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from robomarl.ros_nodes import convert, statusmsg, topics, wire
+from robomarl.ros_nodes import convert, status_messages, topics, wire
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.assembly import Inputs
 from robomarl.ros_nodes.inbox import Count
@@ -46,7 +46,7 @@ class Radio:
         self._goals = [Mailbox(node, task.goal, name, convert.goal_to) for name in told]
         mates, said = inputs.inbox.mates, topics.STATE_AND_PLAN
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
-        self._announced = {m: self._mailbox(topics.ANNOUNCE, m, statusmsg.announcement_to) for m in mates}
+        self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
         self._sensed = [
             Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from robomarl.config import UserError
-from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.bagfile import BagWriter, definition_of
 from robomarl.ros_nodes.health import ERROR, OK, Status
 from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, now_s, publisher, read, run_node
@@ -81,7 +81,7 @@ class RecorderNode(Node):
         if self._polls % self._flush_every == 0:
             self._write_safely(self._flush)
         if self._polls % round(1 / POLL_S) == 0:
-            self._said.publish(statusmsg.diagnostics_from([self._status()], now_s(self)))
+            self._said.publish(status_messages.diagnostics_from([self._status()], now_s(self)))
 
     def _write_safely(self, write: Callable[[], None]) -> None:
         """A full disk ends the recording, not the node. The robots need no recorder to land."""
@@ -121,7 +121,7 @@ class RecorderNode(Node):
             for data, info in channel.mailbox.take():
                 arrived.append((info["received_timestamp"], info["source_timestamp"], channel.number, data))
                 if channel.topic is topics.ANNOUNCE:
-                    said = statusmsg.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
+                    said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
                     self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
         for received_ns, sent_ns, number, data in sorted(arrived, key=lambda item: item[0]):
             self._bag.write(number, received_ns, sent_ns, data)

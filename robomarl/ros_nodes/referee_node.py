@@ -20,10 +20,10 @@ from rclpy.client import Client
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
-from robomarl.ros_nodes import convert, statusmsg, topics
+from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.async_wait import wait_until
-from robomarl.ros_nodes.refereemsg import match_from
+from robomarl.ros_nodes.referee_messages import match_from
 from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
 from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
 from robomarl.ros_nodes.settings import RefereeSettings
@@ -61,7 +61,7 @@ class RefereeNode(Node):
 
     def _listen_to(self, base: str, team: tuple[str, ...]) -> None:
         said, ball, status = topics.ANNOUNCE, topics.BALL, topics.SIM_STATUS
-        self._announced = {n: Mailbox(self, said, said.of(n, base), statusmsg.announcement_to) for n in team}
+        self._announced = {n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in team}
         self._balls = Mailbox(self, ball, ball.of(topics.WORLD, base), omni.ball_to)
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if self._settings.sim else None
 

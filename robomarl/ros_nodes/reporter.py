@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes.assembly import Robot, radio_every
 from robomarl.ros_nodes.autopilot import Decision
@@ -83,11 +83,11 @@ class Reporter:
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:
             self._announced_s = now.steady_s
             said = self._robot.inputs.agreement.own._replace(state=autopilot.state)
-            self._radio.send(topics.ANNOUNCE, statusmsg.announcement_from(said))
+            self._radio.send(topics.ANNOUNCE, status_messages.announcement_from(said))
         if changed or len(self._rows) >= self._per_message:
             self._radio.send(topics.TICK, self._write_rows(self._rows))
             self._rows = []
         if self._health.is_due():
             waits = autopilot.state in (State.STANDBY, State.READY)
             status = self._health.summary(counts, autopilot.problems(now) if waits else ())
-            self._radio.send(topics.DIAGNOSTICS, statusmsg.diagnostics_from([status], timing.stamp_s))
+            self._radio.send(topics.DIAGNOSTICS, status_messages.diagnostics_from([status], timing.stamp_s))

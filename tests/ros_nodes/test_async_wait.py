@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from robomarl.ros_nodes import statusmsg, topics
+from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.console import Console, open_console
 from robomarl.ros_nodes.plan import NodeSpec, environment
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
@@ -57,7 +57,7 @@ def test_a_monitor_waits_for_a_robot_that_it_hears_and_has_not_discovered():
         console.wait(console._orders["all", Order.HOLD].service_is_ready, 20, "the monitor")
         assert console.order(Order.HOLD, ["all"]) == {"all": "robot0: does not answer"}
         said = publisher(console._node, topics.ANNOUNCE, topics.ANNOUNCE.of("robot0"))
-        said.publish(statusmsg.announcement_from(Announcement("robot0", "a", "b", "c", 0, State.READY)))
+        said.publish(status_messages.announcement_from(Announcement("robot0", "a", "b", "c", 0, State.READY)))
         table = Mailbox(console._node, topics.FLEET, topics.FLEET.of(""), lambda message: message.data)
         console.wait(lambda: any("READY" in text for text, _ in table.take()), 20, "the monitor to hear the robot")
         asked = console._orders["all", Order.HOLD].call_async(Trigger.Request())

@@ -14,7 +14,7 @@ from robomarl.config import UserError
 from robomarl.matchlog import save_match
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.adapters import omni
-from robomarl.ros_nodes.refereemsg import match_to
+from robomarl.ros_nodes.referee_messages import match_to
 from robomarl.ros_nodes.rosnode import Mailbox, publisher, run_node
 from robomarl.ros_nodes.rules import NOTHING_YET, Phase
 from robomarl.ros_nodes.sim_node.pitch import PitchFigures, RealTimeGame

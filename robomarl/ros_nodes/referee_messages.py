@@ -4,7 +4,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.rules import Phase, Said
-from robomarl.ros_nodes.statusmsg import status_from
+from robomarl.ros_nodes.status_messages import status_from
 
 
 def match_from(said: Said) -> DiagnosticStatus:
