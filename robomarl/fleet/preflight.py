@@ -22,7 +22,7 @@ class Need:
 
 
 def problems(facts: dict[str, Any], need: Need) -> list[str]:
-    """Compare what a robot said of itself (`Onboard.hello`) with what is needed; one sentence each."""
+    """Compare what a robot said of itself (`OperatorSession.hello`) with what is needed; one sentence each."""
     found = []
     for name, oldest in OLDEST.items():
         if _version(facts[name]) < oldest:

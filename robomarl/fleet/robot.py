@@ -1,4 +1,4 @@
-"""`Robot`: one robot as the operator sees it, with the requests of `robomarl.fleet.onboard` as methods."""
+"""`Robot`: one robot as the operator sees it, with the requests of `robomarl.fleet.requests` as methods."""
 
 import getpass
 import platform
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.fleet.onboard import PROTOCOL
+from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.store import State
 from robomarl.fleet.transport import Transport, connect
 from robomarl.hardware_configs.fleet import Fleet
@@ -35,7 +35,7 @@ class Robot:
         self._transport = transport
 
     def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: Any) -> dict[str, Any]:
-        """One request; see `robomarl.fleet.onboard.OPS`."""
+        """One request; see `robomarl.fleet.requests.OPS`."""
         return self._transport.call(op, args, payload, within_s)
 
     def hello(self) -> dict[str, Any]:

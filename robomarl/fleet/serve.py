@@ -27,26 +27,26 @@ class SilenceError(Exception):
 
 def serve(root: Path) -> int:
     """Serve one operator until he is gone."""
-    from robomarl.fleet.onboard import Onboard
+    from robomarl.fleet.requests import OperatorSession
     from robomarl.fleet.store import Store
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     out = os.dup(1)
     os.dup2(2, 1)  # whatever else prints must not get between the answers
-    onboard, line = Onboard(Store(root.expanduser())), Line(0)
+    session, line = OperatorSession(Store(root.expanduser())), Line(0)
     try:
         os.write(out, f"{GREETING}\n".encode())
         while True:
             request = json.loads(line.until_newline())
             payload = line.exactly(int(request.get("size", 0)))
-            os.write(out, json.dumps(_answer(onboard, request, payload)).encode() + b"\n")
+            os.write(out, json.dumps(_answer(session, request, payload)).encode() + b"\n")
     except (SilenceError, BrokenPipeError):
         return 0
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        onboard.close()
+        session.close()
 
 
 class Line:
@@ -94,9 +94,9 @@ class Line:
         return taken
 
 
-def _answer(onboard: Any, request: dict[str, Any], payload: bytes) -> dict[str, Any]:
+def _answer(session: Any, request: dict[str, Any], payload: bytes) -> dict[str, Any]:
     try:
-        answer = onboard.handle(str(request["op"]), dict(request.get("args", {})), payload)
+        answer = session.handle(str(request["op"]), dict(request.get("args", {})), payload)
         return {"ok": True, "answer": answer}
     except UserError as error:
         return {"ok": False, "error": str(error)}

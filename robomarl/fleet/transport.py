@@ -1,6 +1,6 @@
 """The ways to a robot: a folder on this machine, or the system's OpenSSH with the user's own keys and settings.
 
-Both lead to the same `Onboard.handle`: in this process for a folder, in the robot's interpreter over ssh.
+Both lead to the same `OperatorSession.handle`: in this process for a folder, in the robot's interpreter over ssh.
 """
 
 import shlex
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from robomarl.config import UserError
 from robomarl.fleet.link import BrokenLinkError, Link
-from robomarl.fleet.onboard import Onboard
+from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.fleet import RobotConfig
 
@@ -41,15 +41,15 @@ class FolderTransport:
     def __init__(self, root: Path) -> None:
         """Name the folder."""
         self.root = root
-        self._onboard = Onboard(Store(root))
+        self._session = OperatorSession(Store(root))
 
     def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
         """Ask, and return the answer."""
-        return self._onboard.handle(op, args, payload)
+        return self._session.handle(op, args, payload)
 
     def close(self) -> None:
         """Let go of the robot."""
-        self._onboard.close()
+        self._session.close()
 
 
 class SshTransport:
@@ -90,7 +90,7 @@ def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
 
 def remote_command(robot: RobotConfig) -> str:
     """What runs on the robot, as its shell reads it."""
-    words = [robot.interpreter, "-m", "robomarl.fleet.onboard", robot.remote_folder]
+    words = [robot.interpreter, "-m", "robomarl.fleet.requests", robot.remote_folder]
     # One thread for the arithmetic: starting more takes longer than what they would do.
     return "exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 " + " ".join(shlex.quote(word) for word in words)
 

@@ -11,7 +11,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.fleet import flash
-from robomarl.fleet.onboard import Onboard
+from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import State, Store
 from robomarl.policies import golden, runtime
 from robomarl.policies.bundle import load_bundle
@@ -53,7 +53,7 @@ def refused_here(path: Path, robots) -> str:
 
 def refused_there(path: Path, root: Path) -> str:
     """What a robot says to somebody who sends the files without looking; empty if there is nothing to send."""
-    robot = Onboard(Store(root))
+    robot = OperatorSession(Store(root))
     robot.lock()
     robot.profile(name="robot_0", vehicle="crazyflie_21")
     files = as_sent(path)
@@ -120,7 +120,7 @@ def test_a_sound_bundle_passes_the_same_gate(bundles, tmp_path: Path, monkeypatc
 
 
 def test_names_that_leave_the_folder_are_refused_by_the_robot(bundles, tmp_path: Path):
-    robot = Onboard(Store(tmp_path / "robot"))
+    robot = OperatorSession(Store(tmp_path / "robot"))
     robot.lock()
     for name in ("../x", "/etc/x", "a/../../x", "", ".", "..", "a//b", "a\\b", "c:x", "x\0y", "-", "a/b/c/d/e", ".ssh"):
         if name == "-":

@@ -43,7 +43,7 @@ def onboard_processes(tmp_path: Path) -> list[int]:
             words = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"robomarl.fleet.onboard" in words and any(str(tmp_path).encode() in word for word in words):
+        if b"robomarl.fleet.requests" in words and any(str(tmp_path).encode() in word for word in words):
             found.append(int(folder.name))
     return found
 

@@ -1,9 +1,9 @@
 """What an operator may ask of a robot. This half runs on the robot, with the robot's own interpreter.
 
-`Onboard` serves one operator: it holds the robot's lock and the way back for as long as the operator is there. An
-operator who goes away between the switch and its confirmation leaves the robot as it was before.
+`OperatorSession` serves one operator: it holds the robot's lock and the way back for as long as the operator is there.
+An operator who goes away between the switch and its confirmation leaves the robot as it was before.
 
-    python -m robomarl.fleet.onboard FOLDER     speaks with `robomarl.fleet.link` on its standard streams
+    python -m robomarl.fleet.requests FOLDER     speaks with `robomarl.fleet.link` on its standard streams
 """
 
 import json
@@ -27,7 +27,7 @@ PROTOCOL = 1
 """Both halves must speak the same one."""
 
 
-class Onboard:
+class OperatorSession:
     """One operator's hold on one robot."""
 
     def __init__(self, store: Store) -> None:
@@ -218,7 +218,7 @@ class Onboard:
 
 
 OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
-    name: getattr(Onboard, name)
+    name: getattr(OperatorSession, name)
     for name in (
         *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
         *("trust", "revoke", "trusted", "profile", "ping"),
