@@ -25,9 +25,9 @@ from robomarl.sim.tasks import task_of
 from robomarl.sim.team import TeamSim, make_team
 from robomarl.sim.world import World, positions, velocities
 from robomarl.train.foreign import with_foreigners
-from robomarl.train.late import LateFilter
 from robomarl.train.resolve import Policy
 from robomarl.train.tally import Episodes, Step, count_step, figures, join, start_episodes, successes
+from robomarl.train.upright_filter import FilterOnceUpright
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
 
@@ -115,8 +115,8 @@ def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
     params = safety_params(scenario)
     safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
-    late = LateFilter(safety, scenario.period_s) if mode == "upright" else safety
-    return Pilot(policy, late, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
+    chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
+    return Pilot(policy, chosen, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
 
 
 def evaluate(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:

@@ -5,7 +5,7 @@ import numpy as np
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.guard import safety_params
 from robomarl.sim.scenario import load_scenario
-from robomarl.train.late import LateFilter
+from robomarl.train.upright_filter import FilterOnceUpright
 from robomarl.view import LocalView, blank_view
 
 UPRIGHT, ON_ITS_SIDE = (1.0, 0.0, 0.0, 0.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
@@ -28,19 +28,19 @@ def near_a_mate(quat: tuple[float, ...]) -> LocalView:
 
 def test_it_waits_until_the_vehicle_is_upright_for_a_while():
     params = safety_params(load_scenario("recover_3"))
-    late = LateFilter(SafetyFilter(params, "qp"), 0.01)
+    once_upright = FilterOnceUpright(SafetyFilter(params, "qp"), 0.01)
     toward = np.array([[3.0, 0, 0, 0, 0], [-3.0, 0, 0, 0, 0]])
-    carry = late.init((2,))
+    carry = once_upright.init((2,))
     for _ in range(40):
-        carry, result = late(carry, near_a_mate(ON_ITS_SIDE), toward)
+        carry, result = once_upright(carry, near_a_mate(ON_ITS_SIDE), toward)
         assert np.array_equal(result.command, toward)
         assert not result.active.any()
     passed = 0
     for _ in range(40):
-        carry, result = late(carry, near_a_mate(UPRIGHT), toward)
+        carry, result = once_upright(carry, near_a_mate(UPRIGHT), toward)
         passed += not result.active.any()
     assert 30 <= passed <= 31
     assert result.active.all()
     assert result.command[0, 0] < 1.0 and result.command[1, 0] > -1.0
-    carry, result = late(carry, near_a_mate(ON_ITS_SIDE), toward)
+    carry, result = once_upright(carry, near_a_mate(ON_ITS_SIDE), toward)
     assert result.active.all(), "once on, it stays on"
