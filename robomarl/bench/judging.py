@@ -56,7 +56,7 @@ def brax_policy() -> SnapshotPolicy:
 
     from robomarl.sim.env import make_env
     from robomarl.sim.scenario import load_scenario
-    from robomarl.train.squashed import squash
+    from robomarl.train.distribution import squash
 
     env = make_env(load_scenario("swap_4"))
     networks = brax_networks(env.observation_size, env.action_size, running_statistics.normalize)

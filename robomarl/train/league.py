@@ -19,8 +19,8 @@ from robomarl.sim.baselines.soccer import ScriptedTeam
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.match import team_view
 from robomarl.train.config import SelfPlayConfig, TrainConfig
+from robomarl.train.distribution import squash
 from robomarl.train.networks import Carry, Networks
-from robomarl.train.squashed import squash
 from robomarl.view import LocalView
 
 START_ELO = 1000.0

@@ -16,9 +16,9 @@ from brax.training.acme import specs
 from robomarl.sim.env import TeamEnv
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
+from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
-from robomarl.train.squashed import check_noise, distribution, log_prob
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
 

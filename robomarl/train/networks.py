@@ -17,7 +17,7 @@ from robomarl.config import UserError
 from robomarl.features import FEATURES
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.train.config import NetworkConfig
-from robomarl.train.squashed import squash
+from robomarl.train.distribution import squash
 
 ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
 Carry = tuple[jax.Array, ...]

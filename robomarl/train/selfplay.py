@@ -17,6 +17,7 @@ from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.train import league as leagues
 from robomarl.train.config import TrainConfig
+from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.mappo import (
     episode_metrics,
@@ -28,7 +29,6 @@ from robomarl.train.mappo import (
 )
 from robomarl.train.networks import make_networks
 from robomarl.train.rollout import forget, noise_floor, restart
-from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
 TAUGHT_LAST = 0.1

@@ -12,6 +12,7 @@ from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, load_recipe
+from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.mappo import (
     Batch,
     adapt_learning_rate,
@@ -24,7 +25,6 @@ from robomarl.train.mappo import (
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.profile import profile, simulate, table
 from robomarl.train.rollout import collect_rollout, noise_floor
-from robomarl.train.squashed import check_noise, distribution, log_prob, noise_along, squash
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 
