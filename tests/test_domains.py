@@ -14,7 +14,7 @@ DOMAINS = {
         *("features_load", "hardware_configs.carrier", "cli.loads"),
         *("sim.load", "sim.check_load", "sim.mjcf_load", "sim.engines.mujoco_load", "sim.tasks.lift"),
         *(f"sim.baselines.{name}" for name in ("allocation", "catch", "load_pose", "place")),
-        *("train.foreign", "train.upright_filter", "safety.carriers", "field.load_plots", "field.load_report"),
+        *("train.mixed_team", "train.upright_filter", "safety.carriers", "field.load_plots", "field.load_report"),
         *(f"ros_nodes.{name}" for name in ("loadtask", "load_figures", "mission", "mission_flight", "mission_node")),
         "ros_nodes.sim_node.sensors",
     ],

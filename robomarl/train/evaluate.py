@@ -24,7 +24,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 from robomarl.sim.team import TeamSim, make_team
 from robomarl.sim.world import World, positions, velocities
-from robomarl.train.foreign import with_foreigners
+from robomarl.train.mixed_team import mixed_team
 from robomarl.train.resolve import Policy
 from robomarl.train.tally import Episodes, Step, count_step, figures, join, start_episodes, successes
 from robomarl.train.upright_filter import FilterOnceUpright
@@ -128,7 +128,7 @@ def evaluate(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluati
     batches = math.ceil(config.episodes / MAX_BATCH)
     size = math.ceil(config.episodes / batches)
     team = make_team(scenario, config.sim, size, config.seed)
-    flight = Flight(make_pilot(with_foreigners(policy, scenario), scenario, config.filter), team, config)
+    flight = Flight(make_pilot(mixed_team(policy, scenario), scenario, config.filter), team, config)
     bar = tqdm(
         total=batches * scenario.max_steps,
         unit="step",

@@ -11,8 +11,8 @@ from robomarl.sim.baselines.place import LawPolicy
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.sim.team import make_team
 from robomarl.train.evaluate import EvalConfig, evaluate, make_pilot, perturbed
-from robomarl.train.foreign import MixedTeam, with_foreigners
 from robomarl.train.imitate import with_losses
+from robomarl.train.mixed_team import MixedTeam, mixed_team
 from robomarl.train.tally import loss_figures, start_episodes
 
 
@@ -42,9 +42,9 @@ def test_without_a_loss_there_are_no_such_figures_and_short_episodes_are_refused
 
 def test_the_last_vehicle_flies_under_the_baseline(lift: Scenario):
     """Its commands are those of the baseline for the same views; all others are the law's."""
-    mixed = with_foreigners(LawPolicy(lift), perturbed(lift, ["foreign=1"]))
+    mixed = mixed_team(LawPolicy(lift), perturbed(lift, ["foreign=1"]))
     assert isinstance(mixed, MixedTeam)
-    assert not isinstance(with_foreigners(LawPolicy(lift), lift), MixedTeam)
+    assert not isinstance(mixed_team(LawPolicy(lift), lift), MixedTeam)
     team = make_team(lift, "fast", 3, 0)
     team.reset()
     sent = []

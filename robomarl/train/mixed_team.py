@@ -55,7 +55,7 @@ class MixedTeam:
         return (ours, theirs), np.where(last[:, None], foreign, action)
 
 
-def with_foreigners(policy: Policy, scenario: Scenario) -> Policy:
+def mixed_team(policy: Policy, scenario: Scenario) -> Policy:
     """The policy, mixed if the scenario pins `foreign` above 0."""
     count = round(scenario.randomize.foreign[1])
     return MixedTeam(policy, scenario, count) if count else policy  # type: ignore[return-value]
