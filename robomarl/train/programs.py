@@ -8,7 +8,7 @@ import jax
 from robomarl.sim.env import make_env
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
-from robomarl.train import mappo, turns
+from robomarl.train import mappo, multi_scenario
 from robomarl.train.config import TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.state import TrainState, Update
@@ -29,15 +29,15 @@ def games(config: TrainConfig, env: SoccerEnv) -> list[SoccerEnv]:
         UserError: unknown scenario, one whose robots see or do something else, or a teacher of none of them.
     """
     found = [env, *(training_env(config, load_soccer(name)) for name in config.self_play.also)]
-    turns.check_alike(found)
-    turns.check_teachers(config, found)
+    multi_scenario.check_alike(found)
+    multi_scenario.check_teachers(config, found)
     return found
 
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if isinstance(env, SoccerEnv):
-        return with_mean(config, turns.init_turns(config, games(config, env), key))
+        return with_mean(config, multi_scenario.init_state(config, games(config, env), key))
     return with_mean(config, mappo.init_state(config, env, key))
 
 
@@ -52,10 +52,12 @@ def _make_game_update(config: TrainConfig, env: SoccerEnv) -> Update:
     from robomarl.train.teachers import teacher_of
 
     found = games(config, env)
-    return turns.make_turns(config, found, [teacher_of(turns.recipe_of(config, game), game) for game in found])
+    return multi_scenario.make_update(
+        config, found, [teacher_of(multi_scenario.recipe_of(config, game), game) for game in found]
+    )
 
 
 def per_update(config: TrainConfig, env: Any) -> int:
     """Agent-steps of one update; of games those of our team, in all that take turns."""
-    robots = turns.robots_of(games(config, env)) if isinstance(env, SoccerEnv) else env.scenario.count
+    robots = multi_scenario.robots_of(games(config, env)) if isinstance(env, SoccerEnv) else env.scenario.count
     return config.num_envs * config.unroll * robots

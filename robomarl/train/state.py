@@ -43,7 +43,7 @@ class TrainState(NamedTuple):
     averaged: Any = ()
     """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""
     others: tuple[Any, ...] = ()
-    """States of the games that take turns with this one; see `robomarl.train.turns`."""
+    """States of the games that take turns with this one; see `robomarl.train.multi_scenario`."""
 
 
 Update = Callable[[TrainState], tuple[TrainState, Metrics]]

@@ -16,13 +16,13 @@ from robomarl.train import programs
 from robomarl.train.checkpoint import create_run, load_run
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.league import Opponents, Team
+from robomarl.train.multi_scenario import recipe_of
 from robomarl.train.networks import deterministic_policy, make_networks
 from robomarl.train.rollout import forget
 from robomarl.train.runner import RunOptions, train_run
 from robomarl.train.selfplay import collect_games, init_games
 from robomarl.train.storage import save_state
 from robomarl.train.teachers import teacher_of
-from robomarl.train.turns import recipe_of
 
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
 NETWORK = NetworkConfig(actor_hidden=(16,), critic_hidden=(16,), encoder="attention", memory="gru", gru_size=8)

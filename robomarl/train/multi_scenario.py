@@ -31,14 +31,14 @@ def check_alike(games: Sequence[SoccerEnv]) -> None:
             )
 
 
-def init_turns(config: TrainConfig, games: Sequence[SoccerEnv], key: jax.Array) -> TrainState:
+def init_state(config: TrainConfig, games: Sequence[SoccerEnv], key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.selfplay.init_games`."""
     keys = [key, *(jax.random.fold_in(key, i) for i in range(len(games) - 1))]
     first, *rest = (init_games(recipe_of(config, game), game, k) for game, k in zip(games, keys, strict=True))
     return first._replace(others=tuple(rest))
 
 
-def make_turns(config: TrainConfig, games: Sequence[SoccerEnv], teachers: Sequence[Team | None]) -> Update:
+def make_update(config: TrainConfig, games: Sequence[SoccerEnv], teachers: Sequence[Team | None]) -> Update:
     """One update of every game, state -> (state, metrics); `teachers` are those of each game that are no scripts."""
     robots = robots_of(games)
     first, *rest = (

@@ -10,11 +10,11 @@ import pytest
 from robomarl.config import UserError
 from robomarl.sim.soccer.env import SoccerEnv
 from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.train import programs, turns
+from robomarl.train import multi_scenario, programs
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
+from robomarl.train.multi_scenario import init_state, make_update
 from robomarl.train.selfplay import init_games
 from robomarl.train.state import TrainState
-from robomarl.train.turns import init_turns, make_turns
 from robomarl.train.weights import weights_of, with_weights
 
 CONFIG = TrainConfig(
@@ -43,13 +43,13 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
 
         return step
 
-    monkeypatch.setattr(turns, "make_game_update", make_step)
+    monkeypatch.setattr(multi_scenario, "make_game_update", make_step)
     nothing: list[Any] = [None] * 12
     there: dict[str, Any] = {"params": {"actor": -1, "critic": 50}, "obs_stats": "old", "steps": -1}
     here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
     other = TrainState(*nothing)._replace(**there)
     state = other._replace(**here, others=(other,))
-    after, metrics = make_turns(CONFIG, GAMES, [None, None])(state)
+    after, metrics = make_update(CONFIG, GAMES, [None, None])(state)
     assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
     assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")
     assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
@@ -57,8 +57,8 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
 
 def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
     update, state = (
-        jax.jit(make_turns(CONFIG, GAMES, [None, None])),
-        jax.jit(lambda k: init_turns(CONFIG, GAMES, k))(jax.random.key(0)),
+        jax.jit(make_update(CONFIG, GAMES, [None, None])),
+        jax.jit(lambda k: init_state(CONFIG, GAMES, k))(jax.random.key(0)),
     )
     taken = []
     for _ in range(3):
@@ -76,7 +76,7 @@ def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_seco
 
 def test_all_games_start_from_the_weights_of_another_run_and_each_critic_where_it_fits():
     second = GAMES[1]
-    start = jax.jit(lambda key: (init_games(CONFIG, second, key), init_turns(CONFIG, GAMES, key)))
+    start = jax.jit(lambda key: (init_games(CONFIG, second, key), init_state(CONFIG, GAMES, key)))
     other, state = start(jax.random.key(0))[0], start(jax.random.key(1))[1]
     state = with_weights(state, weights_of(other), "--init")
     for name in ("actor", "critic"):
