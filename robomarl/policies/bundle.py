@@ -22,8 +22,8 @@ from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies.contract import Contract, FileEntry
 from robomarl.policies.migrate import check_version, migrate
-from robomarl.policies.pack import read_zip
 from robomarl.policies.provenance import sha256_of
+from robomarl.policies.zip_file import read_zip
 
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
 FILTERED_FILE = "policy_filtered.onnx"
