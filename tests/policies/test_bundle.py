@@ -13,7 +13,7 @@ from robomarl.config import UserError, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies import contract as contracts
 from robomarl.policies.bundle import Bundle, load_bundle
-from robomarl.policies.card import card
+from robomarl.policies.model_card import model_card
 from tests.policies.sealing import copy, reseal
 
 
@@ -228,7 +228,7 @@ def test_the_bundle_that_ships_is_read():
 
 def test_the_card_says_what_it_does_where_and_what_it_is_not_for(sealed: Path):
     text = load_bundle(sealed).files["README.md"].decode()
-    assert text == card(dataclasses.replace(load_bundle(sealed).contract, files={}))
+    assert text == model_card(dataclasses.replace(load_bundle(sealed).contract, files={}))
     for words in ("task `swap`", "| `mass_scale` | 0.95 | 1.05 |", "without the safety filter", "all alike", "wxyz"):
         assert words in text
     assert "| `goal_error.x` | m | world |" in text and "| `acceleration.z` | m/s^2 | world | -2 | 2 |" in text

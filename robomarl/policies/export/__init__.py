@@ -22,11 +22,11 @@ from robomarl.policies.bundle import (
     load_bundle,
     seal,
 )
-from robomarl.policies.card import card
 from robomarl.policies.export.filtered import Shapes, filtered_graph, has_graph
 from robomarl.policies.export.graph import to_onnx
 from robomarl.policies.export.record import Trained, actions_seen, carry_shapes, contract_of, record
 from robomarl.policies.filtered import check_filtered
+from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
 
 __all__ = ["export_bundle", "policy_graph"]
@@ -83,7 +83,7 @@ def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> 
     files = {
         POLICY_FILE: policy_graph(run, plain.observation.spec.size),
         GOLDEN_FILE: golden.to_bytes(sequences),
-        CARD_FILE: card(plain).encode(),
+        CARD_FILE: model_card(plain).encode(),
         WEIGHTS_FILE: _npz(run.weights),
     }
     if has_graph(plain.safety, plain.action.size):

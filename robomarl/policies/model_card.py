@@ -7,7 +7,7 @@ from robomarl.policies.contract import Contract
 from robomarl.policies.provenance import Training
 
 
-def card(contract: Contract) -> str:
+def model_card(contract: Contract) -> str:
     """Markdown: what the policy does, in which conditions, what it must not be used for, and its numbers."""
     parts = [
         f"# {contract.name}",
