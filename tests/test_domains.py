@@ -21,7 +21,7 @@ DOMAINS = {
     "soccer": [
         *("soccer", "matchlog", "cli.games"),
         *("sim.soccer", "sim.tasks.soccer", "sim.baselines.playbook", "sim.baselines.soccer", "train.games"),
-        *("safety.players", "safety.jax_players", "safety.sightings"),
+        *("safety.players", "safety.jax_players", "safety.opponent_memory"),
         *("field.match_plots", "field.match_report"),
         *(
             f"ros_nodes.{name}"

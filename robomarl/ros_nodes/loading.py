@@ -27,8 +27,8 @@ from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
 from robomarl.safety.deadlock import rules_for
 from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
+from robomarl.safety.opponent_memory import boards_of
 from robomarl.safety.players import filter_for
-from robomarl.safety.sightings import boards_of
 from robomarl.view import LocalView, blank_view
 
 LOAD_STEPS = 10

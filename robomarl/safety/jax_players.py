@@ -5,9 +5,9 @@ import jax.numpy as jnp
 
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.jax_filter import JaxFilter
+from robomarl.safety.opponent_memory import at_boards, recall
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.players import PlayerCarry, of_player, of_vehicle
-from robomarl.safety.sightings import at_boards, recall
 from robomarl.safety.strangers import Strangers
 from robomarl.types import FilterResult
 from robomarl.view import LocalView

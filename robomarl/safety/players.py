@@ -1,7 +1,7 @@
 """Commands of soccer robots: acceleration in the plane, yaw rate and kick. The filter's rows are on the acceleration.
 
 A kick moves the ball, not the robot: it goes through, unless the filter has to fall back to braking. What the rows
-read of opponents out of sight and of boards is in `sightings`.
+read of opponents out of sight and of boards is in `opponent_memory`.
 """
 
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ from robomarl.safety.bias import Bias
 from robomarl.safety.carry import FilterCarry
 from robomarl.safety.constants import Mode
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.opponent_memory import at_boards, recall
 from robomarl.safety.params import SafetyParams
-from robomarl.safety.sightings import at_boards, recall
 from robomarl.safety.strangers import Strangers
 from robomarl.spec import ActionSpec
 from robomarl.types import Array, FilterResult

@@ -3,8 +3,8 @@
 import dataclasses
 
 from robomarl.safety.bodies import Strangers
+from robomarl.safety.opponent_memory import boards_of
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
-from robomarl.safety.sightings import boards_of
 from robomarl.sim.anyscenario import AnyScenario
 from robomarl.sim.soccer.scenario import SoccerScenario
 

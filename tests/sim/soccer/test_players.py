@@ -9,8 +9,8 @@ import pytest
 
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.jax_players import JaxPlayerFilter
+from robomarl.safety.opponent_memory import recall
 from robomarl.safety.players import PlayerFilter, filter_for
-from robomarl.safety.sightings import recall
 from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.config import Starts
 from robomarl.sim.soccer.match import IMPACT_M_S, STANDING_M_S, team_view

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robomarl.safety.opponent_memory import SLOWS_S, STOPS_S, at_boards, recall
 from robomarl.safety.players import filter_for
-from robomarl.safety.sightings import SLOWS_S, STOPS_S, at_boards, recall
 from robomarl.sim.guard import safety_params
 from robomarl.sim.soccer.match import team_view
 from robomarl.sim.soccer.sim import make_soccer
