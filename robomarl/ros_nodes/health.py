@@ -41,14 +41,14 @@ class Health:
         self._filtered = 0
         self._last: tuple[Decision, str] | None = None
         self._bias: Bias | None = None
-        self._misfits = self._misfits_before = 0
+        self._misfits = 0
+        """`Bias.misfits` at the end of the second before."""
 
     def note(self, decision: Decision, autopilot: Autopilot, timing: Timing) -> Iterator[tuple[bool, str]]:
         """Take one tick in; yields (is it bad?, line) for the log where something changed."""
         self._timings.append(timing)
         self._filtered += decision.filtered
         self._last, self._bias = (decision, autopilot.error), autopilot.bias
-        self._misfits = 0 if self._bias is None else int(self._bias.misfits)
         sources = frozenset(p.source for p in decision.reading.problems)
         if autopilot.state != self._state:
             bad = autopilot.state in (State.STOP, State.ESTOP) or self._state in POLICY and autopilot.state in FALLBACKS
@@ -76,6 +76,7 @@ class Health:
         latency = np.array([timing.latency_us for timing in self._timings])
         late = np.array([timing.late_us for timing in self._timings])
         decision, error = self._last or (None, "")
+        misfits = 0 if self._bias is None else int(self._bias.misfits)
         problems = dict.fromkeys([*(decision.reading.problems if decision else ()), *wrong])
         values = {
             "bundle": self._bundle,
@@ -88,16 +89,16 @@ class Health:
             "ticks_skipped": str(self._timings[-1].skipped),
             "filtered_share": f"{self._filtered / len(latency):.3f}",
             "bias_doubt_m_s2": _numbers(self._bias),
-            "bias_misfits": str(self._misfits),
+            "bias_misfits": str(misfits),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
             **({"error": error} if error else {}),
         }
-        slow, broken = latency.max() > self._period_us, self._misfits > self._misfits_before
+        slow, broken = latency.max() > self._period_us, misfits > self._misfits
         failed = self._reason in (Held.FAILED, Held.BLIND) or self._state in (State.STOP, State.ESTOP)
         level = ERROR if failed else WARN if problems or slow or broken or self._reason > 0 else OK
-        self._timings, self._filtered, self._misfits_before = [], 0, self._misfits
+        self._timings, self._filtered, self._misfits = [], 0, misfits
         said = "; ".join([f"{self._state.name}: {reason_name(self._reason)}", *map(str, problems)])
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""

@@ -71,7 +71,11 @@ def on_command(c: Constants, own: Predicted, normal: Vec3, allowed: tuple[Array,
     """
     (nx, ny, nz), (bx, by, bz), (lx, ly, lz) = normal, own.bias, own.last
     lost = c.accel_error_m_s2 + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt)
-    lost, last = lost + nx * bx + ny * by + nz * bz, nx * lx + ny * ly + nz * lz
+    return _granted(c, allowed, lost + nx * bx + ny * by + nz * bz, nx * lx + ny * ly + nz * lz, xp)
+
+
+def _granted(c: Constants, allowed: tuple[Array, Array], lost: Array, last: Array, xp: Library) -> Bound:
+    """`on_command`, with what error and bias may do, and the last command, along the normal."""
     most, sudden = allowed
     more = xp.maximum(most, sudden) - lost - last
     most = xp.minimum(most - lost, last + xp.where(more > 0, more * c.sudden_share, more))
@@ -124,10 +128,8 @@ def plane(c: Constants, keep: Array | None, toward: Toward, gap_m: Array, xp: Li
     clearance, closing = gap_m - c.own_error_m - unsure_m, speed + c.own_error_m_s + unsure_m_s
     value = braking_speed(c.slope_per_s, clearance, c.brake_m_s2, xp) - closing
     later = braking_speed(c.slope_per_s, clearance - closing * c.step_s, c.brake_m_s2, xp) - closing
-    lost, most = c.accel_error_m_s2 + doubt + bias, (later - keep * value) / c.step_s
-    more = xp.maximum(most, later / c.step_s) - lost - last  # nobody else uses up what is left
-    most = xp.minimum(most - lost, last + xp.where(more > 0, more * c.sudden_share, more))
-    return Bound(most, c.floor_m_s2 - lost, most), value
+    allowed = (later - keep * value) / c.step_s, later / c.step_s  # nobody else uses up what is left
+    return _granted(c, allowed, c.accel_error_m_s2 + doubt + bias, last, xp), value
 
 
 def far_from_wall(c: Constants, own: Predicted, gap_m: float, speed_m_s: float) -> bool:

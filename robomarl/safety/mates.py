@@ -219,7 +219,7 @@ class MateRows:
 
 
 def _granted(most: float, sudden: float, lost: float, before: tuple[float, float]) -> float:
-    """`barriers.on_command`; `before`: the last command, and the share."""
+    """`barriers._granted`; `before`: the last command, and the share."""
     last, share = before
     more = (sudden if sudden > most else most) - lost - last
     most, more = most - lost, last + (more * share if more > 0.0 else more)

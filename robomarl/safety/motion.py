@@ -1,9 +1,9 @@
 """How the vehicle moves, as the filter sees it: prediction, braking, plan.
 
-Every function here and in `barriers` takes vectors as tuples of components and the library `xp` that the
+Every function here and in `barriers` but `predict` takes vectors as tuples of components and the library `xp` that the
 components are of: numpy or JAX arrays of any one shape (thousands of robots at once), or Python floats with
 `Floats` (one robot, where numpy's overhead per call would cost more than the arithmetic). It is one
-implementation for all three.
+implementation for all three. `predict` is for one robot; `stacked.predict` is the same for many.
 """
 
 import math

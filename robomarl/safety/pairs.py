@@ -150,7 +150,7 @@ class _Sight(NamedTuple):
     turn: Array
     """Sine of the angle by which n may be wrong, as the places are not known exactly: so much of what goes across
     counts as going along."""
-    phantom: Array = 0.0
+    phantom: Array
     """By how much `taken` is more than the distance because of what is not known of it."""
 
 
