@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import barriers, bias, least, motion, stacked
+from robomarl.safety import barriers, bias, hold, least, motion, stacked
 from robomarl.safety.barriers import Bound, Row
 from robomarl.safety.carry import LARGE, FilterCarry, Reason, forget
-from robomarl.safety.checks import Checked, check
+from robomarl.safety.checks import Checked, check, split
 from robomarl.safety.constants import Constants
+from robomarl.safety.hold import Hold
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.motion import Motion, Predicted, Vec3
 from robomarl.safety.pairs import Body, pair, pair_textbook
 from robomarl.safety.qp import Projection
+from robomarl.safety.reckoning import reckoned
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -52,14 +54,40 @@ def filter_batch(
     own = stacked.predict(c, checked.own, acting, learned, xp, library.weigh)
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
-    (normals, bounds), margin = limits_of(c, own, checked, xp)
+    # Whoever does not hear the others brakes, keeps clear of those that it has heard of, and stays where it rests.
+    stay = hold.hold_of(c, split(carry.place_m), own, (_is_deaf(checked), checked.has_vel), xp)
+    result = _decide(c, library, (own, checked), stay, nominal)
+    return _remember(c, carry, (own, learned, stay), result, xp), result
+
+
+def blind_batch(
+    c: Constants, library: Library, carry: FilterCarry, view: LocalView, since_s: Array
+) -> tuple[FilterCarry, FilterResult]:
+    """A tick without an own estimate; see `SafetyFilter.blind`."""
+    xp = library.xp
+    nominal = xp.zeros((*xp.shape(since_s), 4))
+    checked = check(c, view._replace(own=view.own._replace(age_s=since_s * 0.0)), nominal, xp)
+    checked = checked._replace(reason=since_s.astype(int) * 0 + int(Reason.STALE), has_vel=since_s >= 0)
+    own = reckoned(c, carry, since_s, xp)
+    # Who flies blind does not know that it is slow, so it stays only where it stood before.
+    stay = hold.hold_of(c, split(carry.place_m), own, (checked.has_vel, ~checked.has_vel), xp)
+    result = _decide(c, library, (own, checked), stay, nominal)
+    after = _remember(c, carry, (own, carry.bias, stay), result, xp)
+    return after._replace(bias=bias.unanchored(carry.bias)), result
+
+
+def _decide(
+    c: Constants, library: Library, known: tuple[Predicted, Checked], stay: Hold, nominal: Array
+) -> FilterResult:
+    """From what is known, and where the robot stays, to the command."""
+    (own, checked), xp, deaf = known, library.xp, _is_deaf(known[1])
+    own = own._replace(room=hold.room_of(c, stay, xp)) if c.mode == "qp" else own
+    (normals, bounds), margin, pressed = limits_of(c, own, checked, xp)
     walls = stacked.faces(c, own, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
-    # Whoever does not hear the others brakes, and keeps clear of those that it has heard of.
-    deaf = (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
-    wanted = xp.where(deaf, xp.stack(brake), xp.moveaxis(checked.nominal[..., :3], -1, 0))
+    wanted = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, pressed), xp)
     found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
     torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
@@ -69,21 +97,31 @@ def filter_batch(
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
     slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
-    result = FilterResult(command, nominal, active, slack, good, reason, margin)
-    return _remember(c, carry, (own, learned), result, xp), result
+    return FilterResult(command, nominal, active, slack, good, reason, margin)
+
+
+def _is_deaf(checked: Checked) -> Array:
+    return (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
+
+
+def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Array:
+    """Towards the brake, as a mate's row asks for more than braking: where it is not known well, its normal is not."""
+    share = xp.minimum(share, 1.0)
+    return nominal + share * (brake - nominal)
 
 
 def _remember(
-    c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias], result: FilterResult, xp: ModuleType
+    c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias, Hold], result: FilterResult, xp: ModuleType
 ) -> FilterCarry:
-    """The memory after a decision, made from what was predicted and learned."""
-    (own, learned), command = known, result.command
+    """The memory after a decision, made from what was predicted and learned, and where the robot stays."""
+    (own, learned, stay), command = known, result.command
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
     late = carry.commands.shape[-2] - c.num_acting
     return FilterCarry(
         commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
+        place_m=xp.stack(stay.place, -1),
         bias=bias.expect(c, learned, sent[..., late : late + c.next_count, :3], xp),
         ok=xp.where(result.solved, carry.ok + 1, 0),
     )
@@ -106,12 +144,14 @@ def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
     return xp.where(checked.reason != Reason.OK, checked.reason, reason)
 
 
-def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array]:
-    """All half-spaces but the input box and the arena, not clipped yet; and the smallest gap."""
-    gap = own.motion.pos[0] * 0.0 + xp.inf
+def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array, Array]:
+    """All half-spaces but the input box and the arena, not clipped yet; the smallest gap; and by how many brakes a
+    mate's row asks for more than braking."""
+    pressed = own.motion.pos[0] * 0.0
+    gap = pressed + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
-        return ((none, none, none), Bound(none, none, none)), gap
+        return ((none, none, none), Bound(none, none, none)), gap, pressed
     along = _broadcast(own)
     limit = barriers.speed_limit(c, own, xp)
     found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound))]
@@ -122,10 +162,12 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
         if there is not None:
             most, calm = xp.where(there, most, xp.inf), xp.where(there, calm, xp.inf)
         found.append((*row.normal, most, floor, calm))
+        if kind.yields and c.mode == "qp":
+            pressed = xp.maximum(pressed, ((floor - most) / c.brake_m_s2).max(-1, initial=0.0))
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
     x, y, z, most, floor, calm = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    return ((x, y, z), Bound(most, floor, calm)), gap
+    return ((x, y, z), Bound(most, floor, calm)), gap, pressed
 
 
 def _broadcast(own: Predicted) -> Predicted:

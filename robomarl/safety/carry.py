@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias, unanchored
+from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array
 from robomarl.view import Plan
 
-__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "FilterCarry", "Reason", "forget", "initial_carry", "without_sight"]
+__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "FilterCarry", "Reason", "forget", "initial_carry"]
 
 
 class Reason(IntEnum):
@@ -39,6 +39,8 @@ class FilterCarry(NamedTuple):
     plan: Plan
     """[..., 3] each: the committed plan that the radio sends: state after the queue and this decision, and where the
     vehicle comes to rest at the latest."""
+    place_m: Array
+    """[..., 3] where a robot stays that does not hear the others, world frame; `hold.NOWHERE_M` else."""
     bias: Bias
     """What is known of the constant part of the acceleration error."""
     ok: Array
@@ -68,21 +70,6 @@ def forget(bound_m_s2: tuple, carry: FilterCarry, keep: Array | None = None, xp:
     return carry._replace(commands=xp.where(each[..., None], commands, 0.0), bias=blank)
 
 
-def without_sight(carry: FilterCarry, command: Array) -> FilterCarry:
-    """The memory after a tick in which the filter was not called, because the own state was lost.
-
-    What was learned of the bias stays; only the anchor goes, because nothing tells the velocity since.
-
-    Args:
-        carry: [...].
-        command: [..., 4] what was sent.
-    """
-    commands = carry.commands
-    if commands.shape[-2]:
-        commands = np.concatenate([commands[..., 1:, :], np.asarray(command)[..., None, :]], -2)
-    return carry._replace(commands=commands, bias=unanchored(carry.bias))
-
-
 def initial_carry(
     params: SafetyParams, batch: tuple[int, ...] = (), xp: ModuleType = np, dtype: str = "float64"
 ) -> FilterCarry:
@@ -92,6 +79,7 @@ def initial_carry(
     return FilterCarry(
         commands=xp.zeros((*batch, params.queue_length, 4), dtype),
         plan=Plan(zero, zero, zero),
+        place_m=zero + UNKNOWN_M_S,
         bias=bias._replace(misfits=xp.zeros(batch, "int32")),
         ok=xp.zeros(batch, "int32"),
     )

@@ -112,6 +112,10 @@ class Constants(NamedTuple):
     """Right-hand side of a row that cannot bind."""
     clear_m_s: float
     """Allowed speed beyond the own one from which on a wall cannot bind; see `far_from_wall`."""
+    hold_m: Vector3
+    """Half the sides of the box in which a robot stays that does not hear the others: as narrow as the errors allow."""
+    slow_m_s: float
+    """From this speed braking stays within it."""
     max_own_age_s: float
     min_mates: int
     arena: tuple[Vector3, Vector3] | None
@@ -168,8 +172,8 @@ def _robust(params: SafetyParams) -> Constants:
         step_s=period,
         keep=keep_of(s.gain_per_s, period),
         slope_per_s=slope,
-        own_error_m=s.position_error_m + s.velocity_error_m_s * s.delay_s + s.accel_error_m_s2 * s.delay_s**2 / 2 + arc,
-        own_error_m_s=s.velocity_error_m_s + s.accel_error_m_s2 * s.delay_s,
+        own_error_m=_own_error(params, arc)[0],
+        own_error_m_s=_own_error(params, arc)[1],
         speed_m_s=box.speed_m_s,
         velocity_error_m_s=s.velocity_error_m_s,
         accel_error_m_s2=s.accel_error_m_s2,
@@ -180,6 +184,8 @@ def _robust(params: SafetyParams) -> Constants:
         spend_per_s=-2 * math.log(min(SUDDEN_KEEP, keep_of(s.gain_per_s, period))) / period,
         floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
+        hold_m=_hold(params, arc),
+        slow_m_s=math.sqrt(s.brake_m_s2 * min(_hold(params, arc))),
         clear_m_s=_clear(most + s.accel_error_m_s2 + s.brake_m_s2, late["sudden_share"], params),
         min_mates=params.min_mates,
         arena=_corners(params),
@@ -210,6 +216,25 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
         "num_acting": params.queue_length,
         "queue": _queue(delay, period, params.queue_length),
     }
+
+
+def _own_error(params: SafetyParams, arc_m: float) -> tuple[float, float]:
+    """Of the predicted position [m] and velocity [m/s]."""
+    s, t = params.safety, params.safety.delay_s
+    far = s.position_error_m + s.velocity_error_m_s * t + s.accel_error_m_s2 * t**2 / 2 + arc_m
+    return far, s.velocity_error_m_s + s.accel_error_m_s2 * t
+
+
+def _hold(params: SafetyParams, arc_m: float) -> Vector3:
+    """Two opposite walls that far from the middle leave the brake alone there.
+
+    That is so where the speed that they allow exceeds what seems to be one by as much, and all that they take off.
+    """
+    (far, fast), t, gain, w = _own_error(params, arc_m), params.safety.delay_s, params.safety.gain_per_s, 2 * params.safety.accel_error_m_s2
+    x, y, z = (
+        far + b * t**2 / 2 + (2 * (fast + b * t) + (w + b) / gain) / slope_of(gain) for b in params.bias_m_s2
+    )
+    return (x, y, z)
 
 
 def _clear(accel_m_s2: float, share: float, params: SafetyParams) -> float:

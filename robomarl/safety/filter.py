@@ -10,15 +10,14 @@ from typing import Literal
 import numpy as np
 
 from robomarl.safety import carriers
-from robomarl.safety.batch import filter_batch
-from robomarl.safety.carry import FilterCarry, Reason, initial_carry, without_sight
+from robomarl.safety.batch import blind_batch, filter_batch
+from robomarl.safety.carry import FilterCarry, Reason, initial_carry
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
-from robomarl.safety.motion import NOWHERE, Motion, Predicted, brake
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.shapes import ShapeCheck
-from robomarl.safety.single import NUMPY, SingleFilter, as_double
+from robomarl.safety.single import NUMPY, SingleFilter, as_double, each
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -96,26 +95,25 @@ class SafetyFilter:
         self._check_shapes.last = (found[0], shapes)
         return found
 
-    def blind(self, carry: FilterCarry, vel_m_s: Array, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
-        """A tick without an estimate of the own state: brake, with what is known of the bias.
+    def blind(self, carry: FilterCarry, view: LocalView, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
+        """A tick without an estimate of the own state: brake, within the rows of where the robot must be.
+
+        Where that is, the plan of the last decision says; the margins grow with the time.
 
         Args:
-            carry: the memory of the last decision.
-            vel_m_s: [..., 3] the velocity that the last estimate and all that was sent since have come to, world.
-            since_s: [...] age of that estimate.
+            carry: the memory of the last decision, of which there has been one.
+            view: as ever; of its own state nothing is read.
+            since_s: [...] age of the last estimate.
 
         Returns:
             The next memory, which has learned nothing and forgotten nothing, and the command [..., 4].
         """
-        c, known = self._constants, carry.bias
-        unseen_s = np.asarray(since_s)[..., None] + c.horizon_s
-        vel = np.asarray(vel_m_s, float) + np.asarray(known.estimate_m_s2) * unseen_s
-        parts = (tuple(np.moveaxis(np.asarray(a), -1, 0)) for a in (known.estimate_m_s2, known.doubt_m_s2))
-        moves = tuple(np.moveaxis(vel, -1, 0))
-        own = Predicted(Motion(moves, moves), NOWHERE, NOWHERE, *parts)
-        accel = np.clip(np.stack(brake(c, own, np), -1), c.low, c.high)
-        command = np.concatenate([accel, np.zeros((*accel.shape[:-1], 1))], -1)
-        return without_sight(carry, command), command
+        since = np.asarray(since_s, float)
+        one = since.ndim == 0
+        given = (carry, as_double(view), since)
+        wide = each(given, lambda leaf: np.asarray(leaf)[None]) if one else given
+        after, found = blind_batch(self._constants, NUMPY, *wide)
+        return (each(after, lambda leaf: leaf[0]), found.command[0]) if one else (after, found.command)
 
     def _decide(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None

@@ -90,6 +90,7 @@ class Sight(NamedTuple):
     taken: float
     reach: float
     turn: float
+    seems: float
     phantom: float
 
 
@@ -110,12 +111,17 @@ class MateRows:
         self._lost = c.accel_error_m_s2, c.floor_m_s2, c.loose_m_s2
         self._own = c.own_error_m, c.own_error_m_s
         self._lead, self._spend = c.horizon_s + c.period_s, c.spend_per_s
+        self._across = math.hypot(*kind.reach_m_s2)
 
     def add(
         self, own: Predicted, mates: list[Mate], to: tuple[list[Vec3], list[float], list[float], list[float]]
-    ) -> float:
-        """Add to `to` the normals, bounds and floors that may bind; returns the smallest gap [m]."""
-        (normals, bounds, floors, calms), least = to, math.inf
+    ) -> tuple[float, float]:
+        """Add to `to` the normals, bounds and floors that may bind.
+
+        Returns:
+            The smallest gap [m], and by how many brakes a row asks for more than braking.
+        """
+        (normals, bounds, floors, calms), least, pressed = to, math.inf, 0.0
         for mate in mates:
             sight, rests = self._sight(own, mate), False
             if mate.early_s > 0.0:
@@ -127,7 +133,9 @@ class MateRows:
                 bounds.append(bound)
                 floors.append(floor)
                 calms.append(calm)
-        return least - self._pair[-1]
+                more = (floor - bound) / self._brake[0]
+                pressed = more if more > pressed else pressed
+        return least - self._pair[-1], pressed
 
     def _sight(self, own: Predicted, mate: Mate) -> Sight:
         """`pairs._sight`."""
@@ -137,29 +145,31 @@ class MateRows:
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash
         lean = sqrt(nx * nx + ny * ny + nz * nz + SPECK)
-        return self._known(own, mate, Sight(x, y, z, far, nx, ny, nz, lean, 0.0, 0.0, 0.0, 0.0))
+        return self._known(own, mate, Sight(x, y, z, far, nx, ny, nz, lean, 0.0, 0.0, 0.0, 0.0, 0.0))[0]
 
-    def _known(self, own: Predicted, mate: Mate, sight: Sight) -> Sight:
-        """`pairs._known`."""
+    def _known(self, own: Predicted, mate: Mate, sight: Sight) -> tuple[Sight, float]:
+        """`pairs._known`, and the largest speed towards us."""
         _, rx, ry, rz, kx, ky, kz, top, apart = self._pair
         rate_m_s, error_m, grows, blind_m_s, ahead_m = self._errors
         (ux, uy, uz), (_, (wx, wy, wz), wait, since, blind, late, early) = own.unsure_m, mate
-        x, y, z, far, nx, ny, nz, lean, _, _, turn, _ = sight
+        x, y, z, far, nx, ny, nz, lean, _, _, turn, _, _ = sight
         wait, fx, fy, fz = wait if wait > 0.0 else 0.0, abs(nx), abs(ny), abs(nz)
         reach, pushed = rx * fx + ry * fy + rz * fz, kx * fx + ky * fy + kz * fz
         gain, way = reach * (wait + 2 * early), reach * (wait * wait / 2 + 2 * early * wait + early * early)
         toward = nx * wx + ny * wy + nz * wz
         room, rate = top * lean - toward, rate_m_s + grows * since
         room = room if room > 0.0 else 0.0
-        fast = toward + (rate + blind * blind_m_s) * lean + pushed * since + (gain if gain < room else room)
+        seems = rate * lean + pushed * since
+        fast = toward + seems + blind * blind_m_s * lean + (gain if gain < room else room)
         blur = (self._own[0] + error_m + (rate + rate_m_s) * 0.5 * since + late + blind * ahead_m) * lean
         room = room * (wait + early)
         blur += (way if way < room else room) + pushed * (since * since / 2) + ux * fx + uy * fy + uz * fz
         now, taken, along = blur / far if blur < far else 1.0, apart + blur, toward / lean
         turn, square = now if now > turn else turn, wx * wx + wy * wy + wz * wz - along * along
         fast += turn * lean * sqrt((square if square > 0.0 else 0.0) + TINY)
-        taken = taken + fast * fast / (2 * self._brake[0] * lean) if fast > 0.0 else taken
-        return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach, turn, 0.0)
+        fast = fast if fast > 0.0 else 0.0
+        taken = taken + fast * fast / (2 * self._brake[0] * lean)
+        return Sight(x, y, z, far, nx, ny, nz, lean, taken, reach, turn, seems, 0.0), fast
 
     def _doubt(self, own: Predicted, sight: Sight) -> tuple[float, float]:
         """`pairs._doubt`, and the speed away."""
@@ -174,15 +184,20 @@ class MateRows:
     def _better(self, own: Predicted, mate: Mate, first: Sight) -> tuple[Sight, bool]:
         """`pairs._better`."""
         lead, wait, (wx, wy, wz) = self._lead, mate.wait_s, mate.vel
+        across, early = first.turn * self._across, mate.early_s
         still = mate._replace(wait_s=0.0, since_s=lead if lead < mate.since_s else mate.since_s, early_s=0.0)
         toward = first.nx * wx + first.ny * wy + first.nz * wz
-        second = self._known(own, still, first._replace(far=first.far + toward * wait))
+        second, fast = self._known(own, still, first._replace(far=first.far + toward * wait))
         lean, (doubt, away) = second.lean, self._doubt(own, second)
+        # `pairs._turned`
+        more = fast + across * (wait + 2 * early)
+        taken = second.taken + across * (wait * wait / 2 + 2 * early * wait + early * early)
+        taken = taken + (more * more - fast * fast) / (2 * self._brake[0] * lean)
         closing = doubt - away
         closing, (brake, slope, knee) = closing if closing > 0.0 else 0.0, self._brake
         knee, brake = knee * lean, brake * lean
         need = closing / slope if closing < knee else (closing * closing + knee * knee) / (2 * brake)
-        clear = second.far - second.taken
+        clear = second.far - taken
         most = (clear - need if clear > need else 0.0) + closing * wait + second.reach * wait * wait / 2
         spent = (1 - exp(-self._spend * wait)) * most
         if not clear - spent > first.far - first.taken:
@@ -192,7 +207,7 @@ class MateRows:
 
     def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3, rests: bool) -> tuple[Vec3, float, float, float]:
         """Normal, bound, floor and calm; the rest of `pairs.pair`, and `barriers.on_command`."""
-        x, y, z, far, nx, ny, nz, lean, taken, _, _, phantom = sight
+        x, y, z, far, nx, ny, nz, lean, taken, _, _, seems, phantom = sight
         (vx, vy, vz), (wx, wy, wz), (brake, slope, knee) = own.motion.vel, mate_vel, self._brake
         (bx, by, bz), (ex, ey, ez), (lx, ly, lz) = own.bias, own.doubt, own.last
         (step, keep, sudden_keep, share), (error, floor, _) = self._step, self._lost
@@ -201,7 +216,7 @@ class MateRows:
         now, away = _speed(far - taken, brake * lean, slope, knee * lean) + away - doubt, away - doubt
         calm = _speed(far - taken + phantom, brake * lean, slope, knee * lean) + away if phantom else 0.0
         toward = nx * wx + ny * wy + nz * wz
-        taken = taken + doubt * step - (toward * step if rests or toward > 0.0 else 0.0)
+        taken = taken + doubt * step - (toward if rests or toward > -seems else -seems) * step
         x, y, z = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * squash * step
         far = sqrt(x * x + y * y + z * z + TINY)
         nx, ny, nz = x / far, y / far, z / far * squash

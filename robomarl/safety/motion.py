@@ -68,6 +68,8 @@ class Predicted(NamedTuple):
     """The last command [m/s^2], in force until the new one is."""
     keep: Array | None = None
     """Share of h that must be left after one step, where the policy sets it; None: as in `Constants`."""
+    room: tuple[Vec3, Vec3] | None = None
+    """Lowest and highest corner that it must stay within; None: the arena of `Constants`, if there is one."""
 
 
 def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, Vec3]) -> Predicted:

@@ -4,6 +4,7 @@ The barrier and its forms are those of `barriers`; `docs/safety.md` derives them
 `motion`.
 """
 
+import math
 from typing import NamedTuple
 
 from robomarl.safety.barriers import SPECK, Bound, Row, along_axes, braking_speed, keep_of, on_command
@@ -106,8 +107,9 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     # as it brakes; who does not yield may be faster by then.
     taken = taken + doubt * step
     if kind.yields:
+        # Who rests does not move away either, nor does who only seems to.
         toward = nx * wx + ny * wy + nz * wz
-        taken = taken - xp.where(rests, toward, xp.maximum(toward, 0.0)) * step  # who rests does not move away either
+        taken = taken - xp.where(rests, toward, xp.maximum(toward, -sight.seems)) * step
     else:
         fast = fast + xp.minimum(sight.reach * step, xp.maximum(kind.speed_m_s * lean - fast, 0.0))
     ox, oy, oz = sight.offset
@@ -150,6 +152,8 @@ class _Sight(NamedTuple):
     turn: Array
     """Sine of the angle by which n may be wrong, as the places are not known exactly: so much of what goes across
     counts as going along."""
+    seems: Array
+    """By how much its speed towards us may be more than it seems, beside what it does on purpose."""
     phantom: Array
     """By how much `taken` is more than the distance because of what is not known of it."""
 
@@ -162,7 +166,7 @@ def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | No
     distance, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
     nz = nz * squash
     lean, none = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK), distance * 0.0
-    seen = _Sight(offset, distance, (nx, ny, nz), lean, none, none, none, none, none)
+    seen = _Sight(offset, distance, (nx, ny, nz), lean, none, none, none, none, none, none)
     return _known(c, kind, own, body, seen, xp)
 
 
@@ -177,7 +181,8 @@ def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, 
     way = reach * (wait * wait / 2 + 2 * early * wait + early * early)
     toward = nx * wx + ny * wy + nz * wz
     room = xp.maximum(kind.speed_m_s * lean - toward, 0.0)
-    fast = toward + (kind.error_m_s + kind.drift_m_s2 * since) * lean + pushed * since + xp.minimum(gain, room)
+    seems = (kind.error_m_s + kind.drift_m_s2 * since) * lean + pushed * since
+    fast = toward + seems + xp.minimum(gain, room)
     error = c.own_error_m + kind.error_m + (kind.error_m_s + kind.drift_m_s2 / 2 * since) * since + body.late_m
     if c.look_ahead_m and kind.yields:
         fast, error = fast + body.blind * c.blind_m_s * lean, error + body.blind * c.look_ahead_m
@@ -188,7 +193,17 @@ def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, 
         fast = fast + turn * lean * _across(body.motion.vel, toward / lean, xp)
         fast = xp.maximum(fast, 0.0)
         taken = taken + fast * fast / (2 * c.brake_m_s2 * lean)
-    return sight._replace(fast=xp.maximum(fast, 0.0), taken=taken, reach=reach, turn=turn)
+    return sight._replace(fast=xp.maximum(fast, 0.0), taken=taken, reach=reach, turn=turn, seems=seems)
+
+
+def _turned(c: Constants, kind: Kind, body: Body, sight: _Sight, xp: Library) -> _Sight:
+    """What accelerations across the line that the mate itself sees are along ours, which may be turned against it."""
+    wait, early = xp.maximum(body.wait_s, 0.0), body.early_s
+    side = sight.turn * math.hypot(*kind.reach_m_s2)
+    fast = sight.fast + side * (wait + 2 * early)
+    way = side * (wait * wait / 2 + 2 * early * wait + early * early)
+    more = (fast * fast - sight.fast * sight.fast) / (2 * c.brake_m_s2 * sight.lean)
+    return sight._replace(fast=fast, taken=sight.taken + way + more)
 
 
 def _across(vel: Vec3, along: Array, xp: Library) -> Array:
@@ -220,7 +235,7 @@ def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight,
     still = body._replace(wait_s=wait * 0.0, since_s=xp.minimum(body.since_s, lead), early_s=0.0)
     (nx, ny, nz), lean, (vx, vy, vz) = first.normal, first.lean, own.motion.vel
     from_plan = first._replace(distance=first.distance + (nx * wx + ny * wy + nz * wz) * wait)
-    second = _known(c, kind, own, still, from_plan, xp)
+    second = _turned(c, kind, body, _known(c, kind, own, still, from_plan, xp), xp)
     closing = xp.maximum(_doubt(c, kind, own, second, xp) - (nx * vx + ny * vy + nz * vz), 0.0)
     need = braking_distance(kind.slope_per_s, closing, c.brake_m_s2 * lean, xp)
     clear = second.distance - second.taken

@@ -17,6 +17,7 @@ from robomarl.safety.batch import Library, filter_batch
 from robomarl.safety.bias import LARGE, Bias
 from robomarl.safety.carry import FilterCarry, Reason
 from robomarl.safety.constants import Constants
+from robomarl.safety.hold import NOWHERE_M
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.learned import Learned, learn_one
 from robomarl.safety.mates import Mate, MateRows, read
@@ -60,6 +61,8 @@ class Limits(NamedTuple):
     high: list[Bound]
     """Of the command down and up each axis; empty without an arena."""
     gap_m: float
+    pressed: float
+    """By how many brakes a mate's row asks for more than braking."""
 
 
 class SingleFilter:
@@ -82,7 +85,7 @@ class SingleFilter:
             return self._by_batch(carry, view, nominal, gain_per_s)
         c, own = self._c, self._predict(given)
         limits = self._limits(own, given)
-        accel, reason = _solve(c, limits, given.nominal)
+        accel, reason = _solve(c, limits, self._wanted(own, limits, given))
         if reason is not Reason.OK:
             accel = motion.brake(c, own, Floats)
             accel = _least(c, limits, accel) if reason is Reason.INFEASIBLE else accel
@@ -96,14 +99,22 @@ class SingleFilter:
             ok=carry.ok + 1 if good else carry.ok * 0
         ), result
 
+    def _wanted(self, own: Predicted, limits: Limits, given: Given) -> Numbers:
+        """The nominal command, or towards the brake; see `batch`."""
+        share = min(limits.pressed, 1.0)
+        if not share > 0.0:
+            return given.nominal
+        brake = _in_box(self._c, motion.brake(self._c, own, Floats))
+        return [a + share * (b - a) for a, b in zip(given.nominal, brake, strict=False)]
+
     def _by_batch(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[FilterCarry, FilterResult]:
         """As a batch of one robot."""
         one = lambda leaf: np.asarray(leaf)[None]  # noqa: E731
         gain = None if gain_per_s is None else np.asarray([gain_per_s], float)
-        given = _each(carry, one), as_double(_each(view, one)), np.asarray(nominal, float)[None], gain
-        after, found = (_each(part, lambda leaf: leaf[0]) for part in filter_batch(self._c, NUMPY, *given))
+        given = each(carry, one), as_double(each(view, one)), np.asarray(nominal, float)[None], gain
+        after, found = (each(part, lambda leaf: leaf[0]) for part in filter_batch(self._c, NUMPY, *given))
         return after, FilterResult(
             command=found.command,
             nominal=nominal,
@@ -156,16 +167,19 @@ class SingleFilter:
     def _limits(self, own: Predicted, given: Given) -> Limits:
         """All half-spaces but the input box, on the command."""
         c, normals, bounds, floors, calms = self._c, [], [], [], []
-        gap = self._mate_rows.add(own, given.mates, (normals, bounds, floors, calms))
-        others = [pair(c, kind, own, body, Floats, tail) for kind, body, tail in _bodies(c, given)]
+        gap, pressed = self._mate_rows.add(own, given.mates, (normals, bounds, floors, calms))
+        bodies = list(_bodies(c, given))
+        others = [pair(c, kind, own, body, Floats, tail) for kind, body, tail in bodies]
         gap = min(gap, *(row.gap_m for row in others)) if others else gap
+        asked = [r.bound.floor - r.bound.most for r, body in zip(others, bodies, strict=True) if body[0].yields]
+        pressed = max(pressed, *(more / c.brake_m_s2 for more in asked)) if asked else pressed
         for n, (most, floor, calm), _, _ in (barriers.speed_limit(c, own, Floats), *others):
             if not most >= c.loose_m_s2:
                 normals.append(n)
                 bounds.append(most)
                 floors.append(floor)
                 calms.append(calm)
-        return Limits(normals, bounds, floors, calms, *_arena(c, own), gap)
+        return Limits(normals, bounds, floors, calms, *_arena(c, own), gap, pressed)
 
     def _remember(
         self, carry: FilterCarry, given: Given, done: tuple[Predicted, Vec3], command: np.ndarray
@@ -188,6 +202,7 @@ class SingleFilter:
         return FilterCarry(
             queue,
             Plan(p, q, r),
+            np.full(3, NOWHERE_M),
             Bias(estimate, doubt, anchor, made_now, unsure_now, np.float64(learned.since_s + c.period_s), misfits),
             carry.ok,
         )
@@ -293,6 +308,6 @@ def as_double(view: LocalView) -> LocalView:
     return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)
 
 
-def _each(tree: Any, change: Callable[[Any], Any]) -> Any:
+def each(tree: Any, change: Callable[[Any], Any]) -> Any:
     """Nested NamedTuples with every array changed."""
-    return type(tree)(*(_each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)
+    return type(tree)(*(each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)

@@ -20,6 +20,7 @@ Weigh = Callable[[Array, Array, Sequence[float]], Array]
 """(start [...], values [..., n], n weights) -> start + values . weights."""
 
 _SIGN = np.array([1.0, -1.0] * 3)
+_TURNS = [1, 0, 3, 2, 5, 4]
 _NORMALS = np.repeat(np.eye(3), 2, 0) * _SIGN[:, None]
 """[6, 3] outwards from the faces of a box: +x, -x, +y, -y, +z, -z, the order of everything that is [6, ...] here."""
 
@@ -58,15 +59,20 @@ def _stretches(queue: Queue) -> np.ndarray:
 
 
 def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None:
-    """[6, ...] bounds of the command [m/s^2] towards each face of the arena, not clipped yet; None without an arena."""
-    if c.arena is None:
+    """[6, ...] bounds of the command [m/s^2] towards each face of its room, not clipped yet; None without one."""
+    if own.room is None and c.arena is None:
         return None
     both = lambda v: xp.repeat(xp.stack(v), 2, 0)  # noqa: E731
     sign = along(_SIGN, own.motion.pos[0])
-    ends = along(np.array(c.arena).T.ravel()[[1, 0, 3, 2, 5, 4]], own.motion.pos[0])
+    ends = _ends(own.room, xp) if own.room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
     unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)
     toward = barriers.Toward(both(own.motion.vel) * sign, both(own.bias) * sign, both(own.last) * sign, *unsure)
     return barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
+
+
+def _ends(room: tuple[Vec3, Vec3], xp: ModuleType) -> Array:
+    low, high = room
+    return xp.stack([side for pair in zip(high, low, strict=True) for side in pair])
 
 
 def box(c: Constants, walls: barriers.Bound | None, zero: Array, xp: ModuleType) -> Array:

@@ -99,7 +99,8 @@ class Flight:
         after, result = self.safety(before, view, nominal)
         command = result.command
         if blind.any():
-            unsighted, braked = self.safety.blind(before, *self._reckoned())
+            lost_s = (np.maximum(self._blind, 0) + 1) * words.period_s
+            unsighted, braked = self.safety.blind(before, view, lost_s)
             command = np.where(blind[..., None], braked, command)
             after = _pick(blind, unsighted, after)
         self.carry = after
@@ -144,7 +145,8 @@ class Flight:
         again = np.isfinite(self._restarted) & (every > 0) & (now - self._restarted >= every - 1e-9)
         anew = first | again
         if anew.any():
-            fresh = self.safety.init(self.lead)._replace(commands=self.carry.commands)
+            # A process that starts anew does not fly blind, so the plan, which only that needs, may stay.
+            fresh = self.safety.init(self.lead)._replace(commands=self.carry.commands, plan=self.carry.plan)
             self.carry = _pick(anew, fresh, self.carry)
             self._restarted = np.where(anew, now, self._restarted)
 
@@ -154,13 +156,6 @@ class Flight:
         begins = (self._blind < 0) & (aim.gap_m < c["blind_m"]) & (ticks > 0)
         self._blind = np.where(begins, 0, np.where(self._blind >= 0, self._blind + 1, self._blind))
         return (self._blind >= 0) & (self._blind < ticks) & (self._last_own is not None)
-
-    def _reckoned(self) -> tuple[np.ndarray, np.ndarray]:
-        """[E, N, 3] the velocity that the last estimate and all that was sent make, and [E, N] how old that is."""
-        assert self._last_own is not None
-        period, lost = self.words.period_s, np.maximum(self._blind, 0) + 1
-        ticks = round(self.words.vehicle.safety.delay_s / period) + lost - 1
-        return self._last_own.vel_m_s + self.actuators.recent(ticks) * period, lost * period
 
     def outcome(self, ticks: int) -> Outcome:
         """Of the episodes so far."""

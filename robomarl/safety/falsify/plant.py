@@ -12,8 +12,6 @@ import numpy as np
 from robomarl.safety.falsify.words import Words
 
 EPS = 1e-9
-MOST_BLIND = 8
-"""Ticks without an estimate that commands are remembered over."""
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -67,7 +65,7 @@ class Actuators:
     def __init__(self, words: Words, lead: tuple[int, int]) -> None:
         """Nothing has been commanded."""
         self.pieces = pieces(words)
-        self._sent = np.zeros((max(p.oldest for p in self.pieces) + 1 + MOST_BLIND, *lead, 3))
+        self._sent = np.zeros((max(p.oldest for p in self.pieces) + 1, *lead, 3))
 
     def send(self, command: np.ndarray) -> None:
         """The decision [E, N, 3] of this period."""
@@ -95,11 +93,6 @@ class Actuators:
     def newest(self) -> np.ndarray:
         """[E, N, 3] what was sent last."""
         return self._sent[0]
-
-    def recent(self, ticks: np.ndarray) -> np.ndarray:
-        """Sum of the last commands [E, N, 3], `ticks` [E, N] of them."""
-        sums = np.cumsum(self._sent, 0)
-        return np.take_along_axis(sums, np.clip(ticks, 1, len(sums))[None, ..., None] - 1, 0)[0]
 
 
 class Robots:

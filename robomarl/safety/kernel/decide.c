@@ -10,7 +10,7 @@ static const double NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
 
 /* Where what lies in `in`. */
 typedef struct {
-    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *commands;
+    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *place, *commands;
     const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop;
     const double *seen, *other_pos, *other_vel, *other_age;
 } Given;
@@ -27,11 +27,11 @@ typedef struct {
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
     int count;
-    double *rows, *floors, *calm, gap;
+    double *rows, *floors, *calm, gap, pressed;
     Bound low[3], high[3];
 } Limits;
 
-enum { BIAS = 16, HEAD_IN = 19 + BIAS, HEAD_OUT = 15 + BIAS + 3 };
+enum { BIAS = 16, HEAD_IN = 19 + BIAS + 3, HEAD_OUT = 15 + BIAS + 6 };
 
 int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
 
@@ -40,7 +40,7 @@ int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
 static Given lay_out(const RmSizes *s, const double *in) {
     Given g;
     g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
-    g.gain = in + 18, g.bias = in + 19, g.commands = in + HEAD_IN;
+    g.gain = in + 18, g.bias = in + 19, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
     const double *next = in + HEAD_IN + 4 * s->queue;
     g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
     g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
@@ -114,6 +114,7 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
     Bound bound;
     l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
     add_row(c, normal, &bound, l);
+    if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
 }
 
 static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
@@ -160,12 +161,13 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
     }
 }
 
-static void add_arena(const RmConstants *c, const Predicted *own, Limits *l) {
+static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
     const Bound none = {INFINITY, -INFINITY, INFINITY};
+    const int limited = rm_room(c, hold, own);
     for (int i = 0; i < 3; i++) {
         const double x = own->motion.pos[i];
-        l->low[i] = c->has_arena ? rm_wall(c, own, i, -1.0, x - c->arena[0][i]) : none;
-        l->high[i] = c->has_arena ? rm_wall(c, own, i, 1.0, c->arena[1][i] - x) : none;
+        l->low[i] = limited ? rm_wall(c, own, i, -1.0, x - own->room[0][i]) : none;
+        l->high[i] = limited ? rm_wall(c, own, i, 1.0, own->room[1][i] - x) : none;
     }
 }
 
@@ -286,11 +288,11 @@ static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Che
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
     const Given g = lay_out(s, in);
     const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
-    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, {{0}}, {{0}}};
+    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, 0.0, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
-    double normal[3], u[3];
+    double normal[3], u[3], wanted[3];
     check_own(c, &g, &k);
     remember(c, s, &g, &k);
     rm_predict(c, &k.own, &k.queue, &k.bias, &own);
@@ -303,27 +305,33 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     add_mates(c, s, &g, &own, &k, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
     add_solids(c, &own, &limits);
-    add_arena(c, &own, &limits);
     int reason = k.stale ? RM_STALE : RM_OK;
     if (k.count < c->min_mates) reason = RM_MISSING;
     if (!k.finite) reason = RM_NON_FINITE;
-    if (reason == RM_OK) reason = solve(c, &limits, k.nominal, u);
+    const int deaf = reason == RM_STALE || reason == RM_MISSING;
+    const Hold hold = rm_hold(c, g.place, &own, deaf);
+    add_room(c, &hold, &own, &limits);
+    brake(c, &own, &k, u);
+    const double share = smaller(limits.pressed, 1.0);
+    for (int i = 0; i < 3; i++) wanted[i] = k.nominal[i] + share * (within(u[i], c->low[i], c->high[i]) - k.nominal[i]);
+    if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
     if (reason == RM_INFEASIBLE) least_violation(c, &limits, u);
-    if (reason == RM_STALE || reason == RM_MISSING) brake_within(c, &limits, u);
+    if (deaf) brake_within(c, &limits, u);
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);
     out[5] = limits.gap;
     rm_committed(c, &own, u, out + 6);
+    copy(out + HEAD_OUT - 3, hold.place, 3);
     rm_expect(c, &k.bias, &k.queue, u);
     write_bias(&k.bias, out + 15);
     int active = 0;
     for (int i = 0; i < 4; i++) active = active || !(fabs(out[i] - g.nominal[i]) <= SAME);
-    out[HEAD_OUT - 3] = active;
-    out[HEAD_OUT - 2] = reason;
-    out[HEAD_OUT - 1] = k.bias.misfit;
+    out[HEAD_OUT - 6] = active;
+    out[HEAD_OUT - 5] = reason;
+    out[HEAD_OUT - 4] = k.bias.misfit;
     for (int j = 0; j < s->queue; j++)
         copy(out + HEAD_OUT + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : NOTHING, 4);
 }

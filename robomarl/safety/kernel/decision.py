@@ -15,8 +15,8 @@ from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
 _REASONS = tuple(Reason)
-_BIAS, _ACTIVE, _HEAD = 15, 31, 34
-"""Where the bias, what the filter did, and the queue begin in what comes out."""
+_BIAS, _ACTIVE, _PLACE, _HEAD = 15, 31, 34, 37
+"""Where the bias, what the filter did, the place, and the queue begin in what comes out."""
 
 
 class Sizes(NamedTuple):
@@ -67,12 +67,13 @@ class KernelFilter:
             out = np.empty(buffers.out_size)
             buffers.decide(out)
         slack, gap = out[4:6].tolist()
-        active, reason, misfit = out[_ACTIVE:_HEAD].tolist()
+        active, reason, misfit = out[_ACTIVE:_PLACE].tolist()
         good = not reason
         result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
         return FilterCarry(
             commands=out[_HEAD:].reshape(-1, 4),
             plan=Plan(out[6:9], out[9:12], out[12:15]),
+            place_m=out[_PLACE:_HEAD],
             bias=_bias(out, carry.bias.misfits + 1 if misfit else carry.bias.misfits),
             ok=carry.ok + 1 if good else carry.ok * 0,
         ), result
@@ -97,6 +98,7 @@ class KernelFilter:
         return FilterCarry(
             commands=out[..., _HEAD:].reshape(*lead, -1, 4),
             plan=Plan(out[..., 6:9], out[..., 9:12], out[..., 12:15]),
+            place_m=out[..., _PLACE:_HEAD],
             bias=_bias(out, carry.bias.misfits + (out[..., _ACTIVE + 2] != 0)),
             ok=np.where(good, carry.ok + 1, 0),
         ), result
@@ -144,7 +146,7 @@ class Buffers:
         self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._rows))
         self._one, self._many, self._from_buffer = lib.rm_decide, lib.rm_decide_many, ffi.from_buffer
         queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
-        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), *[(3,)] * 5, (), (queue, 4)]
+        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), *[(3,)] * 5, (), (3,), (queue, 4)]
         shapes += [(mates,), (mates, 3), (mates, 3), (mates,), *[(mates, 3)] * 3]
         shapes += [(others,), (others, 3), (others, 3), (others,)] if others else []
         self.slots = self._cut(shapes)
@@ -174,7 +176,7 @@ def read(
     others = strangers if strangers is not None and strangers.mask.shape[-1] else ()
     return (
         *(own.pos_m, own.vel_m_s, own.age_s, own.quat_wxyz, own.omega_rad_s),
-        *(nominal, 0.0 if gain_per_s is None else gain_per_s, *carry.bias[:6], carry.commands),
+        *(nominal, 0.0 if gain_per_s is None else gain_per_s, *carry.bias[:6], carry.place_m, carry.commands),
         *(heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, *plan),
         *others,
     )

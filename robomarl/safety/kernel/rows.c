@@ -101,6 +101,28 @@ void rm_committed(const RmConstants *c, const Predicted *own, const double *comm
     for (int i = 0; i < 3; i++) stop[i] = pos[i] + n[i] * reach;
 }
 
+Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf) {
+    const int rests = fabs(before[0]) < RM_LARGE;
+    const int slow = dot(own->motion.vel, own->motion.vel) <= c->slow_m_s * c->slow_m_s;
+    Hold hold = {deaf && (rests || slow), {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M}};
+    for (int i = 0; i < 3 && hold.on; i++) {
+        const double x = own->motion.pos[i], half = c->hold_m[i];
+        hold.place[i] = rests ? within(before[i], x - half, x + half) : x;
+    }
+    return hold;
+}
+
+int rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
+    for (int i = 0; i < 3; i++) {
+        own->room[0][i] = c->has_arena ? c->arena[0][i] : -RM_LARGE;
+        own->room[1][i] = c->has_arena ? c->arena[1][i] : RM_LARGE;
+        if (!hold->on || (c->planar && i == 2)) continue;
+        own->room[0][i] = larger(hold->place[i] - c->hold_m[i], own->room[0][i]);
+        own->room[1][i] = smaller(hold->place[i] + c->hold_m[i], own->room[1][i]);
+    }
+    return hold->on || c->has_arena;
+}
+
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead) {
     const double w = quat[0], x = quat[1], y = quat[2], z = quat[3], swing = ahead * yaw_rate;
     const double ex = w * w + x * x - y * y - z * z, ey = 2 * (x * y + w * z);
@@ -177,7 +199,7 @@ static Bound along_normal(const RmConstants *c, const Predicted *own, const doub
 
 /* pairs._Sight */
 typedef struct {
-    double offset[3], distance, n[3], lean, fast, taken, reach, turn, phantom;
+    double offset[3], distance, n[3], lean, fast, taken, reach, turn, seems, phantom;
 } Sight;
 
 /* Speed at right angles to a direction that has `along` of it. */
@@ -191,7 +213,8 @@ static void know(const RmConstants *c, const RmKind *kind, const Predicted *own,
     const double gain = s->reach * (wait + 2 * early);
     const double way = s->reach * (wait * wait / 2 + 2 * early * wait + early * early);
     const double room = larger(kind->speed_m_s * s->lean - toward, 0.0);
-    double fast = toward + (kind->error_m_s + kind->drift_m_s2 * since) * s->lean + pushed * since + smaller(gain, room);
+    s->seems = (kind->error_m_s + kind->drift_m_s2 * since) * s->lean + pushed * since;
+    double fast = toward + s->seems + smaller(gain, room);
     double error = c->own_error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since + body->late_m;
     if (c->look_ahead_m && kind->yields) {
         fast += body->blind * c->blind_m_s * s->lean;
@@ -233,6 +256,11 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     Sight s = *sight;
     s.distance += dot(s.n, body->motion.vel) * wait;
     know(c, kind, own, &still, &s);
+    /* pairs._turned */
+    const double early = body->early_s, side = s.turn * sqrt(dot(kind->reach_m_s2, kind->reach_m_s2));
+    const double fast = s.fast + side * (wait + 2 * early);
+    s.taken += side * (wait * wait / 2 + 2 * early * wait + early * early);
+    s.taken += (fast * fast - s.fast * s.fast) / (2 * c->brake_m_s2 * s.lean);
     const double doubt = doubt_of(c, kind, own, &s);
     const double closing = larger(doubt - dot(s.n, own->motion.vel), 0.0);
     const double need = braking_distance(kind->slope_per_s, closing, c->brake_m_s2 * s.lean);
@@ -252,8 +280,8 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double doubt = doubt_of(c, kind, own, &s);
     const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
     double n[3], lean, offset[3], fast = s.fast, taken = s.taken + doubt * step;
-    if (kind->yields)
-        taken -= larger(dot(s.n, w), rests ? -INFINITY : 0.0) * step; /* who rests does not move away either */
+    if (kind->yields) /* who rests does not move away either, nor does who only seems to */
+        taken -= larger(dot(s.n, w), rests ? -INFINITY : -s.seems) * step;
     else
         fast += smaller(s.reach * step, larger(kind->speed_m_s * s.lean - fast, 0.0));
     for (int i = 0; i < 3; i++)

@@ -10,6 +10,7 @@
 #define RM_SPECK 1e-18
 #define RM_LARGE 1e6
 #define RM_UNKNOWN_M_S 2e6
+#define RM_NOWHERE_M 2e6
 
 /* Position and velocity. */
 typedef struct {
@@ -19,8 +20,14 @@ typedef struct {
 /* motion.Predicted, its keep -INFINITY where the policy asks for none. */
 typedef struct {
     Motion motion;
-    double unsure_m[3], unsure_m_s[3], bias[3], doubt[3], last[3], keep;
+    double unsure_m[3], unsure_m_s[3], bias[3], doubt[3], last[3], keep, room[2][3];
 } Predicted;
+
+/* hold.Hold */
+typedef struct {
+    int on;
+    double place[3];
+} Hold;
 
 /* barriers.Bound */
 typedef struct {
@@ -59,6 +66,10 @@ void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, i
 /* The bias at the end of the period; `command` is the new one. */
 void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command);
 /* The plan that goes with a command: position, velocity, stop. */
+/* Where a robot stays; `before` is the place in its memory. */
+Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf);
+/* Sets `own->room`: the arena, cut by the box about the place of who stays; returns whether it has any limit. */
+int rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
 Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);
