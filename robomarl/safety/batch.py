@@ -232,6 +232,9 @@ def _least(c: Constants, limits: HalfSpaces, box: Array, brake: Vec3, how: tuple
     rows = xp.stack([*normals, xp.clip(bounds.calm, -c.loose_m_s2, c.loose_m_s2)], 1)
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
+    if len(normals[0]):  # the first is the speed limit; without a filter there is none
+        slow = xp.stack([*(n[0] for n in normals), xp.maximum(bounds.most, bounds.floor)[0]])
+        found = least.slowly(found, slow, (low, high), xp)
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 

@@ -226,15 +226,25 @@ def _own_error(params: SafetyParams, arc_m: float) -> tuple[float, float]:
 
 
 def _hold(params: SafetyParams, arc_m: float) -> Vector3:
-    """Two opposite walls that far from the middle leave the brake alone there.
-
-    That is so where the speed that they allow exceeds what seems to be one by as much, and all that they take off.
-    """
-    (far, fast), t, gain, w = _own_error(params, arc_m), params.safety.delay_s, params.safety.gain_per_s, 2 * params.safety.accel_error_m_s2
-    x, y, z = (
-        far + b * t**2 / 2 + (2 * (fast + b * t) + (w + b) / gain) / slope_of(gain) for b in params.bias_m_s2
-    )
+    """Two opposite walls that far from the middle both let a robot rest there, whatever it does not know."""
+    far, fast = _own_error(params, arc_m)
+    t, w = params.safety.delay_s, params.safety.accel_error_m_s2
+    x, y, z = (far + b * t**2 / 2 + _leeway(params, fast + b * t, w + b) for b in params.bias_m_s2)
     return (x, y, z)
+
+
+def _leeway(params: SafetyParams, seems_m_s: float, lost_m_s2: float) -> float:
+    """Least clearance at which a wall's row allows 0 [m/s^2] to a robot that seems to come at a speed.
+
+    Of the row is left gain (s - v) - s' v - lost >= 0, with s the braking speed, s' = k on its line and a / s beyond.
+    """
+    gain, brake = params.safety.gain_per_s, params.safety.brake_m_s2
+    slope, plain = slope_of(gain), gain * seems_m_s + lost_m_s2
+    knee, speed = brake / slope, (plain + slope * seems_m_s) / gain
+    if speed <= knee:
+        return speed / slope
+    speed = (plain + math.sqrt(plain**2 + 4 * gain * brake * seems_m_s)) / (2 * gain)
+    return (speed**2 + knee**2) / (2 * brake)
 
 
 def _clear(accel_m_s2: float, share: float, params: SafetyParams) -> float:

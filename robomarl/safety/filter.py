@@ -108,12 +108,13 @@ class SafetyFilter:
         Returns:
             The next memory, which has learned nothing and forgotten nothing, and the command [..., 4].
         """
-        since = np.asarray(since_s, float)
-        one = since.ndim == 0
-        given = (carry, as_double(view), since)
-        wide = each(given, lambda leaf: np.asarray(leaf)[None]) if one else given
-        after, found = blind_batch(self._constants, NUMPY, *wide)
-        return (each(after, lambda leaf: leaf[0]), found.command[0]) if one else (after, found.command)
+        since, view = np.asarray(since_s, float), as_double(view)
+        if since.ndim:
+            after, found = blind_batch(self._constants, NUMPY, carry, view, since)
+            return after, found.command
+        wide = lambda leaf: np.asarray(leaf)[None]  # noqa: E731
+        after, found = blind_batch(self._constants, NUMPY, each(carry, wide), each(view, wide), since[None])
+        return each(after, lambda leaf: leaf[0]), found.command[0]
 
     def _decide(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None

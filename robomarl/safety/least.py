@@ -2,7 +2,7 @@
 
 Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982):
 each round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times
-the largest. A fixed number of rounds, so that every backend does the same.
+the largest. A fixed number of rounds, so that every backend does the same. Walls and the speed limit do not give way.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,8 @@ from robomarl.safety.candidates import over
 from robomarl.safety.motion import Vec3
 from robomarl.types import Array
 
+Half = tuple[float, float, float, float]
+"""Unit normal and right-hand side of a half-space."""
 ROUNDS = 16
 TINY = 1e-12
 """Violations that sum up to less are none."""
@@ -40,15 +42,19 @@ def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     return xp.minimum(xp.maximum(u, xp.where(apart, middle, low)), xp.where(apart, middle, high))
 
 
-def least_violation(
-    rows: list[tuple[float, float, float, float]], u: Vec3, box: tuple[Sequence[float], Sequence[float]]
-) -> Vec3:
-    """All rounds for one robot, in Python floats; none is left to do from where one changes nothing.
+def slowly(u: Array, slow: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """The command [3, ...] below the speed limit, half-space `slow` [4, ...]: the mates count on that."""
+    return inside(u - xp.maximum(over(slow[None], u)[0], 0.0) * slow[:3], box, xp)
+
+
+def least_violation(rows: list[Half], u: Vec3, box: tuple[Sequence[float], Sequence[float]], slow: Half) -> Vec3:
+    """All rounds for one robot, in Python floats, and `slowly`; none is left to do from where one changes nothing.
 
     Args:
         rows: unit normals and right-hand sides.
         u: the command to begin with.
         box: lowest and highest command.
+        slow: the speed limit.
     """
     low, high = zip(*(_in_order(a, b) for a, b in zip(*box, strict=True)), strict=True)
     u = (_within(u[0], low[0], high[0]), _within(u[1], low[1], high[1]), _within(u[2], low[2], high[2]))
@@ -67,7 +73,9 @@ def least_violation(
         )
         if u == before:
             break
-    return u
+    over = max(slow[0] * u[0] + slow[1] * u[1] + slow[2] * u[2] - slow[3], 0.0)
+    x, y, z = (_within(a - over * n, *ends) for a, n, *ends in zip(u, slow, low, high, strict=False))
+    return (x, y, z)
 
 
 def _in_order(low: float, high: float) -> tuple[float, float]:

@@ -189,6 +189,7 @@ class MateRows:
         toward = first.nx * wx + first.ny * wy + first.nz * wz
         second, fast = self._known(own, still, first._replace(far=first.far + toward * wait))
         lean, (doubt, away) = second.lean, self._doubt(own, second)
+        calm = second.far - second.taken
         # `pairs._turned`
         more = fast + across * (wait + 2 * early)
         taken = second.taken + across * (wait * wait / 2 + 2 * early * wait + early * early)
@@ -200,10 +201,10 @@ class MateRows:
         clear = second.far - taken
         most = (clear - need if clear > need else 0.0) + closing * wait + second.reach * wait * wait / 2
         spent = (1 - exp(-self._spend * wait)) * most
-        if not clear - spent > first.far - first.taken:
-            return first, False
-        phantom = spent - (clear if clear > 0.0 else 0.0)
-        return first._replace(taken=first.far - (clear - spent), phantom=phantom if phantom > 0.0 else 0.0), True
+        rests = clear - spent > first.far - first.taken
+        taken = first.far - (clear - spent) if rests else first.taken
+        phantom = (calm if calm < 0.0 else 0.0) - (first.far - taken)
+        return first._replace(taken=taken, phantom=phantom if phantom > 0.0 else 0.0), rests
 
     def _row(self, own: Predicted, sight: Sight, mate_vel: Vec3, rests: bool) -> tuple[Vec3, float, float, float]:
         """Normal, bound, floor and calm; the rest of `pairs.pair`, and `barriers.on_command`."""

@@ -235,15 +235,16 @@ def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight,
     still = body._replace(wait_s=wait * 0.0, since_s=xp.minimum(body.since_s, lead), early_s=0.0)
     (nx, ny, nz), lean, (vx, vy, vz) = first.normal, first.lean, own.motion.vel
     from_plan = first._replace(distance=first.distance + (nx * wx + ny * wy + nz * wz) * wait)
-    second = _turned(c, kind, body, _known(c, kind, own, still, from_plan, xp), xp)
+    plain = _known(c, kind, own, still, from_plan, xp)
+    calm, second = xp.minimum(plain.distance - plain.taken, 0.0), _turned(c, kind, body, plain, xp)
     closing = xp.maximum(_doubt(c, kind, own, second, xp) - (nx * vx + ny * vy + nz * vz), 0.0)
     need = braking_distance(kind.slope_per_s, closing, c.brake_m_s2 * lean, xp)
     clear = second.distance - second.taken
     most = xp.maximum(clear - need, 0.0) + closing * wait + second.reach * wait * wait / 2
     spent = (1 - xp.exp(-c.spend_per_s * wait)) * most
     rests = (body.early_s > 0) & (clear - spent > first.distance - first.taken)
-    phantom = xp.where(rests, xp.maximum(spent - xp.maximum(clear, 0.0), 0.0), 0.0)
     taken = xp.where(rests, first.distance - (clear - spent), first.taken)
+    phantom = xp.where(body.early_s > 0, xp.maximum(calm - (first.distance - taken), 0.0), 0.0)
     return first._replace(taken=taken, phantom=phantom), rests
 
 

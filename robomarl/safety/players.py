@@ -28,6 +28,7 @@ class PlayerCarry(NamedTuple):
 
     commands: Array
     plan: Plan
+    place_m: Array
     bias: Bias
     ok: Array
     seen: Strangers | tuple[()] = ()
@@ -49,6 +50,13 @@ class PlayerFilter(SafetyFilter):
         view, seen = recall(self.params, carry.seen, at_boards(self.params, view))
         after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
         return PlayerCarry(*after, seen), of_player(result, nominal)
+
+    def blind(  # type: ignore[override]
+        self, carry: PlayerCarry, view: LocalView, since_s: Array
+    ) -> tuple[PlayerCarry, np.ndarray]:
+        """A tick without an estimate; as `SafetyFilter.blind`, but nobody is looked for."""
+        after, command = super().blind(FilterCarry(*carry[:-1]), view, since_s)
+        return PlayerCarry(*after, carry.seen), command
 
 
 def of_vehicle(nominal: Array) -> Array:

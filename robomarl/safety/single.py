@@ -61,6 +61,8 @@ class Limits(NamedTuple):
     high: list[Bound]
     """Of the command down and up each axis; empty without an arena."""
     gap_m: float
+    slow: least.Half
+    """The speed limit."""
     pressed: float
     """By how many brakes a mate's row asks for more than braking."""
 
@@ -173,13 +175,15 @@ class SingleFilter:
         gap = min(gap, *(row.gap_m for row in others)) if others else gap
         asked = [r.bound.floor - r.bound.most for r, body in zip(others, bodies, strict=True) if body[0].yields]
         pressed = max(pressed, *(more / c.brake_m_s2 for more in asked)) if asked else pressed
-        for n, (most, floor, calm), _, _ in (barriers.speed_limit(c, own, Floats), *others):
+        limit = barriers.speed_limit(c, own, Floats)
+        for n, (most, floor, calm), _, _ in (limit, *others):
             if not most >= c.loose_m_s2:
                 normals.append(n)
                 bounds.append(most)
                 floors.append(floor)
                 calms.append(calm)
-        return Limits(normals, bounds, floors, calms, *_arena(c, own), gap, pressed)
+        slow = (*limit.normal, max(limit.bound.most, limit.bound.floor))
+        return Limits(normals, bounds, floors, calms, *_arena(c, own), gap, slow, pressed)
 
     def _remember(
         self, carry: FilterCarry, given: Given, done: tuple[Predicted, Vec3], command: np.ndarray
@@ -265,7 +269,7 @@ def _solve(c: Constants, limits: Limits, nominal: Numbers) -> tuple[Vec3, Reason
 def _least(c: Constants, limits: Limits, start: Vec3) -> Vec3:
     """The command that breaks the rows least; see `least`."""
     rows = [(*n, max(bound, -c.loose_m_s2)) for n, bound in zip(limits.normals, limits.calms, strict=True)]
-    return least.least_violation(rows, start, _box(c, limits))
+    return least.least_violation(rows, start, _box(c, limits), limits.slow)
 
 
 def _box(c: Constants, limits: Limits) -> tuple[Sequence[float], Sequence[float]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from robomarl.safety import barriers
 from robomarl.safety.bias import Bias
-from robomarl.safety.constants import Constants, Queue
+from robomarl.safety.constants import LARGE_M, Constants, Queue
 from robomarl.safety.motion import Motion, Predicted, Vec3
 from robomarl.types import Array
 
@@ -67,7 +67,10 @@ def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None
     ends = _ends(own.room, xp) if own.room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
     unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)
     toward = barriers.Toward(both(own.motion.vel) * sign, both(own.bias) * sign, both(own.last) * sign, *unsure)
-    return barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
+    bound = barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
+    # Where there is no side none binds, not even at no gain.
+    open_ = xp.abs(ends) >= LARGE_M
+    return bound._replace(most=xp.where(open_, xp.inf, bound.most), calm=xp.where(open_, xp.inf, bound.calm))
 
 
 def _ends(room: tuple[Vec3, Vec3], xp: ModuleType) -> Array:

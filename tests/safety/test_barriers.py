@@ -156,14 +156,19 @@ def test_older_messages_only_take_room_away(pos, vel, mate_pos, early):
     assert all(a >= b - 1e-12 for a, b in zip(values, values[1:], strict=False))
 
 
-@pytest.mark.parametrize("toward", [1.0, 0.3, 0.0, -1.0])
+@pytest.mark.parametrize("toward", [1.0, 0.3, 0.0, -0.5])
 def test_a_silent_mate_brakes_towards_us_from_its_plan_on(exact: SafetyParams, toward: float):
-    """By then it has come no nearer than braking from the plan takes, and what its decisions have used up."""
+    """By then it has come no nearer than braking from the plan takes, and what its decisions have used up; and than
+    it may have turned, as its place across is not known."""
     c, own, wait = bare(exact), certain((0, 0, 1), (1, 0, 0)), 0.4
     plan = Body(Motion((2.2, 0, 1), (-toward, 0, 0)), wait, wait)
     row = pair(c._replace(spend_per_s=0.0), own, plan._replace(early_s=SILENT_S), Floats)
+    late, way = wait + 2 * SILENT_S, wait**2 / 2 + 2 * SILENT_S * wait + SILENT_S**2
+    turn = min(3 * way, (1.5 - toward) * (wait + SILENT_S)) / (2.2 - toward * wait)
+    side = min(turn, 1.0) * np.linalg.norm(c.mates.reach_m_s2)
     # Away from us its way does not count: it may have stopped at once.
-    expected = pair(c, own, fresh((2.2, 0, 1), (-max(toward, 0.0), 0, 0)), Floats)
+    nearer, faster = 2.2 - side * way, max(toward, 0.0) + side * late
+    expected = pair(c, own, fresh((nearer, 0, 1), (-faster, 0, 0)), Floats)
     assert numbers(row)[:-1] == pytest.approx(numbers(expected)[:-1], abs=2e-6)
     assert row.gap_m == pytest.approx(2.0 - wait * toward), "as far as it seems"
     rates = 0.0, c.spend_per_s / 10, c.spend_per_s, np.inf

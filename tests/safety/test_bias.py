@@ -102,10 +102,11 @@ def test_a_jump_is_a_misfit_and_all_may_be_again():
 def test_blind_ticks_keep_it(backend: str):
     safety = SafetyFilter(dataclasses.replace(PARAMS, arena=None), backend=backend)  # type: ignore[arg-type]
     known = hovered().memory
-    carry: FilterCarry = safety.init()._replace(bias=known)
     vel = np.array([0.6, 0.0, 0.9])
+    view = make_view((0, 0, 1.5), vel)
+    carry: FilterCarry = safety(safety.init()._replace(bias=known), view, np.zeros(4))[0]._replace(bias=known)
     for _ in range(5):
-        carry, command = safety.blind(carry, vel, 0.1)
+        carry, command = safety.blind(carry, view, 0.1)
         assert vel @ (command[:3] + known.estimate_m_s2) < 0
         np.testing.assert_array_equal(carry.commands[-1], command)
     for name in ("estimate_m_s2", "doubt_m_s2", "misfits"):

@@ -20,11 +20,11 @@ def test_adversaries_do_not_collide(count: int, steps: float):
     found = prove(Campaign("adversarial", count, 6.0), VEHICLE, PERIOD_S, steps)
     assert found["collisions"] == 0
     assert found["min_scaled_m"] > VEHICLE.safety.separation_m
-    # Who is torn between rows gives up some of the speed limit: docs/safety.md, "What is not covered".
-    assert found["max_speed_m_s"] <= 1.15 * VEHICLE.limits.speed_m_s
+    # What gusts add within the delay.
+    assert found["max_speed_m_s"] <= 1.05 * VEHICLE.limits.speed_m_s
     assert found["outside_m"] <= 0
     assert found["active_share"] > 0.5
-    assert found["infeasible_rate"] < 0.08  # with all errors at their bounds, eight and more are often torn
+    assert found["infeasible_rate"] < 0.1  # with all errors at their bounds, eight and more are often torn
 
 
 def test_the_textbook_filter_and_none_at_all_are_caught():
@@ -43,7 +43,7 @@ def test_swaps_arrive(count: int, seconds: float, steps: float):
     assert found["goal_rate"] >= 0.99
     # Straight through each other, at the same cruising speed: nobody can be faster.
     free = dataclasses.replace(calm, seconds=8.0, detour=False)
-    assert found["arrival_p50_s"] <= 2.5 * prove(free, VEHICLE, PERIOD_S, count * 800, "off")["arrival_p50_s"]
+    assert found["arrival_p50_s"] <= 3.0 * prove(free, VEHICLE, PERIOD_S, count * 800, "off")["arrival_p50_s"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.carry import UNKNOWN_M_S, Bias, FilterCarry
+from robomarl.safety.hold import NOWHERE_M
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
@@ -76,7 +77,9 @@ def random_carry(params: SafetyParams, random: np.random.Generator, num: int) ->
         since_s=since,
         misfits=random.integers(0, 3, num),
     )
-    return FilterCarry(commands, Plan(some, some, some), bias, random.integers(0, 9, num))
+    stays = random.random((num, 1)) < 0.3
+    place = np.where(stays, random.normal(size=(num, 3)), NOWHERE_M)
+    return FilterCarry(commands, Plan(some, some, some), place, bias, random.integers(0, 9, num))
 
 
 def pick(tree, index) -> Any:

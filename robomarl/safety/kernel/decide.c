@@ -27,7 +27,7 @@ typedef struct {
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
     int count;
-    double *rows, *floors, *calm, gap, pressed;
+    double *rows, *floors, *calm, gap, pressed, slow[4];
     Bound low[3], high[3];
 } Limits;
 
@@ -163,11 +163,11 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 
 static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
     const Bound none = {INFINITY, -INFINITY, INFINITY};
-    const int limited = rm_room(c, hold, own);
+    rm_room(c, hold, own);
     for (int i = 0; i < 3; i++) {
-        const double x = own->motion.pos[i];
-        l->low[i] = limited ? rm_wall(c, own, i, -1.0, x - own->room[0][i]) : none;
-        l->high[i] = limited ? rm_wall(c, own, i, 1.0, own->room[1][i] - x) : none;
+        const double x = own->motion.pos[i], low = own->room[0][i], high = own->room[1][i];
+        l->low[i] = low > -RM_LARGE ? rm_wall(c, own, i, -1.0, x - low) : none;
+        l->high[i] = high < RM_LARGE ? rm_wall(c, own, i, 1.0, high - x) : none;
     }
 }
 
@@ -220,6 +220,8 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
         }
         if (!moved) break;
     }
+    const double over = larger(dot(l->slow, u) - l->slow[3], 0.0);
+    for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
 }
 
 /* The brake, or the nearest command that holds the rows of those that are heard. */
@@ -288,7 +290,7 @@ static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Che
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
     const Given g = lay_out(s, in);
     const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
-    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, 0.0, {{0}}, {{0}}};
+    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
@@ -302,6 +304,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     }
     rm_speed_limit(c, &own, normal, &bound);
     add_row(c, normal, &bound, &limits);
+    copy(limits.slow, normal, 3), limits.slow[3] = larger(bound.most, bound.floor);
     add_mates(c, s, &g, &own, &k, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
     add_solids(c, &own, &limits);

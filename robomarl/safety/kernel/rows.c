@@ -112,7 +112,7 @@ Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, i
     return hold;
 }
 
-int rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
+void rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
     for (int i = 0; i < 3; i++) {
         own->room[0][i] = c->has_arena ? c->arena[0][i] : -RM_LARGE;
         own->room[1][i] = c->has_arena ? c->arena[1][i] : RM_LARGE;
@@ -120,7 +120,6 @@ int rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
         own->room[0][i] = larger(hold->place[i] - c->hold_m[i], own->room[0][i]);
         own->room[1][i] = smaller(hold->place[i] + c->hold_m[i], own->room[1][i]);
     }
-    return hold->on || c->has_arena;
 }
 
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead) {
@@ -256,6 +255,7 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     Sight s = *sight;
     s.distance += dot(s.n, body->motion.vel) * wait;
     know(c, kind, own, &still, &s);
+    const double calm = smaller(s.distance - s.taken, 0.0);
     /* pairs._turned */
     const double early = body->early_s, side = s.turn * sqrt(dot(kind->reach_m_s2, kind->reach_m_s2));
     const double fast = s.fast + side * (wait + 2 * early);
@@ -267,9 +267,10 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     const double clear = s.distance - s.taken;
     const double most = larger(clear - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
     const double spent = (1 - exp(-c->spend_per_s * wait)) * most;
-    if (!(clear - spent > sight->distance - sight->taken)) return 0;
-    sight->taken = sight->distance - (clear - spent), sight->phantom = larger(spent - larger(clear, 0.0), 0.0);
-    return 1;
+    const int rests = clear - spent > sight->distance - sight->taken;
+    if (rests) sight->taken = sight->distance - (clear - spent);
+    sight->phantom = larger(calm - (sight->distance - sight->taken), 0.0);
+    return rests;
 }
 
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,

@@ -68,8 +68,8 @@ void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const doubl
 /* The plan that goes with a command: position, velocity, stop. */
 /* Where a robot stays; `before` is the place in its memory. */
 Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf);
-/* Sets `own->room`: the arena, cut by the box about the place of who stays; returns whether it has any limit. */
-int rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
+/* Sets `own->room`: the arena, cut by the box about the place of who stays; +-RM_LARGE where there is no side. */
+void rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
 Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);

@@ -1,0 +1,149 @@
+"""Robots that do not hear, or do not see: they stay where they rest, and keep within the rows of where they must be."""
+
+import json
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.safety import barriers
+from robomarl.safety.constants import constants_of
+from robomarl.safety.falsify.jobs import Hunt, fly_again
+from robomarl.safety.filter import Reason, SafetyFilter
+from robomarl.safety.hold import NOWHERE_M, hold_of, room_of
+from robomarl.safety.motion import Floats, Motion, Predicted
+from robomarl.safety.reckoning import reckoned
+from robomarl.view import LocalView
+from tests.safety.views import PARAMS, make_view
+
+C = constants_of(PARAMS)
+OLD_S = PARAMS.safety.max_age_s + 0.02
+FAR = ((-2.0, 0.0, 1.5), (0.0, 0.0, 0.0))
+ATTACKS = json.loads((Path(__file__).parent / "vectors" / "attacks.json").read_text())
+NOWHERE, ZERO = np.full(3, NOWHERE_M), np.zeros((3, 4))
+
+
+def batch_of(views: list[LocalView]) -> LocalView:
+    """Views of single robots as one of many."""
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *views)
+
+
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_attacks_that_once_got_through_do_so_no_more(name: str):
+    """Episodes that an earlier filter failed: a contact is below 0.14 m."""
+    found = fly_again(Hunt(load_any_vehicle("crazyflie_21"), 0.02), ATTACKS[name])
+    assert (found.scaled_m >= PARAMS.safety.separation_m - 0.02).all()
+    assert (found.outside_m <= 0).all()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_deaf_robot_does_not_creep(backend: str):
+    """Velocity wrong by its bound, pushed by w and the whole bias, in one direction for 8 s: it stays in the box."""
+    safety, s, t = SafetyFilter(PARAMS, backend=backend), PARAMS.safety, C.period_s  # type: ignore[arg-type]
+    toward = np.array([(1.0, 0.0, 0.0), (-1.0, 1.0, 0.0), (0.3, -0.2, 1.0)])
+    way = toward / np.linalg.norm(toward, axis=-1, keepdims=True)
+    push = s.accel_error_m_s2 * way + np.array(PARAMS.bias_m_s2) * np.sign(toward)
+    carry, pos, vel = safety.init((3,)), np.zeros((3, 3)) + (0, 0, 1.5), np.zeros((3, 3))
+    sent, places = [np.zeros((3, 3))] * C.num_acting, []
+    for _ in range(400):
+        seen = pos - s.position_error_m * way, vel - s.velocity_error_m_s * way
+        carry, result = safety(
+            carry, batch_of([make_view(*v, [FAR], age_s=OLD_S) for v in zip(*seen, strict=True)]), ZERO
+        )
+        assert (result.reason == Reason.STALE).all()
+        sent = [*sent[1:], result.command[:, :3]]
+        accel = sent[0] + push
+        pos, vel = pos + vel * t + accel * t * t / 2, vel + accel * t
+        places.append(pos)
+    off = np.abs(np.array(places) - carry.place_m)
+    assert (off <= np.array(C.hold_m) + s.position_error_m).all(), off.max(0)
+    assert np.ptp(np.array(places)[-50:], 0).max() < 1e-3, "and comes to rest"
+
+
+def test_without_the_box_it_would():
+    """The brake alone leaves the velocity's error, and more: the test above can fail."""
+    drift = PARAMS.safety.velocity_error_m_s + PARAMS.safety.accel_error_m_s2 / C.brake_gain_per_s
+    assert drift * 8.0 > 4 * C.hold_m[0]
+
+
+def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: tuple[bool, bool]):
+    arrays = Predicted(Motion(tuple(map(np.array, pos)), tuple(map(np.array, vel))), (0.0,) * 3, (0.0,) * 3)
+    return hold_of(C, tuple(before), arrays, (np.array(still[0]), np.array(still[1])), np)
+
+
+def test_who_is_slow_finds_its_place_and_keeps_it():
+    slow, fast = 0.9 * C.slow_m_s, 1.1 * C.slow_m_s
+    assert not hold_at((0, 0, 1), (fast, 0, 0), NOWHERE, (True, True)).on
+    assert not hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (False, True)).on, "who hears needs none"
+    assert not hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (True, False)).on, "who is blind does not know that it is slow"
+    found = hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (True, True))
+    assert found.on and np.array(found.place) == pytest.approx((0, 0, 1))
+    inside = hold_at((0.05, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), (True, True))
+    assert inside.on and np.array(inside.place) == pytest.approx((0, 0, 1))
+    pushed = hold_at((0.5, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), (True, True))
+    assert np.array(pushed.place) == pytest.approx((0.5 - C.hold_m[0], 0, 1)), "it takes the box along"
+
+
+def test_its_room_is_the_arena_cut_by_the_box():
+    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (True, True)), np)
+    assert np.array(low) == pytest.approx((2.95 - C.hold_m[0], -C.hold_m[1], 1 - C.hold_m[2]))
+    assert np.array(high) == pytest.approx((3.0, C.hold_m[1], 1 + C.hold_m[2]))
+    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (False, True)), np)
+    assert (np.array(low), np.array(high)) == (pytest.approx((-3, -3, 0.1)), pytest.approx((3, 3, 3)))
+
+
+def test_two_walls_that_far_apart_leave_the_brake_alone():
+    """In the middle of the box, at rest, with nothing known of the bias, no wall asks for anything."""
+    t, bias = C.horizon_s, PARAMS.bias_m_s2
+    unsure = tuple(b * t * t / 2 for b in bias), tuple(b * t for b in bias)
+    own = Predicted(Motion((0.0,) * 3, (0.0,) * 3), *unsure, (0.0,) * 3, bias)
+    for i in range(3):
+        for sign in (1.0, -1.0):
+            bound = barriers.wall(C, own, (i, sign), C.hold_m[i], Floats)[0]
+            assert bound.most == pytest.approx(0.0, abs=0.02)
+
+
+def test_who_hears_again_flies_on():
+    safety = SafetyFilter(PARAMS)
+    carry, _ = safety(safety.init(), make_view((0, 0, 1.5), (0, 0, 0), [FAR], age_s=OLD_S), np.zeros(4))
+    assert carry.place_m == pytest.approx((0, 0, 1.5))
+    carry, result = safety(carry, make_view((0, 0, 1.5), (0, 0, 0), [FAR]), np.array((1.0, 0, 0, 0)))
+    assert result.reason == Reason.OK and not result.active
+    np.testing.assert_array_equal(carry.place_m, NOWHERE)
+
+
+def test_who_is_blind_goes_on_from_its_plan():
+    safety = SafetyFilter(PARAMS)
+    view = make_view((0, 0, 1.5), (1.0, 0, 0), [FAR])
+    carry, _ = safety(safety.init(), view, np.zeros(4))
+    own = reckoned(C, carry, np.array(0.02), np)
+    np.testing.assert_allclose([*own.motion.pos, *own.motion.vel], [*carry.plan.pos_m, *carry.plan.vel_m_s])
+    later = reckoned(C, carry, np.array(0.1), np)
+    s, t, bias = PARAMS.safety, C.horizon_s, np.array(PARAMS.bias_m_s2)
+    grown = s.accel_error_m_s2 + bias
+    np.testing.assert_allclose(later.unsure_m_s, bias * t + grown * 0.1)
+    np.testing.assert_allclose(
+        later.unsure_m, bias * t * t / 2 + grown * (0.1 * (0.05 + t)) + s.velocity_error_m_s * 0.1
+    )
+
+
+@pytest.mark.parametrize("mates, pos", [([FAR], (2.95, 0, 1.5)), ([((0.4, 0, 1.5), (-0.1, 0, 0))], (0, 0, 1.5))])
+def test_a_blind_robot_keeps_the_rows_of_a_wall_and_of_a_mate(mates: list, pos: tuple):
+    safety, slow = SafetyFilter(PARAMS), (0.1, 0, 0)
+    view, free = make_view(pos, slow, mates), make_view((0, 0, 1.5), slow, [FAR])
+    near, far = (safety.blind(safety(safety.init(), v, np.zeros(4))[0], v, np.array(0.06))[1] for v in (view, free))
+    assert far[0] < 0, "it brakes"
+    assert near[0] < 1.5 * far[0], "harder, for what it may be"
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_row_that_cannot_be_held_brakes_the_whole_robot(backend: str):
+    """A mate that may be anywhere near: its row asks for more than the brake, and the policy's way aside ends too."""
+    safety = SafetyFilter(PARAMS, backend=backend)  # type: ignore[arg-type]
+    aside, mate = np.array((0.0, 2.0, 0.0, 0.0)), ((0.5, 0, 1.5), (0.0, 0, 0))
+    _, result = safety(safety.init(), make_view((0, 0, 1.5), (0.6, 0.5, 0), [mate], age_s=0.5), aside)
+    assert result.command[1] < 0.0, "against the velocity, not with the policy"
+    _, result = safety(safety.init(), make_view((0, 0, 1.5), (-0.6, 0.5, 0), [FAR]), aside)
+    assert result.command[1] == pytest.approx(2.0)
