@@ -7,6 +7,7 @@ systemd unit for that. Nothing is enabled or started.
 
 import io
 import json
+import re
 import shlex
 import subprocess
 import tarfile
@@ -114,7 +115,8 @@ def _set_up_one(
     if robot.python:
         raise UserError(f"{robot.name}: the fleet file names its interpreter, {robot.python}; install robomarl there.")
     probe = PROBE.format(folder=folder, python=base, program=WHAT_IT_IS)
-    place, user, machine = _run(fleet, robot, probe, within_s=30.0).split("\n")[-4:-1]
+    place, user, told = _run(fleet, robot, probe, within_s=30.0).split("\n")[-4:-1]
+    machine = told if re.fullmatch(r"[\w ]{1,30}", told, re.ASCII) else "another processor"
     if shelf is None:
         return SetupReport(robot.name, reason=f"would be set up in {place}, for {machine}.")
     watch(robot.name, "build")
@@ -124,13 +126,13 @@ def _set_up_one(
     _run(fleet, robot, UNPACK.format(folder=folder), _packed(fleet, there, user, files), 120.0)
     watch(robot.name, "install")
     options = "--no-index --find-links setup" if shelf.given is not None else ""
-    names = {"unit": unit, "lock": LOCK.name, "wheel": files[-1].name}
+    names = {"unit": unit, "lock": LOCK.name, "wheel": shlex.quote(files[-1].name)}
     _run(fleet, robot, INSTALL.format(folder=folder, python=base, options=options, **names), within_s=INSTALL_S)
     watch(robot.name, "check")
     facts = _introduce(fleet, robot)
     watch(robot.name, "done")
-    told = f"start it with: sudo systemctl enable --now {place}/{unit}. {_filter(facts['filter'], machine)}"
-    return SetupReport(robot.name, True, 0.0, told, facts["robomarl"], f"{place}/{unit}", facts["filter"])
+    advice = f"start it with: sudo systemctl enable --now {place}/{unit}. {_filter(facts['filter'], machine)}"
+    return SetupReport(robot.name, True, 0.0, advice, facts["robomarl"], f"{place}/{unit}", facts["filter"])
 
 
 def _filter(backend: str, machine: str) -> str:

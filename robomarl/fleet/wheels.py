@@ -64,7 +64,8 @@ class Shelf:
         others = [file for file in fitting if not file.name.startswith("robomarl-")]
         with self._lock:
             if machine not in self._own:
-                self._own[machine] = choose(fitting) or build(self._temporary / (machine or "any"), machine)
+                name = machine if machine in PROCESSORS else "any"
+                self._own[machine] = choose(fitting) or build(self._temporary / name, machine)
         return [*others, self._own[machine]]
 
 

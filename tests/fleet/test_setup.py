@@ -96,6 +96,15 @@ def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, lock: Path,
     assert subprocess.run(["bash", "-n", tmp_path / "r0/policy_node.sh"]).returncode == 0
 
 
+def test_what_a_robot_says_of_its_processor_is_no_text_for_the_terminal(tmp_path: Path, capsys):
+    (tmp_path / "sitecustomize.py").write_text("import platform; platform.machine = lambda: 'aarch64\\33[2J/../..'")
+    with serve(tmp_path / "sshd", PYTHONPATH=str(tmp_path)) as server:
+        file = of_one(fleet_file(tmp_path, server.config))
+        assert main(["fleet", "setup", str(file), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "for another processor" in said and "\033" not in said and "aarch64" not in said
+
+
 def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp_path: Path):
     from dataclasses import replace
 
