@@ -7,7 +7,7 @@ KERNEL := $(wildcard robomarl/safety/kernel/*.[ch]) robomarl/safety/kernel/build
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
-EXTRAS ?= train,ros,dev$(if $(GPU),$(comma)cuda)
+EXTRAS ?= train,ros,dev,wheels$(if $(GPU),$(comma)cuda)
 CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
 comma := ,
 
@@ -61,12 +61,13 @@ bench: setup ## the benchmarks
 demo: setup ## the main job on this machine, from training to the report
 	@$(BIN)/robomarl demo
 
-build: setup ## build the wheel, install it elsewhere with what a robot needs, and run it there
+build: setup ## build the wheels, install one elsewhere with what a robot needs, and run it there
 	@rm -rf build dist
-	@echo "building the wheel"
-	@$(BIN)/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
+	@echo "building the wheels, one for each processor"
+	@$(BIN)/python -m robomarl.fleet.wheels dist
 	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; echo "installing it into $$smoke"; \
-	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq dist/*.whl; \
+	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq --require-hashes --requirement robomarl/fleet/onboard.txt; \
+	"$$smoke/venv/bin/pip" install -qq --no-deps dist/*_$$(uname -m).whl; \
 	cd "$$smoke"; venv/bin/robomarl list > /dev/null; venv/bin/python -c 'import robomarl; print(robomarl.__version__, "runs outside the checkout")'
 	@ls -1 dist/*.whl
 

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+FILTERS = {"c": "filter in C", "numpy": "filter in Python"}
+"""What the safety filter of a robot runs in, for people."""
+
 
 @dataclass(frozen=True)
 class Args:
@@ -75,7 +78,7 @@ def report(reports: Sequence[Any]) -> dict[str, Any]:
 
 
 def facts_of(r: Any) -> str:
-    """What status adds to a robot's line: host, age of what is current, last check, who holds it."""
+    """What status adds to a robot's line: host, age of what is current, last check, who holds it, the filter."""
     if "holder" not in r.facts:
         return ""
     age, checked = r.facts["age_s"], r.facts["verified"]
@@ -84,8 +87,9 @@ def facts_of(r: Any) -> str:
         f"for {duration(age)}" if age is not None else "never flashed",
         f"verified {checked[:16].replace('T', ' ')} UTC" if checked else "not verified",
         r.facts["holder"] or "idle",
+        FILTERS.get(r.facts["filter"], ""),
     ]
-    return "  ".join(words) + "  "
+    return "  ".join(filter(None, words)) + "  "
 
 
 def duration(seconds: float) -> str:

@@ -8,11 +8,12 @@ from robomarl.fleet.robot import Robot
 
 
 def status(robots: Robots) -> list[Report]:
-    """What every robot has, since when, when it was last checked, and who holds it."""
+    """What every robot has, since when, when it was last checked, who holds it, and what its filter runs in."""
 
     def look(robot: Robot) -> dict[str, Any]:
         answer = robot.call("state")
         facts = {key: answer[key] for key in ("age_s", "verified", "holder")} | {"host": robot.place}
+        facts["filter"] = answer.get("filter", "")  # robots with an older robomarl do not say
         return {"bundles": answer["ids"], "facts": facts}
 
     return each(robots, look)

@@ -22,6 +22,7 @@ from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, written
 from robomarl.fleet.keys import checked_name, public_key
 from robomarl.fleet.store import State, Store
+from robomarl.safety.kernel import usable
 
 PROTOCOL = 1
 """Both halves must speak the same one."""
@@ -77,7 +78,7 @@ class OperatorSession:
         }
 
     def state(self) -> dict[str, Any]:
-        """What is current, since when, when it was last checked, and who holds the robot."""
+        """What is current, since when, when it was last checked, who holds the robot, what the filter runs in."""
         state = self.store.state()
         checks = [e for e in self.store.journal.read() if e.after == state.current and e.result == "ok"]
         return {
@@ -86,6 +87,7 @@ class OperatorSession:
             "age_s": None if (since := self.store.since_s()) is None else max(0.0, time.time() - since),
             "verified": checks[-1].time if checks else "",
             "holder": self.store.holder(),
+            "filter": "c" if usable() else "numpy",
         }
 
     def lock(self) -> None:

@@ -1,15 +1,15 @@
 """`robomarl fleet setup`: robomarl itself on every robot that is reached over ssh.
 
-Into the robot's folder go a virtual environment with the onboard half (a wheel, no JAX), what the robot is
-(`robot.json`), a script that starts its policy node, and a systemd unit for that. Nothing is enabled or started.
+Into the robot's folder go a virtual environment with the onboard half (the wheel for its processor, no JAX, and all
+else in the versions of `onboard.txt`), what the robot is (`robot.json`), a script that starts its policy node, and a
+systemd unit for that. Nothing is enabled or started.
 """
 
 import io
 import json
-import os
+import re
 import shlex
 import subprocess
-import sys
 import tarfile
 import tempfile
 import time
@@ -22,20 +22,25 @@ from robomarl.config import UserError
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.transport import SshTransport, ssh_command
 from robomarl.fleet.unit import start_script, unit_file, unit_name
+from robomarl.fleet.wheels import LOCK, Shelf, why_in_python
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.paths import share_dir
 
-STEPS = ("connect", "send", "install", "check", "done")
+STEPS = ("connect", "build", "send", "install", "check", "done")
 INSTALL_S = 900.0
 """Longest that pip may take on a robot."""
-KERNEL = "The wheel has no compiled kernel: the filter runs in Python there, about 1 ms a decision."
+WHAT_IT_IS = """
+import platform, sys, venv, ensurepip
+usual = platform.libc_ver()[0] == "glibc" and sys.maxsize > 2**32  # a 64-bit Linux may run a 32-bit Python
+print(platform.machine() if usual else "another processor")
+sys.exit(sys.version_info < (3, 11))
+"""
 PROBE = """
 set -e
 mkdir -p {folder}
 cd {folder}
 pwd -P
 id -un
-exec {python} -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
+exec {python} -c '{program}'
 """
 UNPACK = "set -e; cd {folder}; rm -rf setup; mkdir setup; tar -xf - -C setup"
 INSTALL = """
@@ -43,8 +48,8 @@ set -e
 cd {folder}
 test -x venv/bin/python || {python} -m venv venv
 pip="venv/bin/python -m pip install --quiet --disable-pip-version-check"
-$pip --upgrade {options} setup/robomarl-*.whl
-$pip --force-reinstall --no-deps --no-index setup/robomarl-*.whl  # also where the version is the same
+$pip --require-hashes --only-binary=:all: {options} --requirement setup/{lock}
+$pip --force-reinstall --no-deps --no-index setup/{wheel}  # also where the version is the same
 cp setup/{unit} setup/policy_node.sh .
 chmod 755 policy_node.sh
 if [ -f setup/vehicle.yaml ]; then cp setup/vehicle.yaml .; fi
@@ -64,6 +69,8 @@ class SetupReport:
     """Version that is there now."""
     unit: str = ""
     """The systemd unit's file on the robot."""
+    filter: str = ""
+    """What the safety filter runs in there: `c`, or `numpy`."""
 
 
 def set_up(
@@ -80,17 +87,14 @@ def set_up(
             that is built here.
         watch: is told a robot's name and the step that it begins.
         dry_run: only look whether it would work.
-
-    Raises:
-        UserError: the wheel can't be built, or the folder has none.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        files = [] if dry_run else wheel_files(wheels, Path(temporary))
+        shelf = Shelf(wheels, Path(temporary))
 
         def one(robot: RobotConfig) -> SetupReport:
             start = time.perf_counter()
             try:
-                report = _set_up_one(fleet, robot, None if dry_run else files, watch, wheels is not None)
+                report = _set_up_one(fleet, robot, None if dry_run else shelf, watch)
             except UserError as error:
                 watch(robot.name, "failed")
                 report = SetupReport(robot.name, False, reason=str(error))
@@ -100,78 +104,60 @@ def set_up(
             return list(pool.map(one, sorted(fleet.robots, key=lambda robot: robot.index)))
 
 
-def wheel_files(wheels: Path | None, folder: Path) -> list[Path]:
-    """The wheels to send: those of a folder, and robomarl's own, built here if it is not among them.
-
-    Raises:
-        UserError: it can't be built.
-    """
-    found = sorted(wheels.glob("*.whl")) if wheels is not None else []
-    if any(file.name.startswith("robomarl-") for file in found):
-        return found
-    return [*found, build_wheel(folder)]
-
-
-def build_wheel(folder: Path) -> Path:
-    """Build robomarl's wheel for any processor: without the compiled kernel, which is of this machine.
-
-    Raises:
-        UserError: this is no checkout, or pip failed.
-    """
-    source = share_dir()
-    if not (source / "setup.py").is_file():
-        raise UserError("robomarl was installed without its source; put its wheel into a folder and name it: --wheels.")
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source)]
-    environment = {**os.environ, "ROBOMARL_PURE": "1"}
-    done = subprocess.run([sys.executable, "-m", "pip", "wheel", *options], capture_output=True, env=environment)
-    if done.returncode != 0:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise UserError(f"{source}: the wheel can't be built ({''.join(last)}); run `make setup`.")
-    return next(folder.glob("robomarl-*.whl"))
-
-
 def _set_up_one(
-    fleet: Fleet, robot: RobotConfig, files: list[Path] | None, watch: Callable[[str, str], None], is_offline: bool
+    fleet: Fleet, robot: RobotConfig, shelf: Shelf | None, watch: Callable[[str, str], None]
 ) -> SetupReport:
+    """Set one robot up; without a shelf, only look."""
     if not robot.host:
         return SetupReport(robot.name, reason="is a folder on this machine; nothing to do.")
     watch(robot.name, "connect")
     base, folder = robot.python or "python3", shlex.quote(robot.remote_folder)
     if robot.python:
         raise UserError(f"{robot.name}: the fleet file names its interpreter, {robot.python}; install robomarl there.")
-    place, user = _run(fleet, robot, PROBE.format(folder=folder, python=base), within_s=30.0).split("\n")[-3:-1]
-    if files is None:
-        return SetupReport(robot.name, reason=f"would be set up in {place}.")
-    unit = unit_name(robot)
+    probe = PROBE.format(folder=folder, python=base, program=WHAT_IT_IS)
+    place, user, told = _run(fleet, robot, probe, within_s=30.0).split("\n")[-4:-1]
+    machine = told if re.fullmatch(r"[\w ]{1,30}", told, re.ASCII) else "another processor"
+    if shelf is None:
+        return SetupReport(robot.name, reason=f"would be set up in {place}, for {machine}.")
+    watch(robot.name, "build")
+    files, unit = shelf.files(machine), unit_name(robot)
     there = replace(robot, folder=place)
     watch(robot.name, "send")
     _run(fleet, robot, UNPACK.format(folder=folder), _packed(fleet, there, user, files), 120.0)
     watch(robot.name, "install")
-    options = "--no-index --find-links setup" if is_offline else ""
-    script = INSTALL.format(folder=folder, python=base, options=options, unit=unit)
-    _run(fleet, robot, script, within_s=INSTALL_S)
+    options = "--no-index --find-links setup" if shelf.given is not None else ""
+    names = {"unit": unit, "lock": LOCK.name, "wheel": shlex.quote(files[-1].name)}
+    _run(fleet, robot, INSTALL.format(folder=folder, python=base, options=options, **names), within_s=INSTALL_S)
     watch(robot.name, "check")
     facts = _introduce(fleet, robot)
     watch(robot.name, "done")
-    told = f"start it with: sudo systemctl enable --now {place}/{unit}. {KERNEL}"
-    return SetupReport(robot.name, reason=told, robomarl=facts["robomarl"], unit=f"{place}/{unit}")
+    advice = f"start it with: sudo systemctl enable --now {place}/{unit}. {_filter(facts['filter'], machine)}"
+    return SetupReport(robot.name, True, 0.0, advice, facts["robomarl"], f"{place}/{unit}", facts["filter"])
+
+
+def _filter(backend: str, machine: str) -> str:
+    """What to tell of the safety filter of a robot."""
+    if backend == "c":
+        return "The safety filter runs in C there."
+    why = why_in_python(machine)
+    return f"The safety filter runs in Python there, about 1 ms a decision, without the C kernel: {why}"
 
 
 def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
-    """Ask what was just installed, and let it write down what the robot is."""
+    """What is there now, `hello` and `state` in one; and let it write down what the robot is."""
     there = Robot(robot.name, SshTransport(robot, fleet.ssh_config))
     try:
         facts = there.hello()
         there.lock()
         there.call("profile", name=robot.name, index=robot.index, fleet=fleet.name, vehicle=fleet.vehicle_config.name)
-        return facts
+        return {**facts, **there.call("state")}
     finally:
         there.close()
 
 
 def _packed(fleet: Fleet, robot: RobotConfig, user: str, files: list[Path]) -> bytes:
     """A tar file with all that goes into the robot's folder."""
-    content = {file.name: file.read_bytes() for file in files}
+    content = {file.name: file.read_bytes() for file in (*files, LOCK)}
     vehicle = Path(fleet.vehicle)
     if vehicle.suffix in (".yaml", ".yml"):
         content["vehicle.yaml"] = vehicle.read_bytes()
@@ -199,7 +185,8 @@ def _run(fleet: Fleet, robot: RobotConfig, script: str, data: bytes = b"", withi
     except subprocess.TimeoutExpired:
         raise UserError(f"{robot.name} ({robot.host}): took over {within_s:g} s; look at its network.") from None
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        reason = json.dumps("".join(said) or f"exit status {done.returncode}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        said = [line for line in lines if line.startswith("ERROR: ")] or lines  # pip says more behind its reason
+        reason = json.dumps("".join(said[-1:]) or f"exit status {done.returncode}")
         raise UserError(f"{robot.name} ({robot.host}): {reason}; it needs Python 3.11 with venv, and a way to pip.")
     return done.stdout.decode(errors="replace")

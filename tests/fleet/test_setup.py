@@ -1,16 +1,21 @@
 """A robot that has Python and nothing else gets robomarl, over a real sshd; and what it installs exists for aarch64."""
 
 import json
+import platform
+import re
+import shlex
 import subprocess
 import sys
 import sysconfig
-import tomllib
+import venv
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from robomarl.cli import main
-from robomarl.fleet.setup import build_wheel
+from robomarl.fleet import setup, wheels
 from robomarl.fleet.store import Store
 from robomarl.fleet.unit import start_script, unit_file
 from robomarl.hardware_configs.fleet import load_fleet
@@ -29,6 +34,17 @@ def borrowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As the one that ships, with the versions of this environment, which need not be the same."""
+    names = re.findall(r"^([\w-]+)==", wheels.LOCK.read_text(), re.M)
+    lines = (f"{name}=={distribution(name).version} --hash=sha256:{'0' * 64}" for name in names if name != "pycparser")
+    file = tmp_path / "onboard.txt"
+    file.write_text("\n".join(lines))
+    monkeypatch.setattr(setup, "LOCK", file)
+    return file
+
+
 def fleet_file(tmp_path: Path, config: Path) -> Path:
     file = tmp_path / "team.yaml"
     rows = "".join(f"  - {{name: robot_{i}, index: {i}, host: robot_{i}, folder: {tmp_path}/r{i}}}\n" for i in range(4))
@@ -37,17 +53,29 @@ def fleet_file(tmp_path: Path, config: Path) -> Path:
     return file
 
 
-def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, tmp_path: Path, capsys):
-    path = f"{Path(getattr(sys, '_base_executable', sys.executable)).parent}:/usr/bin:/bin"
-    with serve(tmp_path / "sshd", PYTHONPATH=str(borrowed), PIP_NO_INDEX="1", PATH=path) as server:
+def of_one(file: Path) -> Path:
+    """Leave only the first robot in a fleet file."""
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(line for line in lines if "robot_0" in line or "- {" not in line) + "\n")
+    return file
+
+
+PATH = f"{Path(getattr(sys, '_base_executable', sys.executable)).parent}:/usr/bin:/bin"
+
+
+def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, lock: Path, tmp_path: Path, capsys):
+    with serve(tmp_path / "sshd", PYTHONPATH=str(borrowed), PIP_NO_INDEX="1", PATH=PATH) as server:
         file, figures = fleet_file(tmp_path, server.config), tmp_path / "figures.json"
-        four = file.read_text()
-        file.write_text("\n".join(line for line in four.splitlines() if "robot_0" in line or "- {" not in line) + "\n")
+        of_one(file)
         assert main(["fleet", "status", str(file)]) == 1
         assert "run `robomarl fleet setup`" in capsys.readouterr().out
         assert main(["fleet", "setup", str(file), "--dry-run"]) == 0 and not (tmp_path / "r0/venv").exists()
         assert main(["fleet", "setup", str(file), "--json", str(figures)]) == 0, capsys.readouterr().out
         (said,) = json.loads(figures.read_text())["robots"]
+        in_c = wheels.zig() is not None and platform.machine() in wheels.PROCESSORS
+        assert said["filter"] == ("c" if in_c else "numpy")
+        assert main(["fleet", "status", str(file)]) == 0
+        assert f"filter in {'C' if in_c else 'Python'}" in capsys.readouterr().out
         assert said["robomarl"] and said["unit"] == f"{tmp_path}/r0/robomarl-robot_0.service"
         found = subprocess.run(
             [tmp_path / "r0/venv/bin/python", "-c", "import robomarl; print(robomarl.__file__)"],
@@ -68,6 +96,15 @@ def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, tmp_path: P
     assert subprocess.run(["bash", "-n", tmp_path / "r0/policy_node.sh"]).returncode == 0
 
 
+def test_what_a_robot_says_of_its_processor_is_no_text_for_the_terminal(tmp_path: Path, capsys):
+    (tmp_path / "sitecustomize.py").write_text("import platform; platform.machine = lambda: 'aarch64\\33[2J/../..'")
+    with serve(tmp_path / "sshd", PYTHONPATH=str(tmp_path)) as server:
+        file = of_one(fleet_file(tmp_path, server.config))
+        assert main(["fleet", "setup", str(file), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "for another processor" in said and "\033" not in said and "aarch64" not in said
+
+
 def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp_path: Path):
     from dataclasses import replace
 
@@ -82,18 +119,31 @@ def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
 
 
-def test_the_wheel_is_for_any_processor_and_wants_no_simulation(tmp_path: Path):
-    from email.parser import Parser
-    from zipfile import ZipFile
+def test_a_wheel_that_somebody_changed_is_not_installed(borrowed: Path, lock: Path, tmp_path: Path, capsys):
+    """The robot lacks one package; the folder of wheels has it, of the right name and version, with another content."""
+    without = tmp_path / "without"
+    without.mkdir()
+    for path in borrowed.iterdir():
+        if not path.name.startswith("attr"):
+            (without / path.name).symlink_to(path)
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    fake_wheel(folder, distribution("attrs"))
+    wheels.build(folder)
+    with serve(tmp_path / "sshd", PYTHONPATH=str(without), PIP_NO_INDEX="1", PATH=PATH) as server:
+        file = of_one(fleet_file(tmp_path, server.config))
+        assert main(["fleet", "setup", str(file), "--wheels", str(folder)]) == 1
+    assert "DO NOT MATCH THE HASHES" in capsys.readouterr().out
+    assert not list((tmp_path / "r0/venv").rglob("attrs*"))
 
-    wheel = build_wheel(tmp_path)
-    assert wheel.name.endswith("-py3-none-any.whl")
-    with ZipFile(wheel) as archive:
-        (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-        wanted = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist") or []
-    core = " ".join(line for line in wanted if "extra ==" not in line)
-    assert "onnxruntime" in core and "cryptography" in core
-    assert not any(name in core for name in ("jax", "brax", "mujoco", "torch"))
+
+def fake_wheel(folder: Path, of: Distribution) -> None:
+    """A wheel with nothing in it but a name and a version."""
+    name, info = of.metadata["Name"], f"{of.metadata['Name']}-{of.version}.dist-info"
+    with ZipFile(folder / f"{name}-{of.version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {of.version}\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
 
 
 def reachable() -> bool:
@@ -105,26 +155,62 @@ def reachable() -> bool:
         return False
 
 
+def locked() -> dict[str, str]:
+    """Versions by name, of the lock file that ships."""
+    found = re.findall(r"^([\w-]+)==([\w.]+)", wheels.LOCK.read_text(), re.M)
+    assert found and len(re.findall("--hash=sha256:", wheels.LOCK.read_text())) > len(found)
+    return dict(found)
+
+
+def test_all_that_the_package_needs_is_locked(root: Path):
+    """Each requirement, and what those require in turn on Linux, in a version that is allowed."""
+    from packaging.requirements import Requirement
+
+    have, seen = locked(), set()
+    todo = re.findall(r'^    "([^"]+)",', (root / "pyproject.toml").read_text().partition("[project.optional")[0], re.M)
+    assert len(todo) >= 8
+    while todo:
+        wanted = Requirement(todo.pop())
+        name = wanted.name.lower().replace("_", "-")
+        if (wanted.marker is None or wanted.marker.evaluate({"extra": ""})) and name not in seen:
+            seen.add(name)
+            assert wanted.specifier.contains(have[name]), f"{wanted} is not what onboard.txt has; make it anew"
+            todo += distribution(name).requires or []
+    assert seen == set(have), "onboard.txt has what nobody needs"
+
+
 @pytest.mark.parametrize("python", [pytest.param("3.11", marks=pytest.mark.slow), "3.12"])
-def test_what_a_robot_installs_exists_for_aarch64(root: Path, tmp_path: Path, python: str):
-    """pip itself resolves the core requirements for 64-bit ARM, wheels only: nothing is compiled on a robot."""
+def test_what_a_robot_installs_exists_for_aarch64(tmp_path: Path, python: str):
+    """pip itself resolves what is locked for 64-bit ARM, wheels only: nothing is compiled on a robot."""
     if not reachable():
         pytest.skip("no package index can be reached")
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     platforms = [word for tag in ("manylinux_2_28", "manylinux2014") for word in ("--platform", f"{tag}_aarch64")]
     report = tmp_path / "report.json"
     options = ["--dry-run", "--quiet", "--ignore-installed", "--only-binary=:all:", "--python-version", python]
     options += ["--target", str(tmp_path / "none"), "--report", str(report), *platforms]
-    command = [sys.executable, "-m", "pip", "install", *options, *project["dependencies"]]
-    done = subprocess.run(command, capture_output=True, text=True)
+    options += ["--require-hashes", "--requirement", str(wheels.LOCK)]
+    done = subprocess.run([sys.executable, "-m", "pip", "install", *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-800:]
     files = [item["download_info"]["url"].rsplit("/", 1)[-1] for item in json.loads(report.read_text())["install"]]
-    names = {file.split("-")[0].lower() for file in files}
-    assert {"onnxruntime", "numpy", "daqp", "cryptography"} <= names and not names & {
-        "jax",
-        "jaxlib",
-        "torch",
-        "mujoco",
-    }
+    names = {file.split("-")[0].lower().replace("_", "-") for file in files}
+    assert names == set(locked())
     assert all("aarch64" in file or file.endswith("-any.whl") for file in files), files
     assert any("onnxruntime" in file and "aarch64" in file for file in files)
+
+
+@pytest.mark.slow
+def test_the_documented_way_without_internet(root: Path, tmp_path: Path):
+    """The command of the page as it is there, with the pip that a fresh venv brings; pip then needs no index."""
+    if not reachable():
+        pytest.skip("no package index can be reached")
+    (command,) = re.findall(r"^pip (download .*?[^\\])\n", (root / "docs/flash.md").read_text(), re.M | re.S)
+    venv.create(tmp_path / "venv", with_pip=True)
+    pip = [tmp_path / "venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    words = shlex.split(command.replace("\\\n", " "))
+    words[words.index("--dest") + 1] = str(tmp_path / "wheels")
+    subprocess.run([*pip, *words], cwd=root, check=True)
+    options = ["--no-index", "--find-links", tmp_path / "wheels", "--target", tmp_path / "there", "--only-binary=:all:"]
+    options += ["--require-hashes", "--requirement", wheels.LOCK, "--python-version", "3.12", "--no-deps"]
+    options += [word for tag in ("manylinux_2_28", "manylinux2014") for word in ("--platform", f"{tag}_aarch64")]
+    subprocess.run([*pip, "install", *options], check=True)
+    assert (tmp_path / "there/onnxruntime").is_dir()
