@@ -133,17 +133,18 @@ def test_a_team_of_another_size_is_asked_for_in_so_many_words() -> None:
 
 def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is asked for a scenario: the run has one."""
-    from robomarl.cli.train import Args, named_run
+    from robomarl.cli.train_names import named_run
 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=r"--resume goes on with a run: name its folder.* below runs/: none\."):
-        named_run(Args(resume=True))
+        named_run("", None)
     for name in ("mine", "many/seed_0"):
         (tmp_path / "runs" / name).mkdir(parents=True)
         (tmp_path / "runs" / name / "config.json").write_text("{}")
     with pytest.raises(UserError, match=r"below runs/: runs/many/seed_0, runs/mine\."):
-        named_run(Args(resume=True))
-    found = [named_run(Args(word, resume=True)).out for word in ("runs/mine", "runs/many", "swap_4")]
+        named_run("", None)
+    found = [named_run(word, None) for word in ("runs/mine", "runs/many", "swap_4")]
+    assert named_run("swap_4", Path("elsewhere")) == Path("elsewhere")
     assert found == [Path("runs/mine"), Path("runs/many"), Path("runs/swap_4")]
 
 

@@ -3,16 +3,15 @@
 The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, and checkpoints.
 """
 
-import difflib
 import math
 import os
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.train_names import named_run, team_scenario
 from robomarl.config import Count, Natural, NonNegative, Positive, UserError
 
 
@@ -56,7 +55,7 @@ def run(args: Args) -> dict[str, Any]:
     quiet_compiler()
     from robomarl.train.runner import RunOptions, train_run
 
-    args = named_run(args)
+    args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
     config, scenario, seed = choose(args)
     if args.profile:
@@ -77,24 +76,6 @@ def run(args: Args) -> dict[str, Any]:
     about = {"run": str(out), "scenario": config.scenario, "seed": seed}
     runs = [{"run": str(f), **row} for f, row in zip(options.folders.values(), rows, strict=True)]
     return {**about, **rows[0], "runs": runs}
-
-
-def named_run(args: Args) -> Args:
-    """With --resume, the run folder as `out`, wherever among the options it is named.
-
-    Raises:
-        UserError: none is named; the message says which there are.
-    """
-    if not args.resume or args.out:
-        return args
-    if args.scenario:
-        given = Path(args.scenario)
-        return replace(args, out=given if any(given.glob("**/config.json")) else Path("runs") / given.stem)
-    found = sorted(str(file.parent) for file in Path("runs").glob("**/config.json"))
-    raise UserError(
-        "--resume goes on with a run: name its folder, as in `robomarl train --resume --out runs/swap_4`; "
-        f"those below runs/: {', '.join(found) or 'none'}."
-    )
 
 
 def check(args: Args) -> None:
@@ -167,33 +148,3 @@ def choose(args: Args) -> tuple[Any, Any, int]:
         changes["scenario"] = team_scenario(args.scenario, args.count)
     config = replace(config, **changes)
     return config, load_any_scenario(config.scenario), seed if args.seed is None else args.seed
-
-
-def team_scenario(name: str, count: int | None) -> str:
-    """The scenario to train; a size of team that no file has is never taken from a name, which may be a slip.
-
-    Args:
-        name: of the command line.
-        count: robots that are asked for in so many words.
-
-    Raises:
-        UserError: the name is of a family, NAME_N, but has no file; or the family of a scenario without one is asked
-            for.
-    """
-    from robomarl.sim.scenario import has_file, scenario_names
-
-    family, _, number = name.rpartition("_")
-    if count is not None:
-        if not (family and number.isdigit()):
-            raise UserError(
-                f"--count {count}: the name {name} ends with no number; write count into a file of your own."
-            )
-        return f"{family}_{count}"
-    members = [other for other in scenario_names() if re.fullmatch(rf"{re.escape(family)}_\d+", other)]
-    if has_file(name) or not (number.isdigit() and members):
-        return name
-    meant = difflib.get_close_matches(name, members, 1, 0.0)[0]
-    raise UserError(
-        f"Unknown scenario {name!r}: no file {name}.toml; did you mean {meant!r}? A team of {int(number)} is trained "
-        f"with `{meant} --count {int(number)}`."
-    )
