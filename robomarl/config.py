@@ -25,16 +25,23 @@ class Range(typing.NamedTuple):
     low: float = -math.inf
     high: float = math.inf
 
+    def holds(self, value: float) -> bool:
+        """Whether the number is in it; NaN is in none."""
+        return self.low <= value <= self.high
+
     def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"at least {self.low:g}"
-        return f"from {self.low:g} to {self.high:g}"
+        if self.high < math.inf:
+            return f"from {self.low:g} to {self.high:g}"
+        return "above 0" if self.low == LEAST_POSITIVE else f"at least {self.low:g}"
 
 
-Positive = Annotated[float, Range(1e-12)]
+LEAST_POSITIVE = 1e-12
+"""What `Positive` means by above 0, in any unit."""
+Positive = Annotated[float, Range(LEAST_POSITIVE)]
 NonNegative = Annotated[float, Range(0.0)]
 Fraction = Annotated[float, Range(0.0, 1.0)]
 Count = Annotated[int, Range(1)]
+Natural = Annotated[int, Range(0)]
 
 
 def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
@@ -158,7 +165,7 @@ def _convert_scalar(hint: Any, value: Any, file: str, key: str) -> Any:
 
 
 def _check_range(limit: Any, value: Any, file: str, key: str) -> None:
-    if isinstance(limit, Range) and not limit.low <= value <= limit.high:
+    if isinstance(limit, Range) and not limit.holds(value):
         raise UserError(f"{file}: {key} = {value!r} is out of range; it must be {limit}.")
 
 

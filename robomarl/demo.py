@@ -3,7 +3,6 @@
 Every stage prints a line when it begins and how long it took; a table and a report page come at the end.
 """
 
-import dataclasses
 import platform
 import shutil
 import time
@@ -207,7 +206,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         scenario = load_scenario(fleet.scenario)
         robots = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
         flights = tuple(
-            Flight(f"flight {f.seed}", load_flight(Path(f.log)), _summary(f)) for f in result.flights if f.log
+            Flight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
         )
         video = options.out / "flight.gif"
         if flights:
@@ -231,9 +230,16 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         write_demo_report(data, options.out / "report.html")
 
 
-def _summary(flight: Any) -> dict[str, Any]:
-    names = ("success", "arrived_s", "collisions", "min_distance_m", "filter_active_share")
-    return {name: value for name, value in dataclasses.asdict(flight).items() if name in names}
+def judged(flight: Any) -> dict[str, Any]:
+    """What the judge says of a `FlightFigures`, by the heads of the report's table, which has the rest from the log."""
+    from robomarl.field.units import metres
+
+    return {
+        "succeeded": "yes" if flight.success else "no",
+        "arrived after": None if flight.arrived_s is None else f"{flight.arrived_s:.2f} s",
+        "collisions": flight.collisions,
+        "least distance at any physics step": metres(flight.min_distance_m),
+    }
 
 
 def messages(result: Any, robots: tuple[str, ...]) -> tuple[Any, Any]:

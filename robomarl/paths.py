@@ -28,11 +28,6 @@ def scenarios_dir() -> Path:
     return share_dir() / "sim" / "scenarios"
 
 
-def models_dir() -> Path:
-    """MJCF models."""
-    return share_dir() / "sim" / "models"
-
-
 def bundles_dir() -> Path:
     """Trained bundles that ship with robomarl, one folder each."""
     return share_dir() / "policies"
@@ -41,16 +36,6 @@ def bundles_dir() -> Path:
 def recipes_dir() -> Path:
     """Training recipes, `NAME.toml`."""
     return share_dir() / "policies" / "recipes"
-
-
-def launch_dir() -> Path:
-    """ROS 2 launch files."""
-    return share_dir() / "ros_nodes" / "launch"
-
-
-def params_dir() -> Path:
-    """ROS 2 parameter files."""
-    return share_dir() / "ros_nodes" / "params"
 
 
 def missions_dir() -> Path:

@@ -1,11 +1,17 @@
 """The command line as a stranger meets it: help, lists, mistakes, JSON files. Real processes where it matters."""
 
 import json
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from robomarl import cli
+from robomarl.config import UserError
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,6 +49,16 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["list", "--json", "/dev/null/x.json"], "can't be written"),
         (["train"], "name a SCENARIO or a --recipe"),
         (["train", "swap_f"], "Unknown scenario 'swap_f'"),
+        (["train", "swap_44"], "did you mean 'swap_4'? A team of 44 is trained with `swap_4 --count 44`."),
+        (["train", "soccer_2v2", "--count", "3"], "--count 3: the name soccer_2v2 ends with no number"),
+        (["train", "--recipe", "swap_4", "--count", "3"], "--count 3 needs a SCENARIO"),
+        (["train", "swap_4", "--minutes", "-1"], "--minutes -1 is out of range; it must be above 0."),
+        (["train", "swap_4", "--minutes", "nan"], "--minutes nan is out of range; it must be above 0."),
+        (["train", "swap_4", "--seed", "-1"], "--seed -1 is out of range; it must be at least 0."),
+        (["eval", "swap_4", "--episodes", "0"], "--episodes 0 is out of range; it must be at least 1."),
+        (["prove", "swap_4", "--loss", "1.5"], "--loss 1.5 is out of range; it must be from 0 to 1."),
+        (["prove", "swap_4", "--worst", "--scales", "1", "-2"], "--scales -2 is out of range; it must be above 0."),
+        (["export", "runs/x", "--team-size", "0", "4"], "--team-size 0 is out of range; it must be at least 1."),
         (["train", "swap_4", "--recipe", "nothing"], "Unknown recipe 'nothing'"),
         (["eval", "nothing"], "Unknown policy 'nothing'"),
         (["eval", "swap_4", "--perturb", "mas_scale=1"], "mas_scale"),
@@ -60,6 +76,82 @@ def test_mistakes_are_one_sentence_and_a_failure(
     output = capsys.readouterr()
     assert said in output.err + output.out
     assert "Traceback" not in output.err
+
+
+def shell(words: str, cwd: Path, command: str = f"{sys.executable} -m robomarl") -> subprocess.CompletedProcess[str]:
+    """A real shell, whose status is that of the command before the pipe."""
+    line = f"set -o pipefail; {command} {words}"
+    return subprocess.run(["bash", "-c", line], cwd=cwd, capture_output=True, text=True)
+
+
+def test_python_m_robomarl_is_the_command_line(root: Path) -> None:
+    """Where no script is on the path."""
+    done = shell("--version", root)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("robomarl ")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "PYTHONUNBUFFERED=1 "])
+@pytest.mark.parametrize("words", ["list", "train --help"])
+def test_a_reader_that_leaves_gets_no_traceback(root: Path, words: str, unbuffered: str) -> None:
+    """As with `| head`: this reader has gone before the first line is printed."""
+    done = shell(f"{words} | (exec <&-; sleep 0.1)", root, f"{unbuffered}{sys.executable} -m robomarl")
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_another_pipe_that_breaks_is_no_quiet_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A command that can't talk to a process of its own has failed; somebody reads what it prints."""
+    import robomarl.cli.list as command
+
+    def run(_args: object) -> None:
+        raise BrokenPipeError("ssh has gone")
+
+    monkeypatch.setattr(command, "run", run)
+    with (tmp_path / "out").open("w") as stream, pytest.raises(BrokenPipeError, match="ssh has gone"):
+        monkeypatch.setattr(sys, "stdout", stream)
+        cli.main(["list"])
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_positional_words_have_names_in_the_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`flash BUNDLE FLEET`, and not `flash STR STR`."""
+    with pytest.raises(SystemExit):
+        cli.main([name, "--help"])
+    words = capsys.readouterr().out.partition("─ options")[0]
+    assert not re.search(r"│ \W*(STR|PATH|INT|FLOAT)\b", words), words
+
+
+def test_a_team_of_another_size_is_asked_for_in_so_many_words() -> None:
+    """And has the recipe of the scenario that was named."""
+    from robomarl.cli.train import Args, choose
+
+    config, scenario, _ = choose(Args("swap_4", count=7))
+    shipped, _, _ = choose(Args("swap_4"))
+    assert (config.scenario, scenario.count, scenario.name) == ("swap_7", 7, "swap_7")
+    assert replace(config, scenario="swap_4") == shipped
+    assert choose(Args("swap_8"))[1].count == 8
+
+
+def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked for a scenario: the run has one."""
+    from robomarl.cli.train_names import named_run
+
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"--resume goes on with a run: name its folder.* below runs/: none\."):
+        named_run("", None)
+    for name in ("mine", "many/seed_0"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "config.json").write_text("{}")
+    with pytest.raises(UserError, match=r"below runs/: runs/many/seed_0, runs/mine\."):
+        named_run("", None)
+    found = [named_run(word, None) for word in ("runs/mine", "runs/many", "swap_4")]
+    assert named_run("swap_4", Path("elsewhere")) == Path("elsewhere")
+    assert found == [Path("runs/mine"), Path("runs/many"), Path("runs/swap_4")]
+
+
+def test_every_extra_of_the_package_brings_something(root: Path) -> None:
+    """What is installed with `robomarl[X]` is named in a sentence when it is missing; cuda, bench and dev are not."""
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(cli.EXTRAS) == set(extras) - {"cuda", "bench", "dev"}
 
 
 def test_missing_extra_is_one_sentence_with_the_pip_command(capsys: pytest.CaptureFixture[str]) -> None:

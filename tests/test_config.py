@@ -44,7 +44,7 @@ def test_good_file_is_read_and_written_back() -> None:
     [
         ({"shaer": 1}, ("unknown key 'shaer'", "did you mean 'share'")),
         ({"zzz": 1}, ("unknown key 'zzz'", "allowed: version, inner")),
-        ({"inner": {}}, ("'inner.size_m' is missing", "at least")),
+        ({"inner": {}}, ("'inner.size_m' is missing", "above 0")),
         ({"inner": {"size_m": -1}}, ("inner.size_m = -1.0", "out of range")),
         ({"inner": {"size_m": "2 m"}}, ("inner.size_m must be a finite number", "'2 m'")),
         ({"inner": {"size_m": True}}, ("inner.size_m must be a finite number", "True")),

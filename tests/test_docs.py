@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from robomarl.cli import COMMANDS
+from robomarl.sim.baselines import SCRIPTS
 
 
 def _blocks(root: Path, language: str) -> list[str]:
@@ -52,6 +53,18 @@ def test_commands_and_files_of_the_readme_exist(root: Path) -> None:
     for name in re.findall(r"\]\(([^)#]+)\)", text):
         assert (root / name).is_file(), name
     assert (root / "docs" / "swap_4.gif").stat().st_size < 1_000_000
+
+
+def test_figures_are_of_bundles_that_ship(root: Path) -> None:
+    """A row may say what training came to, but none has a figure of a shipped bundle's forerunner in its place."""
+    rows = (root / "docs" / "benchmarks.md").read_text().splitlines()
+    assert not [row for row in rows if "before this one" in row]
+    shipped = {file.parent.name for file in (root / "policies").glob("*/bundle.json")}
+    evaluated = {
+        name for row in rows for name in re.findall(r"`robomarl (?:eval|verify) (?:policies/)?([a-z]\w+)", row)
+    }
+    scripted = {"baseline", "law", *SCRIPTS, "runs"}
+    assert evaluated <= shipped | scripted, evaluated - shipped - scripted
 
 
 def test_examples_are_few_and_short(root: Path) -> None:

@@ -98,7 +98,7 @@ def flashes(server, folder: Path, bundles: list[Path]) -> list[Row]:
 
 def robomarl(*words: object) -> float:
     """Seconds of a command."""
-    return seconds(lambda: python("-m", "robomarl.cli", *map(str, words)))
+    return seconds(lambda: python("-m", "robomarl", *map(str, words)))
 
 
 def python(*words: str) -> subprocess.CompletedProcess[str]:

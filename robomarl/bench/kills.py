@@ -29,7 +29,7 @@ def write_recipe(file: Path, rows: int) -> Path:
 def train(recipe: Path, out: Path) -> subprocess.Popen:
     """Start `robomarl train`, or resume it where the run folder is there."""
     words = ["--resume"] if (out / "config.json").is_file() else ["--recipe", str(recipe)]
-    command = [sys.executable, "-m", "robomarl.cli", "train", *words, "--out", str(out)]
+    command = [sys.executable, "-m", "robomarl", "train", *words, "--out", str(out)]
     return subprocess.Popen([*command, "--quiet", "--save-every-s", "0.1"], stdout=subprocess.DEVNULL)
 
 

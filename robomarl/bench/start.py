@@ -12,7 +12,7 @@ REPEATS, NODE_REPEATS = 7, 3
 
 def rows() -> list[Row]:
     """`robomarl --help`; the policy node from exec to ready where ROS 2 can be imported."""
-    command = [sys.executable, "-m", "robomarl.cli", "--help"]
+    command = [sys.executable, "-m", "robomarl", "--help"]
     call = lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: E731
     call()
     took = median(seconds(call) for _ in range(REPEATS))

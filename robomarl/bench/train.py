@@ -183,7 +183,7 @@ def shell_to_first_update() -> float:
     """Seconds from exec to the first row of metrics of a real run."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
-        command = [sys.executable, "-m", "robomarl.cli", "train", "swap_4", "--quiet", "--out", str(out)]
+        command = [sys.executable, "-m", "robomarl", "train", "swap_4", "--quiet", "--out", str(out)]
         started = time.perf_counter()
         process = subprocess.Popen(command)
         while not metrics(out) and process.poll() is None:

@@ -6,6 +6,8 @@ Each command is a module of this package with a frozen dataclass `Args`, which t
 
 import importlib
 import json
+import os
+import select
 import sys
 from pathlib import Path
 from typing import Any
@@ -45,14 +47,37 @@ EXTRAS = {
         "lifecycle_msgs",
         "mcap",
     ),
-    "torch": ("torch",),
 }
 """Which optional extra of the package brings which module."""
 
 
+NOBODY_READS = 128 + 13
+"""Exit status where the reader of our output has gone, as in `robomarl list | head`: that of a SIGPIPE in a shell."""
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 on success only."""
-    words = [*(sys.argv[1:] if argv is None else argv)]
+    try:
+        try:
+            return dispatch([*(sys.argv[1:] if argv is None else argv)])
+        finally:
+            sys.stdout.flush()  # here, and not when Python ends, which would print a traceback
+    except BrokenPipeError:
+        if has_reader(sys.stdout.fileno()):
+            raise  # another pipe broke
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+
+
+def has_reader(descriptor: int) -> bool:
+    """Whether what is written to the descriptor still gets somewhere: not so once the other end of a pipe is closed."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def dispatch(words: list[str]) -> int:
+    """Find the command that the words name, and run it; returns the exit status."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else 2
@@ -69,12 +94,15 @@ def main(argv: list[str] | None = None) -> int:
 
 def run_command(name: str, words: list[str]) -> int:
     """Parse one command's options, run it, write its figures; returns the exit status."""
+    from robomarl.cli.ranges import check_ranges
     from robomarl.config import UserError
 
     try:
         words, json_file = take_json(words)
         module = importlib.import_module(f"robomarl.cli.{name.replace('-', '_')}")
-        figures = module.run(parse(module, name, words))
+        args = parse(module, name, words)
+        check_ranges(args)
+        figures = module.run(args)
         if json_file is not None:
             write_json(json_file, figures)
         return 0 if (figures or {}).get("passed", (figures or {}).get("ok", True)) else 1

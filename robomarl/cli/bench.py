@@ -14,7 +14,7 @@ from robomarl.config import UserError
 class Args:
     """Options of `robomarl bench`."""
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME ...]")] = ()
     """Benchmarks to run; all by default."""
     case: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Only this case of a benchmark that has several, as in `bench train --case start`; may be given several times."""

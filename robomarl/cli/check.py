@@ -6,18 +6,20 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.config import Natural, Positive
+
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl check`."""
 
-    scenario: Annotated[str, tyro.conf.Positional]
+    scenario: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENARIO")]
     """Name or file."""
     sims: tuple[Literal["fast", "mujoco", "mjx"], ...] = ("fast", "mujoco", "mjx")
     """Engines."""
-    seconds: float = 2.0
+    seconds: Positive = 2.0
     """How long they fly."""
-    seed: int = 0
+    seed: Natural = 0
     """Starts, randomization, wind and commands."""
 
 

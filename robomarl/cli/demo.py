@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from robomarl.config import Natural
+
 
 @dataclass(frozen=True)
 class Args:
@@ -13,7 +15,7 @@ class Args:
     """Fly the bundle that ships instead of training one (at most 90 s)."""
     out: Path = Path("runs/demo")
     """Folder for the run, the bundle, the robots, the bag and the report."""
-    seed: int = 0
+    seed: Natural = 0
     """Of training, evaluation and flights."""
 
 

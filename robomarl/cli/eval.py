@@ -6,22 +6,22 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.config import Count, Natural, UserError
 
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl eval`."""
 
-    policies: Annotated[tuple[str, ...], tyro.conf.Positional]
+    policies: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="POLICY ...")]
     """Bundles by name or folder, run folders, or `baseline`."""
     sim: Literal["fast", "mujoco", "mjx"] = "mujoco"
     """Engine."""
     scenario: str | None = None
     """Name or file; by default the one that the policy was trained for. Another team size is fine."""
-    episodes: int = 200
+    episodes: Count = 200
     """Episodes of each policy."""
-    seed: int = 0
+    seed: Natural = 0
     """Starts, weather and noise."""
     filter: Literal["full", "qp", "textbook", "upright", "off"] = "full"
     """Safety filter between policy and robot; upright: off until a vehicle that was thrown is upright."""
@@ -32,7 +32,7 @@ class Args:
     """Fly every variation that the scenario holds out from training as well."""
     sensitivity: Path | None = None
     """Plot the first policy's success against every randomized parameter, within and beyond training: .png or .svg."""
-    sensitivity_episodes: int = 40
+    sensitivity_episodes: Count = 40
     """Episodes of each point of that plot."""
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""

@@ -6,18 +6,20 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.config import Count
+
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl export`."""
 
-    run: Annotated[Path, tyro.conf.Positional]
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """Folder that `robomarl train --out` made; or a bundle, to which others are to be added."""
-    dir: Annotated[Path | None, tyro.conf.Positional] = None
+    dir: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
     """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
     name: str = ""
     """Name of the bundle; by default the name of its folder."""
-    team_size: tuple[int, int] | None = None
+    team_size: tuple[Count, Count] | None = None
     """Least and largest team that the bundle may fly in; by default exactly the scenario's."""
     average: tuple[str, ...] = ()
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""

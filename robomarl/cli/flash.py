@@ -11,9 +11,9 @@ import tyro
 class Args:
     """Options of `robomarl flash`."""
 
-    bundle: Annotated[str, tyro.conf.Positional]
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
     """Name of a bundle in policies/, its folder, or a ZIP file of it."""
-    fleet: Annotated[str, tyro.conf.Positional]
+    fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
     """Folder that relative folders of robots on this machine are below; by default the working directory."""

@@ -22,7 +22,7 @@ class Args:
     """status: what each robot has. rollback: all go back to the bundle before. verify: each robot checks what it
     has. prune: remove all but the current and the previous bundle. log: the robots' journals. setup: put robomarl
     itself on the robots."""
-    fleet: Annotated[str, tyro.conf.Positional]
+    fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
     """Folder that relative folders of robots on this machine are below; by default the working directory."""

@@ -6,26 +6,26 @@ from typing import Annotated, Any
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.config import Fraction, NonNegative, Positive, Range
 
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl identify-limits`."""
 
-    vehicle: Annotated[str, tyro.conf.Positional]
+    vehicle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="VEHICLE")]
     """Name or file."""
     scenario: tuple[str, ...] = ()
     """Scenarios whose conditions count, names or files; by default all that have this vehicle."""
-    accel_error: float | None = None
+    accel_error: NonNegative | None = None
     """The smallest delay is chosen that needs no larger accel_error_m_s2 than this; by default the file's."""
-    early_s: float | None = None
+    early_s: NonNegative | None = None
     """Earliest effect of a command; by default half of each delay, as the filter assumes."""
-    tolerance: float = 0.01
+    tolerance: Positive = 0.01
     """What a change of velocity may be off beyond the model [m/s]."""
-    margin: float = 1.15
+    margin: Annotated[float, Range(1)] = 1.15
     """Factor on every figure but the delay."""
-    turns: float = 1.0
+    turns: Fraction = 1.0
     """Share of the largest yaw rate that is commanded on the way."""
     quick: bool = False
     """Fly a quarter of it."""
@@ -39,8 +39,6 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.sim.limits.measure import chosen, for_file, make_rig, measure, rows
     from robomarl.sim.limits.scenarios import grouped, scenarios_of
 
-    if args.margin < 1 or args.tolerance <= 0:
-        raise UserError(f"--margin {args.margin:g} must be 1 at least and --tolerance {args.tolerance:g} above 0.")
     vehicle = load_any_vehicle(args.vehicle)
     groups = grouped(scenarios_of(args.vehicle, vehicle, args.scenario))
     config = for_file(settings(args), vehicle.safety)

@@ -15,9 +15,9 @@ class Args:
     """new NAME: make a key pair on this machine. list [FLEET]: the keys here, and whom the robots trust. sign NAME
     BUNDLE: sign a bundle. trust NAME FLEET: all robots take what NAME signed, and nothing unsigned. revoke NAME
     FLEET: they no longer do."""
-    name: Annotated[str, tyro.conf.Positional] = ""
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = ""
     """Name of the key (for `list`: of the fleet); `trust` also takes the path of a .pub file."""
-    target: Annotated[str, tyro.conf.Positional] = ""
+    target: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[BUNDLE|FLEET]")] = ""
     """Bundle for sign, fleet for trust and revoke."""
     root: Path = Path()
     """Folder that relative folders of robots on this machine are below; by default the working directory."""

@@ -8,16 +8,16 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, Range, UserError
 
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl prove`."""
 
-    target: Annotated[str, tyro.conf.Positional]
+    target: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENARIO|BUNDLE|VEHICLE")]
     """Scenario or bundle: its vehicle, its rate and its team. Or a vehicle."""
-    agent_steps: float = 2e5
+    agent_steps: Annotated[float, Range(1)] = 2e5
     """Decisions of single robots, at least."""
     filter: Literal["full", "qp", "textbook", "off"] = "full"
     """Safety filter; full is qp until there is a certificate."""
@@ -25,17 +25,17 @@ class Args:
     """Nominal commands that hunt the others, or that trade places."""
     adversaries: tuple[str, ...] = ()
     """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
-    count: int | None = None
+    count: Count | None = None
     """Robots in a team; by default the scenario's, or 8."""
-    rate_hz: float | None = None
+    rate_hz: Positive | None = None
     """Decisions per second; by default the scenario's, or 50."""
-    delay_s: float | None = None
+    delay_s: NonNegative | None = None
     """Another delay than the vehicle's, for the filter and for the robots."""
-    seconds: float = 10.0
+    seconds: Positive = 10.0
     """Length of an episode."""
-    loss: float = 0.3
+    loss: Fraction = 0.3
     """Share of the messages that do not arrive."""
-    seed: int = 0
+    seed: Natural = 0
     """Of everything that is drawn."""
     out: Path | None = None
     """Folder for what is flown, batch by batch, and for the report page."""
@@ -43,15 +43,15 @@ class Args:
     """Go on with the campaign in `--out`."""
     worst: bool = False
     """Look for trouble: directed errors and a search, until the first contact; prints the robustness factor."""
-    episodes: int | None = None
+    episodes: Count | None = None
     """With `--worst`: of two robots at the declared bounds, 20 000; with `--sim mujoco` of each variation, 24."""
-    team_episodes: int = 500
+    team_episodes: Natural = 500
     """With `--worst`: episodes of four to eight robots."""
-    scales: tuple[float, ...] = ()
+    scales: tuple[Positive, ...] = ()
     """With `--worst`: scales of all declared bounds; by default 1, then up (or down) to the first contact."""
     sim: Literal["point", "mujoco"] = "point"
     """With `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a scenario or bundle)."""
-    workers: int = os.cpu_count() or 1
+    workers: Count = os.cpu_count() or 1
     """Processes. The figures don't depend on them."""
 
 
@@ -67,8 +67,6 @@ def run(args: Args) -> dict[str, Any]:
         return run_worst(args)
     if args.sim != "point":
         raise UserError(f"--sim {args.sim} needs --worst.")
-    if args.agent_steps < 1:
-        raise UserError(f"--agent-steps {args.agent_steps:g} must be at least 1.")
     if args.resume and not args.out:
         raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
     trial = trial_of(args)

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from robomarl.config import UserError
-
 if TYPE_CHECKING:
     from robomarl.cli.prove import Args
 
@@ -13,10 +11,6 @@ SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distanc
 
 def run_worst(args: "Args") -> dict[str, Any]:
     """Attack, print, and return the figures."""
-    if (args.episodes is not None and args.episodes < 1) or args.team_episodes < 0:
-        raise UserError("--episodes must be at least 1, and --team-episodes at least 0.")
-    if any(scale <= 0 for scale in args.scales):
-        raise UserError("--scales must be above 0.")
     return {"scenario": args.target, **(_in_mujoco(args) if args.sim == "mujoco" else _point_masses(args))}
 
 

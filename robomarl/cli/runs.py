@@ -13,7 +13,7 @@ from robomarl.config import UserError
 class Args:
     """Options of `robomarl runs`."""
 
-    folders: Annotated[tuple[Path, ...], tyro.conf.Positional] = ()
+    folders: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FOLDER ...]")] = ()
     """Run folders, or folders that hold some; runs/ by default."""
     plot: Path | None = None
     """Write the overlaid learning curves here: .svg or .png."""

@@ -11,26 +11,30 @@ from typing import Annotated, Any
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.cli.train_names import named_run, team_scenario
+from robomarl.config import Count, Natural, NonNegative, Positive, UserError
 
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl train`."""
 
-    scenario: Annotated[str, tyro.conf.Positional] = ""
-    """Scenario to train, by name or path; not needed with --recipe, or with --resume and --out."""
+    scenario: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[SCENARIO]")] = ""
+    """Scenario to train, by name or path; with --resume the run folder. Not needed with --recipe, or with --out and
+    --resume."""
+    count: Count | None = None
+    """Robots in the team, instead of as many as the name says: `swap_4 --count 7` is swap_7, with swap_4's recipe."""
     out: Path | None = None
     """Run folder; runs/SCENARIO by default."""
     recipe: str = ""
     """Recipe by name (policies/recipes) or path; by default the scenario's own, if there is one."""
-    seed: int | None = None
+    seed: Natural | None = None
     """Seed; by default the recipe's."""
-    seeds: int = 1
+    seeds: Count = 1
     """Train this many seeds side by side, from --seed on; each has a folder of its own below --out."""
-    minutes: float = math.inf
+    minutes: Positive = math.inf
     """Stop after this wall-clock time."""
-    steps: int | None = None
+    steps: Count | None = None
     """Agent-steps in all, instead of the recipe's; with --resume the run goes on to here."""
     resume: bool = False
     """Go on from the checkpoint in --out, with the recipe and scenario that are there."""
@@ -42,26 +46,25 @@ class Args:
     """Do not train: fit the policy to the task's own law, for `--init` to start from."""
     quiet: bool = False
     """No progress bar."""
-    save_every_s: float = 20.0
+    save_every_s: NonNegative = 20.0
     """Time between two checkpoints; what a kill costs at most."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Train, and say where the run is."""
     quiet_compiler()
-    from robomarl.sim.anyscenario import load_any_scenario
     from robomarl.train.runner import RunOptions, train_run
 
+    args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
-    config, seed = choose_recipe(args)
+    config, scenario, seed = choose(args)
     if args.profile:
         return print_profile(config)
-    out = args.out or Path("runs") / config.scenario
+    out = args.out or Path("runs") / Path(config.scenario).stem
     if args.imitate:
         return imitate(config, out, seed, args.quiet)
     times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
     options = RunOptions(out, seed, args.seeds, resume=args.resume, init=args.init, quiet=args.quiet, **times)
-    scenario: Any = load_any_scenario(config.scenario)
     rows = train_run(config, scenario, options)
     for folder, row in zip(options.folders.values(), rows, strict=True):
         print(
@@ -77,10 +80,12 @@ def run(args: Args) -> dict[str, Any]:
 
 def check(args: Args) -> None:
     """Raises `UserError` where options are missing or contradict each other."""
-    if not (args.scenario or args.recipe or (args.resume and args.out)):
+    if not (args.scenario or args.recipe or args.resume):
         raise UserError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
     if args.resume and args.init:
         raise UserError("--init starts a new run, --resume goes on with an old one; leave one of them out.")
+    if args.count and (args.resume or not args.scenario):
+        raise UserError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
 
 
 def quiet_compiler() -> None:
@@ -126,19 +131,20 @@ def write_report(out: Path) -> None:
     print(f"report: {out / 'report.html'}")
 
 
-def choose_recipe(args: Args) -> tuple[Any, int]:
-    """The configuration and seed that the options ask for; of a run that goes on, those in its folder."""
+def choose(args: Args) -> tuple[Any, Any, int]:
+    """The configuration, scenario and seed that the options ask for; of a run that goes on, those in its folder."""
+    from robomarl.sim.anyscenario import load_any_scenario
     from robomarl.train.checkpoint import load_recipe_of
     from robomarl.train.config import TrainConfig, load_recipe, recipe_names
 
-    out = args.out or Path("runs") / args.scenario
-    if args.resume:
-        first = out if args.seeds == 1 else out / f"seed_{args.seed or 0}"
-        config, _, about = load_recipe_of(first)
-        return config, about["seed"] if args.seed is None else args.seed
+    if args.resume and args.out:
+        first = args.out if args.seeds == 1 else args.out / f"seed_{args.seed or 0}"
+        config, scenario, about = load_recipe_of(first)
+        return config, scenario, about["seed"] if args.seed is None else args.seed
     name = args.recipe or (args.scenario if args.scenario in recipe_names() else "")
     config, seed = load_recipe(name) if name else (TrainConfig(scenario=args.scenario), 0)
     changes: dict[str, Any] = {"total_steps": args.steps} if args.steps else {}
     if args.scenario:
-        changes["scenario"] = args.scenario
-    return replace(config, **changes), seed if args.seed is None else args.seed
+        changes["scenario"] = team_scenario(args.scenario, args.count)
+    config = replace(config, **changes)
+    return config, load_any_scenario(config.scenario), seed if args.seed is None else args.seed

@@ -9,12 +9,17 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.config import Natural, NonNegative, Range
+
+LAST_DOMAIN = 232
+"""Of DDS, whose ports are numbered by the domain."""
+
 
 @dataclass(frozen=True)
 class Args:
     """Options of `robomarl up`."""
 
-    fleet: Annotated[str, tyro.conf.Positional]
+    fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
@@ -22,11 +27,11 @@ class Args:
     """Name or folder of a bundle for all robots, instead of what each was flashed with."""
     root: Path = Path()
     """Folder that the robots' relative folders are below; by default the working directory."""
-    flights: int = 0
+    flights: Natural = 0
     """Fly so many flights in the simulator, judge them, and end; 0: stay up until Ctrl-C."""
-    seed: int = 0
+    seed: Natural = 0
     """Of the first simulated flight."""
-    duration: float = 0.0
+    duration: NonNegative = 0.0
     """Seconds: the longest flight, the length of a match, or with --flights 0 how long to stay up; 0: no limit of its
     own."""
     autostart: bool = False
@@ -52,7 +57,7 @@ class Args:
     """Record nothing."""
     out: Path = Path("runs/flights")
     """Folder for the flights' true logs."""
-    domain_id: int | None = None
+    domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
     """ROS domain; by default one that nothing else on this machine uses."""
 
 
@@ -68,8 +73,6 @@ def run(args: Args) -> dict[str, Any]:
     args = replace(args, record=recording(args, fleet.name))
     if args.ground and not args.sim:
         raise UserError("--ground needs --sim mujoco: real robots are where they are.")
-    if args.flights < 0:
-        raise UserError(f"--flights {args.flights} must not be negative.")
     if (args.flights or args.mission) and not args.sim:
         word = "--flights" if args.flights else "--mission"
         raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")

@@ -10,7 +10,7 @@ import tyro
 class Args:
     """Options of `robomarl verify`."""
 
-    bundle: Annotated[str, tyro.conf.Positional]
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
     """Name of a bundle in policies/, or its folder."""
 
 

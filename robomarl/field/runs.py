@@ -20,7 +20,7 @@ class Flight(NamedTuple):
     name: str
     log: FlightLog
     summary: dict[str, Any] = {}
-    """Figures to show beside the computed ones, name -> value; units belong into the name."""
+    """Figures to show beside the computed ones, by the head of their column, in words and with units."""
 
 
 class Run(NamedTuple):

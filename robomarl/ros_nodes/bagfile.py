@@ -1,29 +1,25 @@
 """A recording that can be read at any time, whatever happens to its writer: MCAP in the layout of rosbag2.
 
 Readers of MCAP want the end of the file first. So after every flush the file ends properly, without an index;
-the next flush writes over that end, in one call with its own. `close` adds the index. A write that was cut in
-the middle (a full disk, a power cut) is what `mend` is for.
+the next flush writes over that end, in one call with its own. `close` adds the index. A file whose last write was
+cut in the middle (a full disk, a power cut) has no end; `mcap recover` gives it one after its last whole record.
 """
 
 import importlib
 import math
 import os
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from mcap.data_stream import RecordBuilder
-from mcap.opcode import Opcode
 from mcap.records import DataEnd, Footer
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
 from robomarl.ros_nodes.topics import Topic
 
 STORAGE = "mcap"
-RECORD_HEAD = struct.Struct("<BQ")
-"""Operation code and length of what follows."""
 FOREVER = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -187,22 +183,6 @@ class _EndedFile:
         """Close the file."""
         os.fsync(self._file)
         os.close(self._file)
-
-
-def mend(path: Path) -> int:
-    """Give an MCAP file whose writing was cut off a proper end after its last whole record; returns bytes dropped."""
-    data = path.read_bytes()
-    at = len(MCAP0_MAGIC)
-    while at + RECORD_HEAD.size <= len(data):
-        code, size = RECORD_HEAD.unpack_from(data, at)
-        if code == Opcode.DATA_END or at + RECORD_HEAD.size + size > len(data):
-            break
-        at += RECORD_HEAD.size + size
-    with path.open("r+b") as file:
-        file.truncate(at)
-        file.seek(at)
-        file.write(_END)
-    return len(data) - at
 
 
 def definition_of(message: Any) -> str:

@@ -153,15 +153,6 @@ def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOF
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=list(team), points=[point])
 
 
-def truth_to(message: MultiDOFJointTrajectory) -> tuple[Estimate, float]:
-    """True states [N, ...] and their stamp [s]."""
-    _check_frame(message.header)
-    places, motions = points_of(message)[0].transforms, points_of(message)[0].velocities
-    pos, quat = [xyz_of(t.translation) for t in places], [quat_of(t.rotation) for t in places]
-    vel, omega = [xyz_of(t.linear) for t in motions], [xyz_of(t.angular) for t in motions]
-    return Estimate(*(np.array(part) for part in (pos, quat, vel, omega))), stamp_of(message.header)
-
-
 def pose_to(message: PoseStamped) -> tuple[Goal, float]:
     """A pose that was sensed, and its stamp [s].
 

@@ -6,7 +6,6 @@ probability 1 / b a message, and a good one with p / (b (1 - p)).
 """
 
 import heapq
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,11 +64,6 @@ class Link:
         while self._waiting and self._waiting[0][0] <= now_s:
             arrived.append(heapq.heappop(self._waiting)[2])
         return arrived
-
-    @property
-    def next_s(self) -> float:
-        """When the next one arrives; inf if none is on its way."""
-        return self._waiting[0][0] if self._waiting else math.inf
 
 
 def is_cut(sender: str, receiver: str, cut: tuple[str, ...]) -> bool:

@@ -90,11 +90,6 @@ class Mailbox:
         """Messages so far."""
         return Count(self._received, self._lost)
 
-    @property
-    def num_publishers(self) -> int:
-        """How many publish on the topic now."""
-        return self._node.count_publishers(self.name)
-
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
         """Everything that has come since the last call, oldest first, with the middleware's message info."""
         kind, raw, handle = self.subscription.msg_type, self.subscription.raw, self.subscription.handle

@@ -51,10 +51,6 @@ class TeamAgreement:
         if said.state in JOINED:
             self._joined.add(said.robot)
 
-    def bundle_of(self, robot: str) -> str:
-        """What a team-mate flies; "" if it has not said so."""
-        return self._heard[robot][0].bundle_id if robot in self._heard else ""
-
     def state_of(self, robot: str) -> State | None:
         """What a team-mate said last that it does."""
         return self._heard[robot][0].state if robot in self._heard else None

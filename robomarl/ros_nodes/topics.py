@@ -161,11 +161,6 @@ def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
     return f"{base}/{robot}/link/{source}/{topic.name}"
 
 
-def qos_text(topic: Topic) -> str:
-    """Quality of service in words, as in the README."""
-    return f"{'reliable' if topic.reliable else 'best effort'}{', latched' if topic.latched else ''}, {topic.depth}"
-
-
 def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
     """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
     plays = task == SOCCER

@@ -22,7 +22,7 @@ from robomarl.paths import scenarios_dir
 from robomarl.safety.bodies import Obstacle
 from robomarl.sim.clock import Clock
 from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
-from robomarl.sim.places import GoalConfig, StartConfig, check_places
+from robomarl.sim.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.sim.radio import check_radio, widest_load_m
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.types import GRAVITY_M_S2
@@ -76,6 +76,13 @@ class RadioConfig:
     """From the sender's stamp to the receiver."""
     max_age_s: Positive
     """Older messages count as not heard."""
+
+    def __post_init__(self) -> None:
+        """Check that messages arrive in time."""
+        if self.latency_s >= self.max_age_s:
+            raise ValueError(
+                f"latency_s = {self.latency_s:g} must be below max_age_s = {self.max_age_s:g}, or nobody is ever heard."
+            )
 
 
 @dataclass(frozen=True)
@@ -202,10 +209,12 @@ class Scenario(Clock):
         return max(self.start.ring_radius_m, float(needed))
 
     @property
-    def widest_m(self) -> float:
-        """Largest distance of two robots that nothing ties together: from corner to corner, or across the ring."""
-        ring = 2 * (self.ring_radius_m + max(self.start.jitter_m, self.goal.jitter_m))
-        return max(math.dist(self.arena.low_m, self.arena.high_m), ring)
+    def used_m(self) -> dict[str, Box]:
+        """Boxes in which robots, or what they carry, start and are sent, by section of the file; world frame."""
+        if self.load:
+            spans = {"load.start": self.load.start, "load.goal": self.load.goal}
+            return {section: (span.low_m, span.high_m) for section, span in spans.items()}
+        return used_boxes(self.start, self.goal, self.ring_radius_m)
 
 
 def load_scenario(name: str) -> Scenario:
@@ -227,12 +236,14 @@ def check_scenario(scenario: Scenario, file: str) -> None:
     """Check the scenario against its vehicle, and what its sections say against each other.
 
     Raises:
-        UserError: no such vehicle, or one that cannot carry the load; or robots can get out of each other's range.
+        UserError: no such vehicle, or one that cannot carry the load; somebody starts or is sent outside of the arena;
+            or robots can get out of each other's range.
     """
-    vehicle = load_vehicle(scenario.vehicle)
+    vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
+    check_room(scenario.used_m, room, file)
     if scenario.load is None or scenario.cables is None:
         if scenario.count > 1:
-            check_radio(scenario.radio.range_m, scenario.widest_m, "in [arena] and on the ring of [start]", file)
+            check_radio(scenario.radio.range_m, math.dist(*room), "in [arena]", file)
         return
     if vehicle.carrier is None:
         raise UserError(f"{file}: vehicle = {scenario.vehicle!r} has no section carrier; name one that carries loads.")
@@ -249,16 +260,25 @@ def scenario_names() -> list[str]:
     return sorted(p.stem for p in scenarios_dir().glob("*.toml"))
 
 
+def has_file(name: str) -> bool:
+    """Whether a scenario by name or path has a file of its own, and is no further size of a family."""
+    return _path(name).is_file()
+
+
 def read_scenario(name: str) -> tuple[dict[str, Any], str]:
     """The keys of a scenario by name or path, with what it extends, and the file's name for errors.
 
     Raises:
         UserError: unknown name or bad TOML.
     """
-    path = Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
+    path = _path(name)
     if not path.is_file():
         return _family(name), f"{name}.toml"
     return read_toml(path, lambda base: read_scenario(base)[0]), path.name
+
+
+def _path(name: str) -> Path:
+    return Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
 
 
 def _family(name: str) -> dict[str, Any]:

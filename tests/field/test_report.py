@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robomarl.demo import judged
 from robomarl.field.report import DemoReport, Flight, write_demo_report, write_run_report
+from robomarl.ros_nodes.figures import figures_of
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 
@@ -179,6 +181,21 @@ def test_a_demo_page_shows_everything(synthetic: ModuleType, run_dir: Path, tmp_
     assert "ROS 2: 5 of 5 flights succeeded, no collision" in words
     assert "93.0–98.3" in words, "Wilson's interval of 193 of 200"
     assert all(value in words for value in ("Messages lost", "12 min 24 s".replace(" ", "\xa0"), "overruns", "cf4"))
+
+
+def test_the_flights_are_judged_in_words(synthetic: ModuleType, tmp_path: Path):
+    """No key of the figures, as in `min_distance_m`, stands beside the heads."""
+    ticks = {name: [{"active": 1, "filtered": 0, "reason": 0, "latency_us": 400.0, "late_us": 20.0, "skipped": 0}]
+             for name in ("cf1", "cf2")}  # fmt: skip
+    score = {"seed": 7, "failed": 0, "collisions": 0, "min_distance_m": 0.4371, "flight_s": 5.0, "log": ""}
+    arrived = figures_of({**score, "succeeded_s": 4.532, "time_limit_s": 8.0}, ticks, "")
+    late = figures_of({**score, "succeeded_s": float("nan"), "time_limit_s": 8.0}, ticks, "the time limit")
+    flights = tuple(Flight("flight", synthetic.make_flight(2, seconds=2.0), judged(f)) for f in (arrived, late))
+    write_demo_report(DemoReport(flights=flights, robots=("cf1", "cf2")), tmp_path / "demo.html")
+    heads = re.findall(r'<th scope="col">(.*?)</th>', (tmp_path / "demo.html").read_text())
+    assert "least distance at any physics step" in heads and not [head for head in heads if "_" in head]
+    words = check(tmp_path / "demo.html").text
+    assert {"yes", "4.53 s", "0.437\xa0m", "no", "–"} <= set(words) and "True" not in words
 
 
 def test_an_empty_demo_makes_a_page(tmp_path: Path):

@@ -1,7 +1,9 @@
 """What was flushed can be read, whatever happens to the writer; rosbags is the reader."""
 
+import contextlib
 import os
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -14,13 +16,16 @@ pytest.importorskip("rclpy")
 pytest.importorskip("rosbags")
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.serialization import serialize_message
+from mcap.exceptions import EndOfFile, InvalidMagic
+from mcap.records import Message
+from mcap.stream_reader import StreamReader
+from rclpy.serialization import deserialize_message, serialize_message
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.bagfile import BagWriter, definition_of, mend
+from robomarl.ros_nodes.bagfile import BagWriter, definition_of
 from robomarl.ros_nodes.rosnode import message_class
 from robomarl.ros_nodes.topics import recorded_topics
 
@@ -105,34 +110,32 @@ def test_what_was_flushed_survives_kill_9(tmp_path: Path, root: Path):
     process.communicate()
     try:
         found = read_back(tmp_path / "bag")
-    except Exception:  # killed within a write: the kernel may leave half of it
-        mend(tmp_path / "bag" / "bag_0.mcap")
-        found = read_back(tmp_path / "bag")
-    assert [x for _, _, x in found][: flushed + 1] == list(range(flushed + 1))
+        values = [x for _, _, x in found]
+    except Exception:  # killed within a write: the kernel may leave half of it, and no end
+        values = whole_records(tmp_path / "bag" / "bag_0.mcap")
+    assert values[: flushed + 1] == list(range(flushed + 1))
 
 
-@pytest.mark.parametrize("cut", [1, 20, 49, 51, 90, 150, 333])
-def test_a_file_that_was_cut_off_is_mended(tmp_path: Path, cut: int):
+def whole_records(file: Path) -> list[float]:
+    """What `mcap recover` gets out of a file without an end: all messages up to the last whole record."""
+    values = []
+    with file.open("rb") as stream, contextlib.suppress(EndOfFile, InvalidMagic, struct.error):
+        for record in StreamReader(stream).records:
+            if isinstance(record, Message):
+                values.append(deserialize_message(record.data, PoseStamped).pose.position.x)
+    return values
+
+
+@pytest.mark.parametrize("cut", [1, 20, 49, 51, 90])
+def test_of_a_file_that_was_cut_off_all_whole_records_can_be_read(tmp_path: Path, cut: int):
     bag, channel = start(tmp_path / "bag")
     for i in range(40):
         bag.write(channel, 10**9 + i, 10**9, pose(i))
         bag.flush()
     path = tmp_path / "bag" / "bag_0.mcap"
     path.write_bytes(path.read_bytes()[:-cut])
-    mend(path)
-    found = [x for _, _, x in read_back(tmp_path / "bag")]
-    assert found == list(range(len(found)))
-    assert len(found) >= 38 if cut < 150 else 36
-
-
-def test_a_sound_file_is_not_changed_by_mending(tmp_path: Path):
-    bag, channel = start(tmp_path / "bag")
-    bag.write(channel, 10**9, 10**9, pose(1))
-    bag.flush()
-    path = tmp_path / "bag" / "bag_0.mcap"
-    before = path.read_bytes()
-    mend(path)
-    assert path.read_bytes() == before
+    found = whole_records(path)
+    assert found == list(range(len(found))) and len(found) >= 38
 
 
 def test_a_folder_that_exists_is_not_written_into(tmp_path: Path):

@@ -18,6 +18,7 @@ from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Broadcast, Estimate
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS
 from robomarl.view import Goal, Plan
+from tests.ros_nodes.truth import truth_to
 
 patient = settings(deadline=None, max_examples=50)
 numbers = st.floats(-1e3, 1e3)
@@ -120,7 +121,7 @@ def test_goal_there_and_back(goal: Goal):
 def test_truth_there_and_back(team: list[Estimate], stamp_s: float):
     stacked = Estimate(*(np.array(part) for part in zip(*team, strict=True)))
     names = [f"cf{i}" for i in range(len(team))]
-    back, _ = convert.truth_to(over_the_wire(convert.truth_from(names, stacked, stamp_s)))
+    back, _ = truth_to(over_the_wire(convert.truth_from(names, stacked, stamp_s)))
     for ours, theirs in zip(back, stacked, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
 

@@ -19,7 +19,7 @@ from robomarl.flight import load_flight
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.bundle import load_bundle
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
 from robomarl.ros_nodes.flights import Flight, Team, bring_up
@@ -28,6 +28,7 @@ from robomarl.ros_nodes.plan import PlanOptions
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.view import Goal
+from tests.ros_nodes.truth import truth_to
 
 pytestmark = pytest.mark.ros
 ROBOTS = ("left", "right")
@@ -40,7 +41,7 @@ class Rig:
     def __init__(self, team: Team, lines: list[str], folder: Path) -> None:
         self.team, self.console, self.lines, self.folder = team, team.console, lines, folder
         truth = topics.TRUTH
-        self._truth = Mailbox(team.console._node, truth, truth.of("sim"), convert.truth_to)
+        self._truth = Mailbox(team.console._node, truth, truth.of("sim"), truth_to)
 
     def truth(self) -> Estimate:
         """Newest true states, [N, ...] each."""

@@ -159,6 +159,11 @@ def test_parameter_files_name_parameters_that_exist(root: Path):
             assert set(content["ros__parameters"]) <= set(fields), path.name
 
 
+def qos_text(topic: topics.Topic) -> str:
+    """Quality of service in words, as in the README."""
+    return f"{'reliable' if topic.reliable else 'best effort'}{', latched' if topic.latched else ''}, {topic.depth}"
+
+
 def test_the_readme_lists_every_topic_as_it_is(root: Path):
     lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
     team = (*topics.TEAM_TOPICS, topics.CLOCK)
@@ -168,5 +173,5 @@ def test_the_readme_lists_every_topic_as_it_is(root: Path):
     for prefix, found in named:
         for topic in found:
             kind = topic.type.replace("/msg/", "/")
-            cells = (f"`{prefix}{topic.name}`", kind, topics.qos_text(topic), topic.rate, topic.frame, topic.content)
+            cells = (f"`{prefix}{topic.name}`", kind, qos_text(topic), topic.rate, topic.frame, topic.content)
             assert f"| {' | '.join(cells)} |" in lines, topic.name

@@ -15,7 +15,7 @@ from robomarl.field.match_report import write_match_report
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.matchlog import load_match
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.flights import Team, bring_up
 from robomarl.ros_nodes.match_figures import match_result
 from robomarl.ros_nodes.match_run import Match, MatchOptions
@@ -23,6 +23,7 @@ from robomarl.ros_nodes.rosnode import Mailbox
 from robomarl.ros_nodes.rules import Phase
 from robomarl.ros_nodes.state_machine import Order
 from tests.ros_nodes.playerbundle import make_player_bundle
+from tests.ros_nodes.truth import truth_to
 
 pytestmark = pytest.mark.ros
 # Four policy nodes and a simulator, on machines that have other things to do: what is late is not lost.
@@ -36,7 +37,7 @@ class Rig:
     def __init__(self, team: Team, folder: Path) -> None:
         self.console, self.folder, self.match = team.console, folder, Match(team, MATCH_S)
         node, truth, ball = team.console._node, topics.TRUTH, topics.BALL
-        self.truth = Mailbox(node, truth, truth.of("sim"), convert.truth_to)
+        self.truth = Mailbox(node, truth, truth.of("sim"), truth_to)
         self.ball = Mailbox(node, ball, ball.of(topics.WORLD), lambda message: (message.point.x, message.point.y))
 
     def places(self) -> np.ndarray:

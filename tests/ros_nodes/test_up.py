@@ -20,7 +20,8 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture):
     assert "Unknown fleet 'nowhere'" in errors(capsys, "nowhere")
     assert "--flights needs --sim mujoco" in errors(capsys, "local_4", "--flights", "2")
     assert "--ground needs --sim mujoco" in errors(capsys, "local_4", "--ground")
-    assert "must not be negative" in errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1")
+    said = errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1")
+    assert "--flights -1 is out of range; it must be at least 0." in said
 
 
 def test_without_ros_it_says_what_to_install(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):

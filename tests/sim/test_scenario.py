@@ -41,6 +41,18 @@ MISTAKES = {
     "[radio]\nrange_m = -1.0": "mine.toml: radio.range_m = -1.0 is out of range; it must be",
     "[radio]\nrang_m = 1.0": "mine.toml: unknown key 'radio.rang_m'; did you mean 'range_m'?",
     "[arena]\nlow_m = [0.0, 0.0]": "mine.toml: arena.low_m must be a list of 3 values, not 2.",
+    "[arena]\nlow_m = [-0.5, -3.5, 0.1]": (
+        "mine.toml: [arena] is too small: what [start] says reaches from -1.1 to 1.1 m on axis x, the arena from -0.5 "
+        "to 3.5; make low_m and high_m wider, or [start] smaller."
+    ),
+    "[arena]\nhigh_m = [3.5, 3.5, 1.0]": "what [start] says reaches from 1.1 to 1.3 m on axis z",
+    "count = 64": "what [start] says reaches from -6.214 to 6.214 m on axis x",
+    "[start]\nring_radius_m = 0.1\nmin_spacing_m = 0.1\n[goal]\njitter_m = 4.0": "what [goal] says reaches from -4.1",
+    '[start]\nplaces_m = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [3, 0, 1]]\n[goal]\nkind = "places"\n'
+    "places_m = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [3, 4, 1]]": "[goal] says reaches from -0.05 to 4.05 m on axis y",
+    "[radio]\nlatency_s = 20.0": (
+        "mine.toml: radio: latency_s = 20 must be below max_age_s = 0.5, or nobody is ever heard."
+    ),
     "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena: low_m must be below high_m on every axis.",
     "[rates]\nphysics_hz = 120.0": "mine.toml: rates.physics_hz = 120 must be a multiple of policy_hz = 50.",
     "[randomize]\nmass_scale = [1.1, 0.9]": "mass_scale = [1.1, 0.9] must be [low, high] with 0 <= low <= high.",
@@ -58,6 +70,13 @@ def test_mistakes_name_file_key_and_mend(tmp_path: Path, text: str):
     with pytest.raises(UserError) as caught:
         load_scenario(write(tmp_path, f'extends = "swap_4"\n{text}\n'))
     assert MISTAKES[text] in str(caught.value)
+
+
+def test_a_load_starts_in_the_arena(tmp_path: Path):
+    file = tmp_path / "mine.toml"
+    file.write_text('extends = "lift_3"\n[load.start]\nhigh_m = [1.0, 5.5, 1.5]\n')
+    with pytest.raises(UserError, match=r"what \[load.start\] says reaches from -1 to 5.5 m on axis y"):
+        load_scenario(str(file))
 
 
 def test_a_missing_key_is_named(tmp_path: Path):

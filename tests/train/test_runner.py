@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from robomarl.bench.kills import TIMEOUT_S, metrics, train, train_with_kills, write_recipe
+from robomarl.cli.train import Args, choose
 from robomarl.config import UserError
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.checkpoint import load_policy, load_run
@@ -163,6 +164,16 @@ def test_resume_goes_on_to_the_steps_that_are_asked_for(whole: Path, tmp_path: P
     assert load_run(out).config.total_steps == 192
 
 
+def test_a_run_goes_on_where_the_file_of_its_scenario_is_gone(whole: Path, tmp_path: Path) -> None:
+    """Recipe, scenario and seed are in the folder; `train --resume` needs no word but its name."""
+    out = tmp_path / "copy"
+    shutil.copytree(whole, out)
+    recipe = json.loads((out / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps({**recipe, "scenario": "gone.toml"}))
+    _, scenario, seed = choose(Args(resume=True, out=out))
+    assert (scenario, seed) == (load_scenario("swap_4"), 0)
+
+
 def test_a_metrics_line_that_a_kill_cut_short_is_dropped(tmp_path: Path) -> None:
     """The cut number looks like a smaller one; rows after the checkpoint go as well."""
     file = tmp_path / "metrics.csv"
@@ -178,7 +189,7 @@ def test_ctrl_c_keeps_a_checkpoint_that_resumes(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "robomarl.cli",
+        "robomarl",
         "train",
         "swap_4",
         "--recipe",

@@ -62,12 +62,7 @@ class SoccerScenario(Clock):
 
     def __post_init__(self) -> None:
         """Check what one section alone cannot show."""
-        for key, seconds in (("radio", self.radio.latency_s), ("eyes", self.eyes.latency_s)):
-            periods = seconds * self.rates.policy_hz
-            if abs(periods - round(periods)) > 1e-6:
-                raise ValueError(
-                    f"{key}.latency_s = {seconds:g} must be a multiple of the decision period, {self.period_s:g} s."
-                )
+        self._check_latencies()
         for key, roles in (("roles", self.roles), ("opponent.roles", self.opponent.roles)):
             if len(roles) != self.count:
                 raise ValueError(f"{key} has {len(roles)} entries for {self.count} robots; write one for each.")
@@ -78,6 +73,18 @@ class SoccerScenario(Clock):
         for name, values in self.held_out.items():
             if set(values) - known:
                 raise ValueError(f"held_out.{name}: {min(set(values) - known)!r} is not a randomized parameter.")
+
+    def _check_latencies(self) -> None:
+        """Check that what is seen and heard comes with a decision, and not too late for any."""
+        for key, seconds in (("radio", self.radio.latency_s), ("eyes", self.eyes.latency_s)):
+            periods = seconds * self.rates.policy_hz
+            if abs(periods - round(periods)) > 1e-6:
+                raise ValueError(
+                    f"{key}.latency_s = {seconds:g} must be a multiple of the decision period, {self.period_s:g} s."
+                )
+        if self.eyes.latency_s >= (limit_s := self.radio.max_age_s):
+            late = f"eyes.latency_s = {self.eyes.latency_s:g}"
+            raise ValueError(f"{late} must be below radio.max_age_s = {limit_s:g}, or no opponent is ever known.")
 
     @cached_property
     def robot(self) -> OmniRobot:

@@ -28,6 +28,8 @@ MISTAKES = {
     '[opponent]\nscript = "tiger"': "opponent.script = 'tiger' is not known; allowed: chaser, keeper",
     'vehicle = "crazyflie_21"': "vehicle = 'crazyflie_21' can't play",
     "[eyes]\nlatency_s = 0.05": "eyes.latency_s = 0.05 must be a multiple of the decision period, 0.04 s",
+    "[eyes]\nlatency_s = 20.0": "eyes.latency_s = 20 must be below radio.max_age_s = 0.5, or no opponent is ever known",
+    "[radio]\nlatency_s = 20.0": "radio: latency_s = 20 must be below max_age_s = 0.5, or nobody is ever heard",
     "[rates]\ncontact_hz = 250.0": "contact_hz = 250 must be a multiple of physics_hz",
     "[randomize]\npacket_loss = [0.0, 1.5]": "packet_loss = [0.0, 1.5] must end at 1 or below",
     "[held_out]\nodd = { gravity = 1.0 }": "held_out.odd: 'gravity' is not a randomized parameter",

@@ -1,0 +1,7 @@
+"""`python -m robomarl`: the command line, where no script `robomarl` is on the path."""
+
+import sys
+
+from robomarl.cli import main
+
+sys.exit(main())

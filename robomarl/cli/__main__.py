@@ -1,7 +1,0 @@
-"""`python -m robomarl.cli`."""
-
-import sys
-
-from robomarl.cli import main
-
-sys.exit(main())

@@ -1,0 +1,39 @@
+"""The `Range` of an option, which tyro does not know: what the words of the command line say is held to it here."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from robomarl.config import Range, UserError
+
+
+def check_ranges(args: Any) -> None:
+    """Hold every option of a command to the ranges that its annotation names.
+
+    Args:
+        args: a dataclass `Args`; `Range` may stand anywhere in an annotation, as in `tuple[Positive, ...] | None`.
+
+    Raises:
+        UserError: a number is out of its range; names the option and the range.
+    """
+    for name, hint in get_type_hints(type(args), include_extras=True).items():
+        for limit in _ranges(hint):
+            for value in _numbers(getattr(args, name)):
+                if not limit.holds(value):
+                    raise UserError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {limit}.")
+
+
+def _ranges(hint: Any) -> Iterator[Range]:
+    parts = get_args(hint)
+    if get_origin(hint) is Annotated:
+        yield from (part for part in parts[1:] if isinstance(part, Range))
+        parts = parts[:1]
+    for part in parts:
+        yield from _ranges(part)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _numbers(part)
+    elif value is not None:
+        yield value
