@@ -58,12 +58,13 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
         data = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    return _merged(base(str(data.pop("extends"))), data) if "extends" in data else data
+    return merged(base(str(data.pop("extends"))), data) if "extends" in data else data
 
 
-def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The keys of both tables; where both have one, that of `over`, and of tables in them again both."""
     both = base.keys() & over.keys()
-    nested = {k: _merged(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
+    nested = {k: merged(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
     return {**base, **over, **nested}
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.stages import print_run, train_in_stages, write_report
 from robomarl.cli.train_names import named_run, team_scenario
 from robomarl.config import Count, Natural, NonNegative, Positive, UserError
 
@@ -28,6 +29,8 @@ class Args:
     """Run folder; runs/SCENARIO by default."""
     recipe: str = ""
     """Recipe by name (policies/recipes) or path; by default the scenario's own, if there is one."""
+    stage: str = ""
+    """Train this stage of the recipe only, as one run; by default all, each in a folder of its own below --out."""
     seed: Natural | None = None
     """Seed; by default the recipe's."""
     seeds: Count = 1
@@ -53,29 +56,48 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Train, and say where the run is."""
     quiet_compiler()
-    from robomarl.train.runner import RunOptions, train_run
-
     args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
-    config, scenario, seed = choose(args)
+    plan = choose_plan(args)
+    if plan is not None and not (args.stage or args.profile or args.imitate):
+        return train_in_stages(plan, staged_options(args, plan))
+    config, scenario, seed = choose(args, plan)
     if args.profile:
         return print_profile(config)
-    out = args.out or Path("runs") / Path(config.scenario).stem
-    if args.imitate:
-        return imitate(config, out, seed, args.quiet)
-    times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
-    options = RunOptions(out, seed, args.seeds, resume=args.resume, init=args.init, quiet=args.quiet, **times)
+    options = options_of(args, config, seed)
+    return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
+
+
+def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
+    """One run of every seed, and a report page of each."""
+    from robomarl.train.runner import train_run
+
     rows = train_run(config, scenario, options)
     for folder, row in zip(options.folders.values(), rows, strict=True):
-        print(
-            f"{folder}: {row.get('steps', 0) / 1e6:.1f} million agent-steps in {row.get('seconds', 0):.0f} s, "
-            f"success {row.get('success', 0):.0%} of the last episodes in fast."
-        )
-        if scenario.task != "soccer":
-            write_report(folder)
-    about = {"run": str(out), "scenario": config.scenario, "seed": seed}
+        print_run(str(folder), row)
+        write_report(folder)
+    about = {"run": str(options.out), "scenario": config.scenario, "seed": options.seed}
     runs = [{"run": str(f), **row} for f, row in zip(options.folders.values(), rows, strict=True)]
     return {**about, **rows[0], "runs": runs}
+
+
+def options_of(args: Args, config: Any, seed: int) -> Any:
+    """How the run is carried out."""
+    from robomarl.train.runner import RunOptions
+
+    out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
+    times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
+    return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **times)
+
+
+def staged_options(args: Args, plan: Any) -> Any:
+    """How the stages are carried out; raises `UserError` for what is said of one run only."""
+    if args.steps:
+        raise UserError("--steps is of one run, and the recipe has stages with steps of their own; add --stage NAME.")
+    options = options_of(args, plan.stages[0].config, plan.seed if args.seed is None else args.seed)
+    if args.resume and options.seed != plan.seed:
+        raise UserError(f"--seed {options.seed}: {options.out} is of seed {plan.seed}; leave --seed out.")
+    return replace(options, seeds=plan.seeds) if args.resume else options
 
 
 def check(args: Args) -> None:
@@ -86,6 +108,8 @@ def check(args: Args) -> None:
         raise UserError("--init starts a new run, --resume goes on with an old one; leave one of them out.")
     if args.count and (args.resume or not args.scenario):
         raise UserError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
+    if args.resume and args.stage:
+        raise UserError("--resume goes on with the stages that are in --out; leave --stage out.")
 
 
 def quiet_compiler() -> None:
@@ -115,36 +139,48 @@ def print_profile(config: Any) -> dict[str, Any]:
     return {f"{name}_s": value for name, value in parts.items()}
 
 
-def write_report(out: Path) -> None:
-    """Fly a few episodes with the best policy, keep one flight, write the run's report page."""
-    from robomarl.field.report import write_run_report
-    from robomarl.flight import save_flight
-    from robomarl.train.checkpoint import RunPolicy, load_run
-    from robomarl.train.evaluate import EvalConfig, evaluate
+def choose_plan(args: Args) -> Any:
+    """The stages that the options ask for; None where there are none."""
+    from robomarl.train.stages.plan import is_staged
+    from robomarl.train.stages.read import load_plan
+    from robomarl.train.stages.train import read_staged
 
-    run = load_run(out)
-    found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
-    if found.log is not None:
-        (out / "flights").mkdir(exist_ok=True)
-        save_flight(out / "flights" / "mujoco.npz", found.log)
-    write_run_report(out, out / "report.html")
-    print(f"report: {out / 'report.html'}")
+    if args.resume:
+        assert args.out is not None
+        return read_staged(args.out) if is_staged(args.out) else None
+    name = recipe_name(args)
+    return load_plan(name, scenario_name(args)) if name else None
 
 
-def choose(args: Args) -> tuple[Any, Any, int]:
-    """The configuration, scenario and seed that the options ask for; of a run that goes on, those in its folder."""
+def recipe_name(args: Args) -> str:
+    """The recipe that the options ask for: by default the scenario's own; "" where it has none."""
+    from robomarl.train.config import recipe_names
+
+    return args.recipe or (args.scenario if args.scenario in recipe_names() else "")
+
+
+def scenario_name(args: Args) -> str:
+    """The scenario that the options name, with the number of robots that they ask for; "" where they name none."""
+    return team_scenario(args.scenario, args.count) if args.scenario else ""
+
+
+def choose(args: Args, plan: Any) -> tuple[Any, Any, int]:
+    """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
     from robomarl.sim.anyscenario import load_any_scenario
     from robomarl.train.checkpoint import load_recipe_of
-    from robomarl.train.config import TrainConfig, load_recipe, recipe_names
+    from robomarl.train.config import TrainConfig, load_recipe
+    from robomarl.train.runner import longer
 
     if args.resume and args.out:
         first = args.out if args.seeds == 1 else args.out / f"seed_{args.seed or 0}"
         config, scenario, about = load_recipe_of(first)
-        return config, scenario, about["seed"] if args.seed is None else args.seed
-    name = args.recipe or (args.scenario if args.scenario in recipe_names() else "")
-    config, seed = load_recipe(name) if name else (TrainConfig(scenario=args.scenario), 0)
-    changes: dict[str, Any] = {"total_steps": args.steps} if args.steps else {}
-    if args.scenario:
-        changes["scenario"] = team_scenario(args.scenario, args.count)
-    config = replace(config, **changes)
-    return config, load_any_scenario(config.scenario), seed if args.seed is None else args.seed
+        return longer(config, args.steps), scenario, about["seed"] if args.seed is None else args.seed
+    if plan is None and args.stage:
+        raise UserError(f"--stage {args.stage}: the recipe has no stages; leave it out.")
+    if plan is not None:
+        config, seed = (plan.stage(args.stage) if args.stage else plan.stages[0]).config, plan.seed
+    else:
+        name = recipe_name(args)
+        config, seed = load_recipe(name) if name else (TrainConfig(), 0)
+        config = replace(config, scenario=scenario_name(args) or config.scenario)
+    return longer(config, args.steps), load_any_scenario(config.scenario), seed if args.seed is None else args.seed

@@ -4,7 +4,7 @@ Wortsman et al., "Model soups", ICML 2022. It works where the weights are near e
 that began apart the mean is worth nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,9 +29,15 @@ def averaged(run: Run, sources: Sequence[str]) -> Run:
     others = [read_weights(source, run.scenario.name) for source in sources]
     for source, weights in zip(sources, others, strict=True):
         with_weights(run.state, weights, f"--average {source}")
-    mean = {name: _mean([mine, *(w[name] for w in others if name in w)]) for name, mine in run.weights.items()}
+    mean = mean_of([run.weights, *others])
     names = tuple(Path(source).name for source in sources)
     return replace(run, state=with_weights(run.state, mean, run.name), averaged=names)
+
+
+def mean_of(weights: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The mean of named arrays; those that the first has not are left out."""
+    first, *others = weights
+    return {name: _mean([mine, *(w[name] for w in others if name in w)]) for name, mine in first.items()}
 
 
 def _mean(rows: Sequence[np.ndarray]) -> np.ndarray:

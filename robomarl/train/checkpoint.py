@@ -10,7 +10,6 @@ A run folder appears whole or not at all; how states are written is in `storage.
 import copy
 import io
 import json
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -31,8 +30,9 @@ from robomarl.train.experts import PolicyFn, by_field, length_m, weights_for
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
 from robomarl.train.polyak import deployed
 from robomarl.train.programs import training_env
+from robomarl.train.stages.plan import is_staged
 from robomarl.train.state import TrainState
-from robomarl.train.storage import load_state
+from robomarl.train.storage import create_folder, json_text, load_state
 from robomarl.train.weights import weights_of
 
 WEIGHTS_FILE = "weights.npz"
@@ -120,24 +120,15 @@ def create_run(folder: Path, config: TrainConfig, scenario: Scenario, seed: int)
     Raises:
         UserError: the folder exists and is not empty, or can't be made.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
     about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
-    temporary = folder.parent / f".{folder.name}.new"
-    try:
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        (temporary / "config.json").write_text(recipe_text(config))
-        for name, content in (("scenario", to_dict(scenario)), ("run", about)):
-            (temporary / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
-        temporary.replace(folder)
-    except OSError as error:
-        raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
+    texts = {"config.json": recipe_text(config)}
+    texts |= {f"{name}.json": json_text(content) for name, content in (("scenario", to_dict(scenario)), ("run", about))}
+    create_folder(folder, texts)
 
 
 def recipe_text(config: TrainConfig) -> str:
     """Content of `config.json`."""
-    return json.dumps(to_dict(config), indent=2) + "\n"
+    return json_text(to_dict(config))
 
 
 def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
@@ -146,11 +137,13 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     Raises:
         UserError: not a run folder, or a damaged one.
     """
+    if is_staged(folder):
+        raise UserError(f"{folder} is of a training with stages; name the folder of a stage in it, or of its bundle.")
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
-    config = build(TrainConfig, _json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build_any_scenario(_json(folder / "scenario.json"), str(folder / "scenario.json"))
-    return config, scenario, _json(folder / "run.json")
+    config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
+    scenario = build_any_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
+    return config, scenario, read_json(folder / "run.json")
 
 
 def load_run(folder: str | Path, file: str = "") -> Run:
@@ -216,7 +209,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _json(file: Path) -> Any:
+def read_json(file: Path) -> Any:
+    """Content of a file of a run folder; raises `UserError` where it can't be read."""
     try:
         return json.loads(file.read_text())
     except (OSError, ValueError) as error:

@@ -8,6 +8,9 @@ from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserE
 from robomarl.paths import recipes_dir
 from robomarl.sim.soccer.config import Starts
 
+BESIDE = ("seed", "stage", "bundle")
+"""Keys of a recipe file that are no keys of `TrainConfig`."""
+
 
 @dataclass(frozen=True)
 class NetworkConfig:
@@ -111,6 +114,8 @@ class TrainConfig:
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
+    stop_after: Count | None = None
+    """The run stops after this many agent-steps, before its schedules end; by default where they end."""
     num_envs: Count = 1024
     """Teams that are simulated at once."""
     unroll: Count = 32
@@ -153,6 +158,14 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.last_step > self.total_steps:
+            steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
+            raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")
+
+    @property
+    def last_step(self) -> int:
+        """Agent-steps after which the run has all that it is to have."""
+        return self.stop_after or self.total_steps
 
 
 def recipe_names() -> list[str]:
@@ -163,18 +176,26 @@ def recipe_names() -> list[str]:
 def load_recipe(name: str) -> tuple[TrainConfig, int]:
     """A recipe by name (of `policies/recipes/`) or path, and the seed that it was shipped with.
 
+    Of a recipe with stages it is what they have in common; `robomarl.train.stages.plan` reads the stages.
+
     Raises:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
-    data, file = _read_recipe(name)
-    seed = data.pop("seed", 0)
+    data, file = read_recipe(name)
+    seed = data.get("seed", 0)
     if not isinstance(seed, int):
         raise UserError(f"{file}: seed must be a whole number, not {seed!r}.")
-    return build(TrainConfig, data, file), seed
+    return build(TrainConfig, training_keys(data), file), seed
 
 
-def _read_recipe(name: str) -> tuple[dict[str, Any], str]:
+def training_keys(data: dict[str, Any]) -> dict[str, Any]:
+    """Of the keys of a recipe file those of `TrainConfig`, and what is misspelt."""
+    return {key: value for key, value in data.items() if key not in BESIDE}
+
+
+def read_recipe(name: str) -> tuple[dict[str, Any], str]:
+    """Keys of a recipe file, as parsed, and the file's name; see `load_recipe` for the errors."""
     path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
     if not path.is_file():
         raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
-    return read_toml(path, lambda base: _read_recipe(base)[0]), path.name
+    return read_toml(path, lambda base: read_recipe(base)[0]), path.name

@@ -29,11 +29,11 @@ class Judge:
         self._run, self._episodes = run, episodes
         self._policy: RunPolicy | None = None
         self._per_update = config.num_envs * config.unroll * run.scenario.count
-        last = config.total_steps // self._per_update * self._per_update
+        last = config.last_step // self._per_update * self._per_update
         if isinstance(run.scenario, SoccerScenario):
             evaluations = 0  # the newest is the best: ratings are logged, and enough matches would take too long
         parts = np.linspace(1 / evaluations, 1.0, evaluations) if evaluations else []
-        self._due = [min(int(part * config.total_steps), last) for part in parts]
+        self._due = [min(int(part * config.last_step), last) for part in parts]
         self._file = Path(run.folder) / "best.json"
         self._best = json.loads(self._file.read_text()) if self._file.is_file() else {"eval_success": -1.0}
 

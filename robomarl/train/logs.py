@@ -58,9 +58,10 @@ def kept_lines(file: Path, steps: int) -> list[str]:
 class ProgressBar:
     """Steps done, rate and time left, with the success of the latest update."""
 
-    def __init__(self, steps: int, total: int, quiet: bool) -> None:
-        """Start at `steps` of `total`."""
+    def __init__(self, steps: int, total: int, quiet: bool, label: str = "") -> None:
+        """Start at `steps` of `total`; `label` goes before the bar."""
         self._bar = tqdm(
+            desc=label or None,
             total=total,
             initial=steps,
             unit=" steps",

@@ -33,8 +33,8 @@ def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple
 
 
 def num_updates(config: TrainConfig, env: TeamEnv) -> int:
-    """Updates in `config.total_steps`."""
-    return max(1, config.total_steps // (config.num_envs * config.unroll * env.num_agents))
+    """Updates of the whole run."""
+    return max(1, config.last_step // (config.num_envs * config.unroll * env.num_agents))
 
 
 def make_update(config: TrainConfig, env: TeamEnv) -> Update:

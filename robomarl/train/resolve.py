@@ -15,6 +15,7 @@ from robomarl.sim.baselines.load_pose import LoadPosePolicy
 from robomarl.sim.baselines.place import LawPolicy
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
+from robomarl.train.stages.plan import is_staged
 
 BASELINE, LAW = "baseline", "law"
 
@@ -77,12 +78,12 @@ def own_scenario(policy: Policy, name: str) -> AnyScenario:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether the folder is one that `robomarl train --out` made."""
+    """Whether the folder is one that `robomarl train --out` made of one run."""
     return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
 
 
 def _load(name: str) -> Policy:
-    if is_run(Path(name)):
+    if is_run(Path(name)) or is_staged(Path(name)):  # of the latter the error says which folder to name
         from robomarl.train.checkpoint import load_policy as load_run_policy
 
         return load_run_policy(name)

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,24 +16,27 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
 from robomarl.sim.observe import local_views
 from robomarl.sim.scenario import Scenario
-from robomarl.train.checkpoint import Run, create_run, load_recipe_of, read_weights, recipe_text
+from robomarl.train.checkpoint import Run, create_run, load_recipe_of, recipe_text
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import check_curriculum
 from robomarl.train.guard import bad_metrics, stop_at_nan
 from robomarl.train.judge import Judge
 from robomarl.train.logs import Logs, ProgressBar
-from robomarl.train.programs import init_state, make_update, per_update, training_env
+from robomarl.train.programs import make_update, per_update, training_env
+from robomarl.train.start import first_state, initial_weights
 from robomarl.train.state import TrainState, Update
-from robomarl.train.storage import load_checkpoints, replace_text, save_checkpoint
-from robomarl.train.weights import learned, with_weights
+from robomarl.train.storage import replace_text, save_checkpoint
 
 Rows = list[dict[str, float]]
+
+
+class NothingLeftError(UserError):
+    """The run has all of its agent-steps."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,13 @@ class RunOptions:
     """Agent-steps in all, instead of the recipe's; a resumed run goes on to here."""
     resume: bool = False
     """Go on from the checkpoints in `out`, with the recipe and scenario that are there."""
-    init: str = ""
-    """Run folder or bundle whose weights the run starts from."""
+    init: tuple[str, ...] = ()
+    """Run folders or bundles whose weights the run starts from, of several their mean; of folders with several seeds
+    each seed takes its own."""
     quiet: bool = False
     """No progress bar."""
+    label: str = ""
+    """What the progress bar calls the run."""
     save_every_s: float = 20.0
     """Time between two checkpoints."""
     evaluations: int = 8
@@ -90,14 +96,16 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     """Train until the steps or the minutes are spent; the first Ctrl-C ends the update under way and saves.
 
     Returns:
-        The last row of metrics of every seed, with `seconds`, `steps` and `interrupted`.
+        The last row of metrics of every seed, with `seconds`, `steps`, `interrupted` and `finished` (1: it has all of
+        its agent-steps).
 
     Raises:
         UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
+        NothingLeftError: it has all of its agent-steps already.
     """
     keep_compiled()
     config, scenario = reopen(options) if options.resume else (config, scenario)
-    config = replace(config, total_steps=options.steps or config.total_steps)
+    config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
     step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
@@ -109,22 +117,27 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
-    if steps + more > config.total_steps and steps:
-        raise UserError(
-            f"{options.out}: the run has all of its {config.total_steps} agent-steps; name more with --steps to go on."
-        )
+    if steps + more > config.last_step and steps:
+        said = f"{options.out}: the run has all of its {config.last_step} agent-steps"
+        raise NothingLeftError(f"{said}; name more with --steps to go on.")
     members = [
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps)
         for seed, folder in options.folders.items()
     ]
-    bar = ProgressBar(steps * len(members), config.total_steps * len(members), options.quiet)
+    bar = ProgressBar(steps * len(members), config.last_step * len(members), options.quiet, options.label)
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
         rows = _loop(Loop(config, env, step, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
-    return [{**row, "interrupted": float(interrupted.is_set())} for row in rows]
+    ended = {"interrupted": float(interrupted.is_set()), "finished": float(rows[0]["steps"] + more > config.last_step)}
+    return [{**row, **ended} for row in rows]
+
+
+def longer(config: TrainConfig, steps: int | None) -> TrainConfig:
+    """The recipe with this many agent-steps instead of its own."""
+    return replace(config, total_steps=steps, stop_after=None) if steps else config
 
 
 def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
@@ -134,7 +147,7 @@ def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
         if options.folders.get(about["seed"]) != folder:
             raise UserError(f"{folder} is of seed {about['seed']}; --resume needs the --seed and --seeds of its start.")
         if options.steps:
-            replace_text(folder / "config.json", recipe_text(replace(config, total_steps=options.steps)))
+            replace_text(folder / "config.json", recipe_text(longer(config, options.steps)))
     config, scenario, _ = opened[next(iter(opened))]
     return config, scenario
 
@@ -194,7 +207,7 @@ def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     update = jax.jit(step)  # nothing is donated: the guard needs the state before
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
-    while steps + loop.per_update <= config.total_steps or count == 0:
+    while steps + loop.per_update <= config.last_step or count == 0:
         last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}
         count, steps = count + 1, steps + loop.per_update
@@ -223,32 +236,6 @@ def each(state: TrainState, count: int) -> list[Callable[[], TrainState]]:
     if count == 1:
         return [lambda: state]
     return [partial(jax.tree.map, lambda x, i=i: x[i], state) for i in range(count)]
-
-
-def initial_weights(config: TrainConfig, env: Any, options: RunOptions) -> Mapping[str, np.ndarray]:
-    """What the run starts from, of `--init`; empty without it.
-
-    Raises:
-        UserError: neither a run folder nor a bundle, or its network or observation is another.
-    """
-    if not options.init:
-        return {}
-    weights = read_weights(options.init, env.scenario.name)
-    learned(partial(init_state, config, env), weights, f"--init {options.init}")
-    return weights
-
-
-def first_state(config: TrainConfig, env: Any, options: RunOptions, weights: Mapping[str, np.ndarray]) -> TrainState:
-    """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
-    saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
-    if saved:
-        return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
-    keys = [jax.random.key(seed) for seed in options.folders]
-    start = partial(init_state, config, env)
-    if weights:
-        states = [with_weights(jax.jit(start)(key), weights, f"--init {options.init}") for key in keys]
-        return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))
 
 
 @contextmanager

@@ -5,8 +5,10 @@ each, and a kill may come between two of them: there the state of before is kept
 from the newest one that all seeds have.
 """
 
+import json
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,35 @@ def save_arrays(file: Path, arrays: dict[str, np.ndarray]) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     temporary.replace(file)
+
+
+def check_new(folder: Path) -> None:
+    """Raises `UserError` where the folder exists and is not empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
+
+
+def create_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Make a folder with text files, by their names: whole or, where the process is killed, not at all.
+
+    Raises:
+        UserError: the folder exists and is not empty, or can't be made.
+    """
+    check_new(folder)
+    temporary = folder.parent / f".{folder.name}.new"
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        for name, text in texts.items():
+            (temporary / name).write_text(text)
+        temporary.replace(folder)
+    except OSError as error:
+        raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
+
+
+def json_text(content: Any) -> str:
+    """Plain values as the text of a JSON file."""
+    return json.dumps(content, indent=2) + "\n"
 
 
 def replace_text(file: Path, text: str) -> None:

@@ -58,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_can_not_be_started_from_leaves_no_run_folder(source: str, said: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with pytest.raises(UserError, match=said):
-        train_run(TINY, load_scenario("swap_4"), _options(out, init=source))
+        train_run(TINY, load_scenario("swap_4"), _options(out, init=(source,)))
     assert not out.exists()
 
 

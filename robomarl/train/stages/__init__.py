@@ -1,0 +1,1 @@
+"""Trainings of several stages, each a run that starts from others: `[[stage]]` tables of a recipe."""

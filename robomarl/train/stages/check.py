@@ -1,0 +1,65 @@
+"""Whether all stages can begin, and the bundle be made: what would end a training after hours is said before it."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.sim.anyscenario import load_any_scenario
+from robomarl.train.checkpoint import Run, read_weights
+from robomarl.train.curriculum import check_curriculum
+from robomarl.train.experts import with_experts
+from robomarl.train.programs import init_state, make_update
+from robomarl.train.stages.plan import BundlePlan, Plan, Stage, listed
+from robomarl.train.weights import weights_of, with_weights
+
+Runs = dict[str, Run]
+"""Runs that have not trained, by the names of their stages; all arrays of a state are shapes."""
+
+
+def check_plan(plan: Plan) -> None:
+    """Raises `UserError`, which names the stage, where one can't begin, or the bundle; nothing is compiled for it."""
+    runs: Runs = {}
+    for stage in plan.stages:
+        try:
+            runs[stage.name] = blank_run(stage)
+            for source in stage.start:
+                check_fit(runs[stage.name], source, runs)
+        except UserError as error:
+            raise UserError(f"stage {stage.name}: {error}") from None
+    if plan.bundle is not None:
+        check_bundle(plan.bundle, runs)
+
+
+def blank_run(stage: Stage) -> Run:
+    """The run of a stage before its first update; raises `UserError` where its recipe is wrong."""
+    scenario, config = load_any_scenario(stage.config.scenario), stage.config
+    run = Run(Path(stage.name), scenario, config, 0, "", {}, state=())  # type: ignore[arg-type]
+    check_curriculum(config, run.env)
+    make_update(config, run.env)
+    state = jax.eval_shape(partial(init_state, config, run.env), jax.random.key(0))
+    return replace(run, state=state)
+
+
+def check_fit(run: Run, source: str, runs: Runs) -> None:
+    """Raises `UserError` where the run can't start from the weights of a stage before it, a bundle or a run."""
+    if source in runs:
+        weights = weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), runs[source].state))
+    else:
+        weights = read_weights(source, run.scenario.name)
+    with_weights(run.state, weights, f"start = {source!r}")
+
+
+def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
+    """Raises `UserError` where the actors can't be in one bundle, or are of a team that sees everything."""
+    first = []
+    for name, *others in (listed(names) for names in (bundle.actor, *bundle.experts)):
+        for other in others:
+            check_fit(runs[name], other, runs)
+        if getattr(runs[name].scenario, "sees", "eyes") == "all":
+            raise UserError(f'[bundle] stage {name} has sees = "all", and no robot sees everything; train a --stage.')
+        first.append(runs[name])
+    with_experts(first[0], first[1:])
