@@ -91,6 +91,7 @@ class Health:
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
             "messages_lost": str(sum(count.lost for count in counts)),
+            "messages_refused": str(sum(count.refused for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
             **({"error": error} if error else {}),
@@ -103,6 +104,11 @@ class Health:
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
         return Status(self._name, level, said, values)
+
+    def stopped(self, why: str) -> Status:
+        """A node that does not tick any more."""
+        state = {"bundle": self._bundle, "bundle_id": self._id, "state": State.STOP.name}
+        return Status(self._name, ERROR, f"{State.STOP.name}: {why}", state)
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:

@@ -5,10 +5,12 @@
   `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are armed.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
-A monitor that starts while another one runs ends. What one robot says stops all: if it is in ESTOP, so is the team;
-also for a monitor that was started after the E-stop.
+A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
+says stops all: if it is in ESTOP, so is the team; also for a monitor that was started after the E-stop.
 """
 
+import os
+import socket
 import sys
 import time
 from functools import partial
@@ -17,14 +19,15 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.fleet_table import FleetTable
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
 from robomarl.ros_nodes.state_machine import Order, State
 
@@ -58,7 +61,10 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_to)
             for name in settings.team
         }
+        claim = topics.MONITOR
+        self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._look_for_others()
+        self._claim = Header(stamp=self.get_clock().now().to_msg(), frame_id=f"{socket.gethostname()}:{os.getpid()}")
         self.pressed, self._resets = self._table.is_stopped(), False
         self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.TEAM_TOPICS}
         # Orders wait for answers; neither these nor the heartbeat may wait for the orders.
@@ -95,17 +101,26 @@ class MonitorNode(Node):
             self.get_logger().error("E-STOP PRESSED: a robot says so.")
         self._published[topics.ESTOP].publish(Bool(data=self.pressed))
 
+    def _gives_way(self, now: float) -> bool:
+        """Whether this monitor has just begun and another one was before it: of several, all but the first end.
+
+        Somebody else who publishes `emergency_stop` is told of, but does not end a monitor on which robots rely.
+        """
+        claimed = [claim for claim, _ in self._claims.take()]
+        return now - self._began_s < YOUNG_S and any(claim < _claim_of(self._claim) for claim in claimed)
+
     def _report(self) -> None:
         now = time.monotonic()
-        others = self.count_publishers(topics.ESTOP.of("", self._base)) - 1
-        if others > 0 and now - self._began_s < YOUNG_S:
+        if self._gives_way(now):
             self.get_logger().fatal(OTHERS)
             self.failed = True
             self.context.try_shutdown()
             return
+        self._published[topics.MONITOR].publish(self._claim)
+        others = self.count_publishers(topics.ESTOP.of("", self._base)) - 1
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
         if others > 0:
-            statuses[0] = statuses[0]._replace(level=2, message=f"{others} other monitors run; stop all but one")
+            statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
 
@@ -160,9 +175,14 @@ class MonitorNode(Node):
         return refused | {name: r.message for name, r in results.items() if r is not None and not r.success}
 
 
+def _claim_of(message: Header) -> tuple[int, int, str]:
+    """Comparable: who began first is less."""
+    return message.stamp.sec, message.stamp.nanosec, message.frame_id
+
+
 def main(args: list[str] | None = None) -> int:
     """`ros2 run robomarl monitor_node`."""
-    return run_node(MonitorNode, args)
+    return run_node(MonitorNode, args, urgent=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from robomarl.ros_nodes import convert, status_messages, topics, wire
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.assembly import Inputs
-from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import Topic, linked
@@ -75,12 +75,24 @@ class Radio:
         """Publish a message or its bytes."""
         self._publishers[topic.name].publish(message)
 
-    def rivals(self) -> list[str]:
-        """What others say in this robot's name."""
-        topics_ = {"command": self._name(self._task.commands[0]), "name": self._name(topics.ANNOUNCE)}
-        found = {name: self._node.count_publishers(topic) - 1 for name, topic in topics_.items()}
-        texts = {"command": "publishers of this robot's commands", "name": "nodes of this robot's name"}
-        return [f"{count} other {texts[name]}; stop them" for name, count in found.items() if count > 0]
+    def rivals(self) -> list[Problem]:
+        """Topics on which somebody else speaks too: in this robot's name, or in that of one whom it listens to."""
+        own = (*self._task.commands, topics.STATE_AND_PLAN, topics.ANNOUNCE)
+        found = [*(("this robot", topic.of(self.robot, self._base)) for topic in own), ("odometry", self.own.name)]
+        found += [(box.topic.name, box.name) for box in self._sensed]
+        found += [(mate, box.name) for boxes in (self._heard, self._announced) for mate, box in boxes.items()]
+        return [problem for source, name in found if (problem := self._rival(source, name))]
+
+    def goal_rivals(self) -> list[Problem]:
+        """Several who tell this robot where to go: it goes where the last one said."""
+        return [problem for box in self._goals if (problem := self._rival("goal", box.name))]
+
+    def _rival(self, source: str, name: str) -> Problem | None:
+        if self._node.count_publishers(name) < 2:
+            return None
+        who = (f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+               for info in self._node.get_publishers_info_by_topic(name))  # fmt: skip
+        return Problem(source, f"{name} has several publishers: {', '.join(sorted(who))}; stop all but one")
 
     def counts(self) -> list[Count]:
         """Messages of the odometry and of each team-mate so far."""

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +13,10 @@ from rclpy.serialization import deserialize_message
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.bagfile import BagWriter, definition_of
+from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.health import ERROR, OK, Status
-from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, now_s, publisher, read, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, RMWError, message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import RecorderSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic, recorded_topics
@@ -91,6 +94,9 @@ class RecorderNode(Node):
             write()
         except OSError as error:
             self._stop(f"{error.strerror}")
+        except Exception as error:
+            if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
+                self._stop(f"{type(error).__name__}: {error}")
 
     def _stop(self, why: str) -> None:
         self._stopped = why
@@ -121,10 +127,15 @@ class RecorderNode(Node):
             for data, info in channel.mailbox.take():
                 arrived.append((info["received_timestamp"], info["source_timestamp"], channel.number, data))
                 if channel.topic is topics.ANNOUNCE:
-                    said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
-                    self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
+                    self._note_bundle(channel, data)
         for received_ns, sent_ns, number, data in sorted(arrived, key=lambda item: item[0]):
             self._bag.write(number, received_ns, sent_ns, data)
+
+    def _note_bundle(self, channel: Channel, data: bytes) -> None:
+        """What a robot says that it carries goes into the bag's metadata; what can't be read is recorded only."""
+        with suppress(RMWError, MessageError):
+            said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
+            self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
 
     def _died(self, error: BaseException) -> None:
         """What nobody expected."""

@@ -41,7 +41,7 @@ def tick_values(decision: Decision, timing: Timing, state: State, counts: list[C
     reading, slots = decision.reading, []
     ages = zip(reading.source_age_s.tolist(), reading.delivery_age_s.tolist(), counts, strict=True)
     for source_s, delivery_s, count in ages:
-        slots += [source_s, delivery_s, *count]
+        slots += [source_s, delivery_s, count.received, count.lost]
     command = decision.nominal * np.nan if decision.command is None else decision.command
     told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
     worst = [decision.slack, decision.margin_m]

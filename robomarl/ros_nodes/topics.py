@@ -67,6 +67,10 @@ ESTOP = Topic(
     "emergency_stop", "std_msgs/msg/Bool", True, True, 1, "10 Hz", "-",
     "of the monitor: the E-stop is pressed; its silence stops the team",
 )  # fmt: skip
+MONITOR = Topic(
+    "monitor/claim", "std_msgs/msg/Header", True, True, 1, "1 Hz", "-",
+    "of the monitor: since when it runs, and in which process; of several that start at once the first one stays",
+)  # fmt: skip
 FLEET = Topic(
     "fleet", "std_msgs/msg/String", True, True, 1, "1 Hz", "-",
     "of the monitor: the fleet as a table, one line for each robot",
@@ -134,7 +138,7 @@ PLAYER_TOPICS = (ODOMETRY, STATE_AND_PLAN, CMD_VEL, KICK, SIGHTING, KICKER, TICK
 """In the namespace of every robot that plays."""
 SOCCER = "soccer"
 """The task of a game."""
-TEAM_TOPICS = (ESTOP, FLEET, DIAGNOSTICS)
+TEAM_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)
 """In the namespace of the team; `/diagnostics` is everybody's."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"

@@ -20,7 +20,8 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher
 from robomarl.ros_nodes.settings import SimSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 
