@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
+from robomarl.ros_nodes.autopilot import Autopilot
+from robomarl.ros_nodes.decision import Decision, Held
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.state_machine import POLICY, State
 from robomarl.ros_nodes.tick import Timing

@@ -47,6 +47,8 @@ class Loaded:
     rate_hz: float
     max_gap_s: float
     """A longer time between two decisions makes every memory start again."""
+    seen: tuple[str, ...]
+    """Names of the elements of its observation."""
     task: FieldTask
     """Of the scenario that it was trained for, for this robot."""
     contract: str
@@ -90,6 +92,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         name=contract.name,
         rate_hz=contract.rate_hz,
         max_gap_s=min(gaps, default=5 / contract.rate_hz),
+        seen=tuple(contract.observation.spec.element_names()),
         task=task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,

@@ -66,7 +66,7 @@ class MonitorNode(Node):
         self._look_for_others()
         self._claim = Header(stamp=self.get_clock().now().to_msg(), frame_id=f"{socket.gethostname()}:{os.getpid()}")
         self.pressed, self._resets = self._table.is_stopped(), False
-        self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.TEAM_TOPICS}
+        self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.MONITOR_TOPICS}
         # Orders wait for answers; neither these nor the heartbeat may wait for the orders.
         self._orders = ReentrantCallbackGroup()
         self._asked = {

@@ -22,7 +22,8 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.assembly import Robot, assemble
-from robomarl.ros_nodes.autopilot import Autopilot, Decision
+from robomarl.ros_nodes.autopilot import Autopilot
+from robomarl.ros_nodes.decision import Decision
 from robomarl.ros_nodes.inbox import Problem
 from robomarl.ros_nodes.loading import Loaded, load_pilot
 from robomarl.ros_nodes.loop import Loop

@@ -48,6 +48,8 @@ class Radio:
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
+        told = topics.RECORDING
+        self._recording = Mailbox(node, told, told.of("", self._base), status_messages.recording_to)
         self._sensed = [
             Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))
             for sensor in task.sensors
@@ -100,13 +102,23 @@ class Radio:
 
     def close(self) -> None:
         """Unsubscribe and stop advertising."""
-        taken = (self.own, *self._goals, self._estop, *self._sensed, *self._heard.values(), *self._announced.values())
+        taken = (
+            self.own,
+            *self._goals,
+            self._estop,
+            self._recording,
+            *self._sensed,
+            *self._heard.values(),
+            *self._announced.values(),
+        )
         for mailbox in taken:
             mailbox.destroy()
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
     def _receive_seldom(self, steady_s: float) -> None:
+        for told, _ in self._recording.take():
+            self._inputs.recording.hear(told, steady_s)
         for mailbox in self._goals:
             for goal, _ in mailbox.take():
                 self._inputs.inbox.put_goal(goal)

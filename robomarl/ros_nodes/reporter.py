@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes.assembly import Robot, radio_every
-from robomarl.ros_nodes.autopilot import Decision
+from robomarl.ros_nodes.decision import Decision
 from robomarl.ros_nodes.health import Health
 from robomarl.ros_nodes.inbox import Broadcast, Now, Problem
 from robomarl.ros_nodes.radio import Radio
@@ -38,7 +38,8 @@ class Reporter:
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
         actions = [f.name for f in loaded.pilot.policy.action.fields]
-        names = tick_names(actions, robot.inputs.inbox.mates)
+        names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen)
+        self._unseen = np.full(len(loaded.seen), np.nan)
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
@@ -85,7 +86,8 @@ class Reporter:
     def note(self, decision: Decision, timing: Timing, now: Now) -> Iterator[tuple[bool, str]]:
         """Tell what the tick did; yields (is it bad?, line) for the log."""
         autopilot, counts = self._robot.autopilot, self._radio.counts()
-        self._rows.append(tick_values(decision, timing, autopilot.state, counts))
+        seen = self._unseen if autopilot.observed is None else autopilot.observed
+        self._rows.append(tick_values(decision, timing, autopilot.state, counts, seen.tolist()))
         yield from self._health.note(decision, autopilot, timing)
         changed, self._state = autopilot.state != self._state, autopilot.state
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:

@@ -6,6 +6,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
 from robomarl.ros_nodes.health import Status
+from robomarl.ros_nodes.recording_watch import Told
 from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.team_agreement import Announcement
 
@@ -33,6 +34,17 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
         return Announcement(message.name, *texts, int(values["index"]), State[message.message])
     except (KeyError, ValueError) as error:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
+
+
+def recording_from(name: str, told: Told) -> DiagnosticStatus:
+    """What a recorder says of its recording."""
+    return status_from(name, told.level, told.text, dict(told.robots))
+
+
+def recording_to(message: DiagnosticStatus) -> Told:
+    """What a recorder says of its recording."""
+    values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
+    return Told(message.level[0], message.message, values)
 
 
 def status_from(name: str, level: int, message: str, values: dict[str, str]) -> DiagnosticStatus:

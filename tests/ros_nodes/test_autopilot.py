@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robomarl.ros_nodes.autopilot import Held, Patience
+from robomarl.ros_nodes.autopilot import Patience
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.state_machine import MOVING, Order, State, TeamFallback

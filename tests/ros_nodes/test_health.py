@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.ros_nodes.autopilot import Held
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.state_machine import State
