@@ -62,6 +62,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         max_gap_s=loaded.max_gap_s,
         silent_after_s=settings.silent_after_s,
         blend_s=settings.blend_s,
+        takeoff_s=settings.takeoff_s,
         arm_lasts_s=settings.arm_lasts_s,
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),

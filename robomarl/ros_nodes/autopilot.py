@@ -39,11 +39,17 @@ class Patience:
     """After so long of blind braking the robot falls silent."""
     blend_s: float = 0.5
     """From hovering to the policy's command."""
+    takeoff_s: float = 60.0
+    """A robot that is in TAKEOFF for longer lands: its team does not come."""
     arm_lasts_s: float = 60.0
     """An armed robot that is not activated for so long is disarmed."""
     robot_lost_after_s: float = 1.0
     """A team-mate that was not heard for so long in flight is lost."""
     on_robot_lost: TeamFallback = TeamFallback.HOLD
+
+
+EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
+"""States that an operator wants to know the reason of."""
 
 
 class Team(NamedTuple):
@@ -67,6 +73,10 @@ class Autopilot:
         self._carry: PilotCarry | None = None
         self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
         self.status, self._renews = Status(), False
+        self.why = ""
+        """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
+        self.ordered = False
+        """An operator did."""
         self.error = ""
         """What the policy or the filter last raised."""
         self.observed: np.ndarray | None = None
@@ -103,6 +113,7 @@ class Autopilot:
         conditions = self._conditions(self._inbox.read(now), now)
         status, refusal = state_machine.on_order(self.status, order, conditions)
         if not refusal:
+            self._explain(status.state, f"{order} was ordered", True)
             self._enter(status, now)
             return ""
         wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not conditions.ready else []
@@ -113,7 +124,9 @@ class Autopilot:
         self.pilot_s, self.observed = 0.0, None
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
         conditions = self._conditions(reading, now)
-        self._enter(state_machine.on_tick(self.status, conditions), now)
+        status = state_machine.on_tick(self.status, conditions)
+        self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
+        self._enter(status, now)
         if not self.active:
             return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
@@ -134,6 +147,7 @@ class Autopilot:
         own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
         waits = self.status.state <= State.READY or self.status.state is State.HOLD
         in_state_s = at_s - self._entered_s
+        rule, why = self._rule(reading) if self.active else (TeamFallback.CONTINUE, "")
         return Conditions(
             ready=waits and not (reading.problems or self._others(at_s)),
             link=self._heartbeat.alive(at_s),
@@ -145,11 +159,13 @@ class Autopilot:
             down=self.state is State.LAND and own is not None and self._hover.down(own),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
-            rule=self._rule(reading) if self.active else TeamFallback.CONTINUE,
+            rule=rule,
+            waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
+            rule_why=why,
         )
 
-    def _rule(self, reading: Reading) -> TeamFallback:
-        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors.
+    def _rule(self, reading: Reading) -> tuple[TeamFallback, str]:
+        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
 
         Whoever is lost stands where it said it would stop.
         """
@@ -157,12 +173,25 @@ class Autopilot:
         lost = self._agreement.lost_mates(silent_s, self._patience.robot_lost_after_s)
         for name in lost:
             self._inbox.stand_in(name)
-        asked = [self._patience.on_robot_lost] if lost else []
+        asked = {self._patience.on_robot_lost: f"lost {', '.join(lost)}"} if lost else {}
         if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
-            asked += [] if reading.task_ok else [team_rule]
-            fell = self._agreement.mates_fallback()
-            asked += [] if fell is None else [TeamFallback.LAND if fell is State.LAND else team_rule]
-        return next((rule for rule in (TeamFallback.LAND, TeamFallback.HOLD) if rule in asked), TeamFallback.CONTINUE)
+            if not reading.task_ok:
+                asked[team_rule] = "; ".join(str(p) for p in reading.problems) or "a sense is lost"
+            if (fell := self._agreement.mates_fallback()) is not None:
+                asked[TeamFallback.LAND if fell is State.LAND else team_rule] = f"a team-mate is in {fell.name}"
+        for rule in (TeamFallback.LAND, TeamFallback.HOLD):
+            if rule in asked:
+                return rule, asked[rule]
+        return TeamFallback.CONTINUE, ""
+
+    def _explain(self, after: State, why: str, ordered: bool) -> None:
+        """Keep what a change of state came from; the end of a landing comes from what began it."""
+        if after is self.state:
+            return
+        if why:
+            self.why, self.ordered = why, ordered
+        if after not in EXPLAINED:
+            self.why, self.ordered = "", False
 
     def _enter(self, status: Status, now: Now) -> None:
         """Take up a status; some states begin with something."""

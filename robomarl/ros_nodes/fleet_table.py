@@ -55,9 +55,10 @@ class FleetTable:
             team, level = [*team, "the E-stop is pressed"], ERROR
         values = {"emergency_stop": str(pressed), "bundles": ", ".join(sorted(bundles))}
         found = [Status(f"{name}: team", level, "; ".join(team) or "all robots are there", values)]
-        for robot, state in states.items():
-            bad = state in (None, State.STOP, State.ESTOP)
-            text = "silent" if state is None else state.name
+        for robot in states:
+            said = self._fresh(robot, steady_s)
+            bad = said is None or said.state is State.ESTOP or said.state is State.STOP and not said.ordered
+            text = "silent" if said is None else said.state.name + (f": {said.why}" if said.why else "")
             found.append(Status(f"{name}: {robot}", WARN if bad else OK, text, self._values(robot)))
         return found
 

@@ -7,6 +7,7 @@ nodes with `via_link` listen. Its parameters may be changed while it runs; see `
 import struct
 import sys
 import time
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ class LinkNode(Node):
     def __init__(self) -> None:
         """Begin to relay."""
         super().__init__("link")
-        declare(self, LinkSettings)
+        changeable = {field.name for field in fields(LinkSettings)} - {"team", "base", "seed"}
+        declare(self, LinkSettings, changeable)
         self.failed = False
         self._use(read(self, LinkSettings))
         team, base = self._settings.team, self._settings.base

@@ -76,7 +76,8 @@ class PolicyNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to move if the robot is armed, every input is fresh, and nobody else commands it."""
-        refusal = "; ".join(map(str, self._radio.rivals())) or self._robot_folder.lock(self.get_fully_qualified_name())
+        rivals = [*self._radio.doubles(), *self._radio.rivals()]
+        refusal = "; ".join(map(str, rivals)) or self._robot_folder.lock(self.get_fully_qualified_name())
         if not refusal and (refusal := self._autopilot.order(Order.ACTIVATE, self._times.now())):
             self._robot_folder.unlock()
         self._refusal = refusal
@@ -156,8 +157,9 @@ class PolicyNode(LifecycleNode):
 
     def _besides(self) -> list[Problem]:
         """What is wrong beside the inputs."""
-        disk = self._robot_folder.estop.problem
-        return [*([Problem("disk", disk)] if disk else []), *self._radio.rivals(), *self._radio.goal_rivals()]
+        disk, radio = self._robot_folder.estop.problem, self._radio
+        found = [Problem("disk", disk)] if disk else []
+        return [*found, *radio.doubles(), *radio.rivals(), *radio.goal_rivals()]
 
     def _changed(self) -> None:
         """The autopilot changed its state by itself: lifecycle and E-stop's latch follow."""

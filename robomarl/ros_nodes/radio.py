@@ -78,23 +78,25 @@ class Radio:
         self._publishers[topic.name].publish(message)
 
     def rivals(self) -> list[Problem]:
-        """Topics on which somebody else speaks too: in this robot's name, or in that of one whom it listens to."""
-        own = (*self._task.commands, topics.STATE_AND_PLAN, topics.ANNOUNCE)
-        found = [*(("this robot", topic.of(self.robot, self._base)) for topic in own), ("odometry", self.own.name)]
-        found += [(box.topic.name, box.name) for box in self._sensed]
-        found += [(mate, box.name) for boxes in (self._heard, self._announced) for mate, box in boxes.items()]
-        return [problem for source, name in found if (problem := self._rival(source, name))]
+        """Topics that this robot relies on, and on which several speak."""
+        heard = [("odometry", self.own), *((box.topic.name, box) for box in self._sensed)]
+        heard += [(mate, box) for boxes in (self._heard, self._announced) for mate, box in boxes.items()]
+        return [problem for source, box in heard if (problem := _several(source, box))]
 
     def goal_rivals(self) -> list[Problem]:
         """Several who tell this robot where to go: it goes where the last one said."""
-        return [problem for box in self._goals if (problem := self._rival("goal", box.name))]
+        return [problem for box in self._goals if (problem := _several("goal", box))]
 
-    def _rival(self, source: str, name: str) -> Problem | None:
-        if self._node.count_publishers(name) < 2:
-            return None
-        who = (f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-               for info in self._node.get_publishers_info_by_topic(name))  # fmt: skip
-        return Problem(source, f"{name} has several publishers: {', '.join(sorted(who))}; stop all but one")
+    def doubles(self) -> list[Problem]:
+        """Who else publishes in this robot's name; it does not hear that, so whoever could counts."""
+        found = []
+        for topic in (*self._task.commands, topics.STATE_AND_PLAN, topics.ANNOUNCE):
+            name = topic.of(self.robot, self._base)
+            if self._node.count_publishers(name) > 1:
+                infos = self._node.get_publishers_info_by_topic(name)
+                who = sorted(f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in infos)
+                found.append(Problem("this robot", _told(name, who)))
+        return found
 
     def counts(self) -> list[Count]:
         """Messages of the odometry and of each team-mate so far."""
@@ -143,6 +145,15 @@ class Radio:
             return topic
         settings = self._settings
         return replace(topic, reliable=settings.radio_reliable, depth=settings.radio_depth)
+
+
+def _several(source: str, box: Mailbox) -> Problem | None:
+    who = box.senders()
+    return Problem(source, _told(box.name, who)) if len(who) > 1 else None
+
+
+def _told(name: str, who: list[str]) -> str:
+    return f"{name} has several publishers: {', '.join(who)}; stop all but one"
 
 
 def _reader(name: str) -> Callable[[Any], Any]:

@@ -107,5 +107,6 @@ class Reporter:
         self._radio.send(topics.DIAGNOSTICS, status_messages.diagnostics_from([self._health.stopped(why)], stamp_s))
 
     def _announce(self) -> None:
-        said = self._robot.inputs.agreement.own._replace(state=self._robot.autopilot.state)
+        pilot = self._robot.autopilot
+        said = self._robot.inputs.agreement.own._replace(state=pilot.state, why=pilot.why, ordered=pilot.ordered)
         self._radio.send(topics.ANNOUNCE, status_messages.announcement_from(said))

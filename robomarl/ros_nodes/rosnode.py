@@ -33,6 +33,8 @@ from robomarl.ros_nodes.topics import Topic
 
 RCLError, RMWError = _rclpy.RCLError, _rclpy.RMWError
 _PR_SET_PDEATHSIG = 1
+SPEAKS_S = 1.5
+"""Who has sent nothing for so long does not speak on a topic; announcements come twice a second."""
 TELL_EVERY_S = 1.0
 """One refused message in so long is logged, for each topic."""
 URGENT = -10
@@ -80,7 +82,8 @@ class Mailbox:
         """
         self.name, self.topic = name, topic
         self._convert, self._node = convert, node
-        self._last: dict[Any, int] = {}
+        self._last: dict[Any, tuple[int | None, float]] = {}
+        """By sender: the number of its newest message, and when that was taken, by the steady clock."""
         self._received = self._lost = self._refused = 0
         self._told_s = -math.inf
         qos, kind = qos_of(topic), message_class(topic.type)
@@ -93,10 +96,13 @@ class Mailbox:
         """Messages so far."""
         return Count(self._received, self._lost, self._refused)
 
-    @property
-    def num_publishers(self) -> int:
-        """How many publish on the topic now."""
-        return self._node.count_publishers(self.name)
+    def senders(self) -> list[str]:
+        """Full names of the nodes that send: heard of late, and in the graph, where who has died stays a while."""
+        since_s = time.monotonic() - SPEAKS_S
+        self._last = {sender: last for sender, last in self._last.items() if last[1] > since_s}
+        infos = self._node.get_publishers_info_by_topic(self.name) if len(self._last) > 1 else []
+        names = {bytes(i.endpoint_gid): f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in infos}
+        return sorted(names[sender] for sender in self._last if sender in names)
 
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
         """What has come since the last call, oldest first, with the middleware's message info.
@@ -138,11 +144,10 @@ class Mailbox:
     def _tally(self, info: Mapping[str, Any]) -> None:
         number, sender = info.get("publication_sequence_number"), sender_of(info)
         self._received += 1
-        if number is None:
-            return
-        if sender in self._last and number > self._last[sender]:
-            self._lost += number - self._last[sender] - 1
-        self._last[sender] = number
+        before, _ = self._last.get(sender, (None, 0.0))
+        if number is not None and before is not None and number > before:
+            self._lost += number - before - 1
+        self._last[sender] = number, time.monotonic()
 
     def _refuse(self, error: Exception) -> None:
         """Count it, and say so now and then: who sends many does not fill the log."""

@@ -37,6 +37,7 @@ class PolicySettings:
     radio_depth: int = setting(5, "state-and-plan messages that may wait for a slow reader", 1, 100)
     via_link: bool = setting(False, "take odometry and team-mates' messages from the link emulator (rehearsals only)")
     heartbeat_after_s: float = setting(1.0, "without the E-stop's heartbeat for so long the robot lands", 0.2, 10.0)
+    takeoff_s: float = setting(60.0, "in TAKEOFF for so long, its team not in the air: it lands", 1.0, 600.0)
     arm_lasts_s: float = setting(60.0, "an armed robot that is not activated for so long is disarmed", 1.0, 3600.0)
     blend_s: float = setting(0.5, "from hovering to the policy's command", 0.0, 10.0)
     on_robot_lost: str = setting("hold", "when a team-mate leaves or dies in flight: continue, hold or land")

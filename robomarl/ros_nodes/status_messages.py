@@ -19,6 +19,7 @@ def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticAr
 def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Who a robot is and what it does."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
+    values |= {"why": said.why, "ordered": "yes" if said.ordered else ""} if said.why else {}
     return status_from(said.robot, 0, said.state.name, values)
 
 
@@ -31,7 +32,8 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
     values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
     try:
         texts = (values["bundle"], values["contract"], values["vehicle"])
-        return Announcement(message.name, *texts, int(values["index"]), State[message.message])
+        why, ordered = values.get("why", ""), bool(values.get("ordered"))
+        return Announcement(message.name, *texts, int(values["index"]), State[message.message], why, ordered)
     except (KeyError, ValueError) as error:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
 

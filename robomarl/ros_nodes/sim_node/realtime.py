@@ -40,7 +40,7 @@ class RealTimeNode(Node):
         """Read the parameters; nothing moves before `begin`."""
         super().__init__("sim")
         self.failed = False
-        declare(self, SimSettings)
+        declare(self, SimSettings, {"seed"})
         self.settings = settings = read(self, SimSettings)
         self._log_dir = Path(settings.log_dir) if settings.log_dir else None
         self.base = self.get_namespace().rstrip("/")

@@ -1,4 +1,4 @@
-"""A policy node whose loop has ended says so, and an operator's reset lets it tick again. One node, in this process."""
+"""One policy node in this process: its loop ends and is revived, its disk fails, a stranger changes its parameters."""
 
 import threading
 from collections.abc import Iterator
@@ -11,6 +11,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 import rclpy
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import SetParameters
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -66,10 +69,10 @@ def alone(goto_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     monkeypatch.setenv("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
     with claimed_domain(None) as domain:
-        rclpy.init(domain_id=domain)
+        given = {"bundle": str(goto_bundle), "team": "[left, right]", "robot_root": str(tmp_path)}
+        words = [word for name, value in given.items() for word in ("-p", f"policy_node:{name}:={value}")]
+        rclpy.init(args=["--ros-args", *words], domain_id=domain)
         node, operator = PolicyNode(), Node("operator")
-        given = {"bundle": str(goto_bundle), "team": ["left", "right"], "robot_root": str(tmp_path)}
-        node.set_parameters([Parameter(name, value=value) for name, value in given.items()])
         assert node.trigger_configure().name == "SUCCESS"
         thread = threading.Thread(target=run, args=[node])
         thread.start()
@@ -110,3 +113,25 @@ def test_an_e_stop_that_the_disk_does_not_keep_stops_all_the_same(alone: Alone, 
     assert alone.order(Order.RESET).success
     alone.wait(lambda: alone.states[-1] is State.STANDBY)
     assert "E-stop can't be kept" in alone.order(Order.ARM).message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("bundle", "swap_4"), ("index", 1), ("arena_high_m", [0.1]), ("heartbeat_after_s", 10.0), ("use_sim_time", True)],
+)
+def test_no_parameter_is_changed_by_a_stranger(alone: Alone, name: str, value: Any):
+    """Neither while it is configured nor before it is configured anew."""
+    change = alone.operator.create_client(SetParameters, "/policy_node/set_parameters")
+    alone.wait(change.service_is_ready)
+    for _ in range(2):
+        before = alone.node.get_parameter(name).value
+        asked = change.call_async(SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()]))
+        alone.wait(asked.done)
+        answer: Any = asked.result()
+        assert not answer.results[0].successful
+        assert alone.node.get_parameter(name).value == before
+        if alone.node.loop._metronome is not None:
+            cleanup = alone.operator.create_client(ChangeState, "/policy_node/change_state")
+            alone.wait(cleanup.service_is_ready)
+            request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CLEANUP))
+            alone.wait(cleanup.call_async(request).done)
