@@ -33,9 +33,9 @@ class FleetTable:
         """A robot says that it is in ESTOP: somebody pressed the E-stop before this monitor began."""
         return any(said.state is State.ESTOP for said, _ in self._heard.values())
 
-    def forget(self) -> None:
-        """What was heard until now does not count any more."""
-        self._heard.clear()
+    def forget_stops(self) -> None:
+        """An E-stop that was heard of until now does not count any more; where robots are does."""
+        self._heard = {name: heard for name, heard in self._heard.items() if heard[0].state is not State.ESTOP}
 
     def bundles(self, steady_s: float) -> set[str]:
         """Bundles that are carried."""

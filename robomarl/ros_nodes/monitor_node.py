@@ -2,7 +2,8 @@
 
 - `emergency_stop`: says ten times a second whether the E-stop is pressed. Robots that don't hear it land.
 - services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, activate, hold, land, stop, reset, estop.
-  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are armed.
+  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are
+  READY, in HOLD or fly already, and if one refuses then the others land (those from HOLD hold) again.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
 A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
@@ -13,6 +14,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -30,6 +32,7 @@ from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
 from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.team_agreement import JOINED
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
@@ -37,6 +40,10 @@ YOUNG_S = 15.0
 """Discovery may take longer than that: a monitor that finds another one so soon after its start ends, too."""
 OTHERS = "emergency_stop is published already: another monitor runs; stop it, or use it."
 ACKED_S = 0.5
+READY_S = 2.0
+"""After a reset robots have so long to become READY."""
+WAITS = {State.READY: Order.LAND, State.HOLD: Order.HOLD}
+"""Who can be activated, and what ends it when another one can not."""
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
 
@@ -133,11 +140,10 @@ class MonitorNode(Node):
             self._beat()
         if self._resets:  # the release must be there before the order, which goes another way
             self._published[topics.ESTOP].wait_for_all_acked(Duration(seconds=ACKED_S))
-        refused = {} if order is not Order.ACTIVATE else self._not_ready()
-        refused = refused or await self._ask_all(order)
+        refused = await (self._activate() if order is Order.ACTIVATE else self._ask(order, self._settings.team))
         if order is Order.RESET:
             self._listen()
-            self._table.forget()
+            self._table.forget_stops()
             self._resets = False
         response.success = not refused
         response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
@@ -146,18 +152,42 @@ class MonitorNode(Node):
         self.get_logger().info(f"{order} for all: {response.message or 'done'}.")
         return response
 
+    async def _activate(self) -> dict[str, str]:
+        """All or none, of those who do not fly yet: whoever began to when another one refused is told to end it."""
+        await wait_until(self, lambda: not self._not_ready(), READY_S, self._orders)
+        if refused := self._not_ready():
+            return refused
+        before = self._states()
+        asked = [name for name, state in before.items() if state in WAITS]
+        refused = await self._ask(Order.ACTIVATE, asked)
+        if not refused or len(refused) == len(asked):
+            return refused
+        begun = [name for name in asked if name not in refused]
+        ends = {order: [n for n in begun if before[n] is state] for state, order in WAITS.items()}
+        for order, names in ends.items():
+            if names:
+                self.get_logger().error(f"{order} for {', '.join(names)}: not all were activated.")
+                refused |= {name: f"{order}: {why}" for name, why in (await self._ask(order, names)).items()}
+        return refused
+
+    def _states(self) -> dict[str, State | None]:
+        self._listen()
+        return self._table.states(time.monotonic())
+
     def _not_ready(self) -> dict[str, str]:
-        """Robots that would not take part: then nobody is asked to move."""
-        states = self._table.states(time.monotonic())
+        """Robots that would not take part: then nobody is asked to move. Who flies already does."""
+        states = self._states()
+        if not any(state in WAITS for state in states.values()):
+            return {name: "silent" if state is None else f"is in {state.name}" for name, state in states.items()}
         return {
             name: "silent" if state is None else f"is in {state.name}"
             for name, state in states.items()
-            if state not in (State.READY, State.HOLD)
+            if state not in WAITS and state not in JOINED
         }
 
-    async def _ask_all(self, order: Order) -> dict[str, str]:
+    async def _ask(self, order: Order, names: Sequence[str]) -> dict[str, str]:
         """Ask each robot as soon as its service is there: one that is heard, or any by a young monitor, may be late."""
-        clients, now = {name: self._asked[name, order] for name in self._settings.team}, time.monotonic()
+        clients, now = {name: self._asked[name, order] for name in names}, time.monotonic()
         states, young = self._table.states(now), now - self._began_s < YOUNG_S
         expected = [name for name, c in clients.items() if young or states[name] is not None or c.service_is_ready()]
         answers: dict[str, Future] = {}

@@ -67,6 +67,7 @@ class SimSettings:
     handover_m: float = setting(
         0.0, "the flight's clock starts when all have climbed there from the ground", 0.0, 100.0
     )
+    tell_goals: bool = setting(False, "tell the robots the goals that the scenario drew, until somebody else does")
     clock: bool = setting(False, "publish /clock, for nodes with use_sim_time")
 
 
