@@ -11,6 +11,7 @@ from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.loading import Loaded
+from robomarl.ros_nodes.recording_watch import RecordingWatch
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.state_machine import State, TeamFallback
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
@@ -25,6 +26,7 @@ class Inputs(NamedTuple):
     inbox: Inbox
     agreement: TeamAgreement
     heartbeat: Heartbeat
+    recording: RecordingWatch
 
 
 class Robot(NamedTuple):
@@ -52,18 +54,20 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
-    inputs = Inputs(inbox, TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s))
+    agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
+    inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
     hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
     patience = Patience(
         max_gap_s=loaded.max_gap_s,
         silent_after_s=settings.silent_after_s,
         blend_s=settings.blend_s,
+        takeoff_s=settings.takeoff_s,
         arm_lasts_s=settings.arm_lasts_s,
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(inputs.agreement, inputs.heartbeat, hover), patience)
+    autopilot = Autopilot(loaded.pilot, inbox, Team(agreement, heartbeat, hover, inputs.recording), patience)
     return Robot(settings, loaded, inputs, autopilot, fallback)
 
 

@@ -10,7 +10,6 @@ under `on_command_loss`. Only an operator makes it fly again. What may follow wh
 import math
 import time
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -18,47 +17,16 @@ import numpy as np
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.ros_nodes import state_machine
 from robomarl.ros_nodes.command_layout import CommandLayout
+from robomarl.ros_nodes.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverController
 from robomarl.ros_nodes.inbox import Inbox, Now, Problem, Reading
+from robomarl.ros_nodes.recording_watch import RecordingWatch
 from robomarl.ros_nodes.state_machine import MOVING, POLICY, Conditions, Order, State, Status, TeamFallback
 from robomarl.ros_nodes.team_agreement import TeamAgreement
 from robomarl.safety.bias import Bias, unanchored
-from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
-
-
-class Held(IntEnum):
-    """Why it was not the filter that decided. The filter's own reasons are 0 and above; `State` says what for."""
-
-    INACTIVE = -1
-    """The node is not active: nothing is sent."""
-    BLIND = -2
-    """Own state or goal lost: blind brake."""
-    FAILED = -3
-    """The policy or the filter raised an error: blind brake."""
-    SILENT = -4
-    """Stopped: nothing is sent, the vehicle looks after itself."""
-
-
-class Decision(NamedTuple):
-    """What one tick came to."""
-
-    reading: Reading
-    command: np.ndarray | None
-    """[A] what is sent; None: nothing."""
-    nominal: np.ndarray
-    """[A] what the policy asked for; NaN where it was not asked."""
-    plan: Plan
-    """[3] each: what the team is told."""
-    reason: int
-    """`Reason` of the filter, or `Held`."""
-    filtered: bool
-    """The command is not what the policy asked for."""
-    solved: bool
-    slack: float
-    margin_m: float
 
 
 @dataclass(frozen=True)
@@ -71,11 +39,17 @@ class Patience:
     """After so long of blind braking the robot falls silent."""
     blend_s: float = 0.5
     """From hovering to the policy's command."""
+    takeoff_s: float = 60.0
+    """A robot that is in TAKEOFF for longer lands: its team does not come."""
     arm_lasts_s: float = 60.0
     """An armed robot that is not activated for so long is disarmed."""
     robot_lost_after_s: float = 1.0
     """A team-mate that was not heard for so long in flight is lost."""
     on_robot_lost: TeamFallback = TeamFallback.HOLD
+
+
+EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
+"""States that an operator wants to know the reason of."""
 
 
 class Team(NamedTuple):
@@ -84,6 +58,7 @@ class Team(NamedTuple):
     agreement: TeamAgreement
     heartbeat: Heartbeat
     hover: HoverController
+    recording: RecordingWatch = RecordingWatch("", False)
 
 
 class Autopilot:
@@ -92,14 +67,20 @@ class Autopilot:
     def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
         """Put together; in STANDBY."""
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
-        self._agreement, self._heartbeat, self._hover = team
+        self._agreement, self._heartbeat, self._hover, self._recording = team
         self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
         self._fallback = Fallback(pilot.safety.params, self._layout)
         self._carry: PilotCarry | None = None
         self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
         self.status, self._renews = Status(), False
+        self.why = ""
+        """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
+        self.ordered = False
+        """An operator did."""
         self.error = ""
         """What the policy or the filter last raised."""
+        self.observed: np.ndarray | None = None
+        """What the policy saw in the last tick; None where it was not asked."""
         self.pilot_s = 0.0
         """What policy and filter took of the last tick."""
 
@@ -125,14 +106,14 @@ class Autopilot:
     def problems(self, now: Now) -> list[Problem]:
         """Everything that stands against arming and activation."""
         reading = self._inbox.read(now)
-        agreement, heartbeat = self._agreement.problems(now.steady_s), self._heartbeat.problems(now.steady_s)
-        return [*reading.problems, *agreement, *heartbeat]
+        return [*reading.problems, *self._others(now.steady_s)]
 
     def order(self, order: Order, now: Now) -> str:
         """Do what an operator asks for, or say why not."""
         conditions = self._conditions(self._inbox.read(now), now)
         status, refusal = state_machine.on_order(self.status, order, conditions)
         if not refusal:
+            self._explain(status.state, f"{order} was ordered", True)
             self._enter(status, now)
             return ""
         wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not conditions.ready else []
@@ -140,10 +121,12 @@ class Autopilot:
 
     def tick(self, now: Now) -> Decision:
         """One decision."""
-        self.pilot_s = 0.0
+        self.pilot_s, self.observed = 0.0, None
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
         conditions = self._conditions(reading, now)
-        self._enter(state_machine.on_tick(self.status, conditions), now)
+        status = state_machine.on_tick(self.status, conditions)
+        self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
+        self._enter(status, now)
         if not self.active:
             return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
@@ -156,12 +139,17 @@ class Autopilot:
         self._lost_s, self._decided_s = math.nan, now.steady_s
         return decision
 
+    def _others(self, at_s: float) -> list[Problem]:
+        """What team, operator and recorder have against it."""
+        return [w for watch in (self._agreement, self._heartbeat, self._recording) for w in watch.problems(at_s)]
+
     def _conditions(self, reading: Reading, now: Now) -> Conditions:
         own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
         waits = self.status.state <= State.READY or self.status.state is State.HOLD
         in_state_s = at_s - self._entered_s
+        rule, why = self._rule(reading) if self.active else (TeamFallback.CONTINUE, "")
         return Conditions(
-            ready=waits and not (reading.problems or self._agreement.problems(at_s) or self._heartbeat.problems(at_s)),
+            ready=waits and not (reading.problems or self._others(at_s)),
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(),
             aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
@@ -171,11 +159,13 @@ class Autopilot:
             down=self.state is State.LAND and own is not None and self._hover.down(own),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
-            rule=self._rule(reading) if self.active else TeamFallback.CONTINUE,
+            rule=rule,
+            waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
+            rule_why=why,
         )
 
-    def _rule(self, reading: Reading) -> TeamFallback:
-        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors.
+    def _rule(self, reading: Reading) -> tuple[TeamFallback, str]:
+        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
 
         Whoever is lost stands where it said it would stop.
         """
@@ -183,12 +173,25 @@ class Autopilot:
         lost = self._agreement.lost_mates(silent_s, self._patience.robot_lost_after_s)
         for name in lost:
             self._inbox.stand_in(name)
-        asked = [self._patience.on_robot_lost] if lost else []
+        asked = {self._patience.on_robot_lost: f"lost {', '.join(lost)}"} if lost else {}
         if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
-            asked += [] if reading.task_ok else [team_rule]
-            fell = self._agreement.mates_fallback()
-            asked += [] if fell is None else [TeamFallback.LAND if fell is State.LAND else team_rule]
-        return next((rule for rule in (TeamFallback.LAND, TeamFallback.HOLD) if rule in asked), TeamFallback.CONTINUE)
+            if not reading.task_ok:
+                asked[team_rule] = "; ".join(str(p) for p in reading.problems) or "a sense is lost"
+            if (fell := self._agreement.mates_fallback()) is not None:
+                asked[TeamFallback.LAND if fell is State.LAND else team_rule] = f"a team-mate is in {fell.name}"
+        for rule in (TeamFallback.LAND, TeamFallback.HOLD):
+            if rule in asked:
+                return rule, asked[rule]
+        return TeamFallback.CONTINUE, ""
+
+    def _explain(self, after: State, why: str, ordered: bool) -> None:
+        """Keep what a change of state came from; the end of a landing comes from what began it."""
+        if after is self.state:
+            return
+        if why:
+            self.why, self.ordered = why, ordered
+        if after not in EXPLAINED:
+            self.why, self.ordered = "", False
 
     def _enter(self, status: Status, now: Now) -> None:
         """Take up a status; some states begin with something."""
@@ -225,7 +228,7 @@ class Autopilot:
         if not math.isfinite(command.sum()):
             raise ValueError(f"the filter let a command through that is not finite: {command}")
         self._fallback.note(now.steady_s, command)
-        return _decision(reading, command, Plan(*self._carry.safety.plan), result)
+        return decision_of(reading, command, Plan(*self._carry.safety.plan), result)
 
     def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
         """[A] what this state wants, before the filter."""
@@ -240,6 +243,7 @@ class Autopilot:
         if hovering is not None and self.state is not State.BLEND:
             return hovering
         memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
+        self.observed = obs
         policy, wanted = self._pilot.policy(carry.policy, obs)
         self._carry = carry._replace(memory=memory, policy=policy)
         if hovering is None:
@@ -284,17 +288,3 @@ class Autopilot:
         nothing = np.full(self._pilot.policy.action.size, np.nan)
         plan = self._fallback.plan(self._inbox.own)
         return Decision(reading, command, nothing, plan, reason, command is not None, False, 0.0, math.inf)
-
-
-def _decision(reading: Reading, command: np.ndarray, plan: Plan, result: FilterResult) -> Decision:
-    return Decision(
-        reading=reading,
-        command=command,
-        nominal=np.asarray(result.nominal, float),
-        plan=plan,
-        reason=int(result.reason),
-        filtered=bool(result.active),
-        solved=bool(result.solved),
-        slack=float(result.slack),
-        margin_m=float(result.margin_m),
-    )

@@ -69,6 +69,11 @@ class BagWriter:
         """Of the file that is being written."""
         return self._stream.tell()
 
+    @property
+    def count(self) -> int:
+        """Messages so far."""
+        return sum(self._counts.values())
+
     def add_channel(self, name: str, topic: Topic, definition: str) -> int:
         """A topic by its absolute name, with the definition of its type; returns the channel's number."""
         channel = self._register(name, topic, definition)
@@ -127,7 +132,7 @@ class BagWriter:
     def _write_metadata(self) -> None:
         parts = [*self._parts, *([self._part] if self._part.count >= 0 else [])]
         begun = [part for part in parts if part.count]
-        whole = Part("", begun[0].first_ns if begun else 0, self._last_ns, sum(self._counts.values()))
+        whole = Part("", begun[0].first_ns if begun else 0, self._last_ns, self.count)
         info = {
             "version": 9,
             "storage_identifier": STORAGE,

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.ros_nodes.stamp import PARTS, SECOND_NS, Stamp, parts_of
+
 HEAD = b"\x00\x01\x00\x00"
 """CDR, little-endian."""
-_STAMP = struct.Struct("<iI")
 _COUNT = struct.Struct("<I")
 _POSE, _TWIST, _VECTOR = struct.Struct("<7d"), struct.Struct("<6d"), struct.Struct("<3d")
 COVARIANCE_BYTES = 36 * 8
@@ -55,7 +56,7 @@ class Layout:
             self._same.append((slice(begin, at), data[begin:at]))
             begin = at + size
 
-    def read(self, data: bytes) -> tuple[float, list[float]] | None:
+    def read(self, data: bytes) -> tuple[Stamp, list[float]] | None:
         """The stamp [s] and the numbers; None where the message is laid out in another way."""
         if len(data) != self._size:
             return None
@@ -63,21 +64,26 @@ class Layout:
             if data[part] != same:
                 return None
         seconds, nanoseconds, *numbers = self._numbers.unpack_from(data)
-        return seconds + nanoseconds * 1e-9, numbers
+        return (Stamp.of(seconds, nanoseconds), numbers) if nanoseconds < SECOND_NS else None
 
 
-def stamp_s(data: bytes) -> float:
-    """The stamp of a message that begins with a header [s]."""
-    if data[:4] != HEAD:
-        raise LayoutError("not little-endian CDR")
-    seconds, nanoseconds = _STAMP.unpack_from(data, 4)
-    return seconds + nanoseconds * 1e-9
+def stamp_s(data: bytes) -> Stamp:
+    """The stamp of a message that begins with a header [s].
+
+    Raises:
+        LayoutError: it does not, or that is no time.
+    """
+    if data[:4] != HEAD or len(data) < 12:
+        raise LayoutError("not little-endian CDR with a header")
+    try:
+        return Stamp.of(*PARTS.unpack_from(data, 4))
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
 
 
 def set_stamp(data: bytearray, time_s: float) -> None:
     """Write the stamp of the header."""
-    nanoseconds = round(time_s * 1e9)
-    _STAMP.pack_into(data, 4, nanoseconds // 10**9, nanoseconds % 10**9)
+    PARTS.pack_into(data, 4, *parts_of(time_s))
 
 
 def text_at(data: bytes, at: int) -> tuple[bytes, int]:
@@ -162,8 +168,7 @@ def view(data: bytearray, at: int, count: int) -> np.ndarray:
 
 def set_duration(data: bytearray, at: int, time_s: float) -> None:
     """Write a duration."""
-    nanoseconds = round(time_s * 1e9)
-    _STAMP.pack_into(data, at, nanoseconds // 10**9, nanoseconds % 10**9)
+    PARTS.pack_into(data, at, *parts_of(time_s))
 
 
 def numbers_at(message: bytes | bytearray, count: int) -> int:

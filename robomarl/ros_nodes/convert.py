@@ -16,6 +16,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectory
 
 from robomarl.geometry import quat_conjugate, rotate
 from robomarl.ros_nodes.messages import Broadcast, Detections, Estimate
+from robomarl.ros_nodes.stamp import Stamp, set_stamp, time_of
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 
@@ -224,20 +225,16 @@ def header(stamp_s: float) -> Header:
     return made
 
 
-def set_stamp(time: Any, time_s: float) -> None:
-    """A time or duration of a message."""
-    nanoseconds = round(time_s * 1e9)
-    time.sec, time.nanosec = nanoseconds // 10**9, nanoseconds % 10**9
+def stamp_of(of: Header) -> Stamp:
+    """The stamp [s].
 
-
-def time_of(time: Any) -> float:
-    """A time or duration of a message [s]."""
-    return time.sec + time.nanosec * 1e-9
-
-
-def stamp_of(of: Header) -> float:
-    """The stamp [s]."""
-    return time_of(of.stamp)
+    Raises:
+        MessageError: it is no time.
+    """
+    try:
+        return time_of(of.stamp)
+    except ValueError as error:
+        raise MessageError(str(error)) from None
 
 
 def _placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:

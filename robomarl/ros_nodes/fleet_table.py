@@ -33,9 +33,9 @@ class FleetTable:
         """A robot says that it is in ESTOP: somebody pressed the E-stop before this monitor began."""
         return any(said.state is State.ESTOP for said, _ in self._heard.values())
 
-    def forget(self) -> None:
-        """What was heard until now does not count any more."""
-        self._heard.clear()
+    def forget_stops(self) -> None:
+        """An E-stop that was heard of until now does not count any more; where robots are does."""
+        self._heard = {name: heard for name, heard in self._heard.items() if heard[0].state is not State.ESTOP}
 
     def bundles(self, steady_s: float) -> set[str]:
         """Bundles that are carried."""
@@ -55,9 +55,10 @@ class FleetTable:
             team, level = [*team, "the E-stop is pressed"], ERROR
         values = {"emergency_stop": str(pressed), "bundles": ", ".join(sorted(bundles))}
         found = [Status(f"{name}: team", level, "; ".join(team) or "all robots are there", values)]
-        for robot, state in states.items():
-            bad = state in (None, State.STOP, State.ESTOP)
-            text = "silent" if state is None else state.name
+        for robot in states:
+            said = self._fresh(robot, steady_s)
+            bad = said is None or said.state is State.ESTOP or said.state is State.STOP and not said.ordered
+            text = "silent" if said is None else said.state.name + (f": {said.why}" if said.why else "")
             found.append(Status(f"{name}: {robot}", WARN if bad else OK, text, self._values(robot)))
         return found
 

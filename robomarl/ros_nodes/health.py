@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.ros_nodes.autopilot import Autopilot, Decision, Held
+from robomarl.ros_nodes.autopilot import Autopilot
+from robomarl.ros_nodes.decision import Decision, Held
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.state_machine import POLICY, State
 from robomarl.ros_nodes.tick import Timing
@@ -37,6 +38,7 @@ class Health:
         self._period_us = 1e6 / rate_hz
         self._rate = max(round(rate_hz), 1)
         self._reason, self._problems, self._state = BEFORE_FIRST, frozenset(), State.STANDBY
+        self._why, self._ordered = "", False
         self._timings: list[Timing] = []
         self._filtered = 0
         self._last: tuple[Decision, str] | None = None
@@ -52,14 +54,16 @@ class Health:
         sources = frozenset(p.source for p in decision.reading.problems)
         if autopilot.state != self._state:
             bad = autopilot.state in (State.STOP, State.ESTOP) or self._state in POLICY and autopilot.state in FALLBACKS
-            yield bad, f"{self._state.name} -> {autopilot.state.name}."
-        self._state = autopilot.state
+            why = f": {autopilot.why}" if autopilot.why else ""
+            yield bad and not autopilot.ordered, f"{self._state.name} -> {autopilot.state.name}{why}."
+        self._state, self._why, self._ordered = autopilot.state, autopilot.why, autopilot.ordered
         if autopilot.active and sources - self._problems:
             for problem in decision.reading.problems:
                 yield True, f"input lost: {problem}."
         self._problems = sources
         if decision.reason != self._reason and self._reason != BEFORE_FIRST:
-            yield self._change(decision.reason, autopilot.error)
+            bad, line = self._change(decision.reason, autopilot.error)
+            yield bad and not (autopilot.ordered and decision.reason == Held.SILENT), line
         self._reason = decision.reason
 
     def is_due(self) -> bool:
@@ -82,6 +86,7 @@ class Health:
             "bundle": self._bundle,
             "bundle_id": self._id,
             "state": self._state.name,
+            "why": self._why,
             "reason": reason_name(self._reason),
             "latency_p50_us": f"{np.median(latency):.0f}",
             "latency_max_us": f"{latency.max():.0f}",
@@ -91,18 +96,26 @@ class Health:
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
             "messages_lost": str(sum(count.lost for count in counts)),
+            "messages_refused": str(sum(count.refused for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
             **({"error": error} if error else {}),
         }
         slow, broken = latency.max() > self._period_us, misfits > self._misfits
-        failed = self._reason in (Held.FAILED, Held.BLIND) or self._state in (State.STOP, State.ESTOP)
+        stopped = self._state is State.STOP and not self._ordered
+        failed = self._reason in (Held.FAILED, Held.BLIND) or stopped or self._state is State.ESTOP
         level = ERROR if failed else WARN if problems or slow or broken or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
-        said = "; ".join([f"{self._state.name}: {reason_name(self._reason)}", *map(str, problems)])
+        why = f" ({self._why})" if self._why else ""
+        said = "; ".join([f"{self._state.name}{why}: {reason_name(self._reason)}", *map(str, problems)])
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
         return Status(self._name, level, said, values)
+
+    def stopped(self, why: str) -> Status:
+        """A node that does not tick any more."""
+        state = {"bundle": self._bundle, "bundle_id": self._id, "state": State.STOP.name}
+        return Status(self._name, ERROR, f"{State.STOP.name}: {why}", state)
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:

@@ -33,6 +33,8 @@ class Count(NamedTuple):
 
     received: int
     lost: int
+    refused: int = 0
+    """Of those received: what could not be read."""
 
 
 class Problem(NamedTuple):

@@ -4,8 +4,10 @@ Takes the robots' odometry and state-and-plan messages and delivers them to `ROB
 nodes with `via_link` listen. Its parameters may be changed while it runs; see `LinkSettings`.
 """
 
+import struct
 import sys
 import time
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from rclpy.parameter import Parameter
 from robomarl.ros_nodes import cdr, status_messages, topics
 from robomarl.ros_nodes.health import WARN, Status
 from robomarl.ros_nodes.link import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import LinkSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 from robomarl.ros_nodes.topics import linked
@@ -31,7 +34,8 @@ class LinkNode(Node):
     def __init__(self) -> None:
         """Begin to relay."""
         super().__init__("link")
-        declare(self, LinkSettings)
+        changeable = {field.name for field in fields(LinkSettings)} - {"team", "base", "seed"}
+        declare(self, LinkSettings, changeable)
         self.failed = False
         self._use(read(self, LinkSettings))
         team, base = self._settings.team, self._settings.base
@@ -95,7 +99,7 @@ class LinkNode(Node):
         self._said_how.publish(status_messages.diagnostics_from([status], now_s(self)))
 
     def _faulty(self, name: str, data: bytes) -> bytes | None:
-        """What becomes of an odometry message."""
+        """What becomes of an odometry message; one that is no such message goes on as it is."""
         fault = self._faults.get(name)
         if fault is None:
             self._kept[name] = data
@@ -106,9 +110,12 @@ class LinkNode(Node):
             return self._kept.get(name, data)
         changed = bytearray(self._kept.get(name, data) if fault == "frozen" else data)
         shift_s = {"future": SHIFT_S, "late": -SHIFT_S}.get(fault, 0.0)
-        cdr.set_stamp(changed, cdr.stamp_s(data) + shift_s)
-        if fault == "nan":
-            cdr.set_vector(changed, cdr.odometry_at(data)[0], np.full(3, np.nan))
+        try:
+            cdr.set_stamp(changed, cdr.stamp_s(data) + shift_s)
+            if fault == "nan":
+                cdr.set_vector(changed, cdr.odometry_at(data)[0], np.full(3, np.nan))
+        except (cdr.LayoutError, struct.error):
+            return data
         return bytes(changed)
 
     def _died(self, error: BaseException) -> None:

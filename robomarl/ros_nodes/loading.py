@@ -22,7 +22,7 @@ from robomarl.ros_nodes.command_layout import PLAYING
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.loadtask import check_carried
 from robomarl.ros_nodes.messages import empty_snapshot
-from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.bodies import Obstacle
 from robomarl.safety.deadlock import rules_for
@@ -47,6 +47,8 @@ class Loaded:
     rate_hz: float
     max_gap_s: float
     """A longer time between two decisions makes every memory start again."""
+    seen: tuple[str, ...]
+    """Names of the elements of its observation."""
     task: FieldTask
     """Of the scenario that it was trained for, for this robot."""
     contract: str
@@ -90,6 +92,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         name=contract.name,
         rate_hz=contract.rate_hz,
         max_gap_s=min(gaps, default=5 / contract.rate_hz),
+        seen=tuple(contract.observation.spec.element_names()),
         task=task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
@@ -136,9 +139,7 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         UserError: the two have nothing in common.
     """
     vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
-    arena = None
-    if np.isfinite([*settings.arena_low_m, *settings.arena_high_m]).all():
-        arena = Arena(settings.arena_low_m, settings.arena_high_m)
+    arena = _arena(settings)
     try:
         # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
         own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
@@ -149,11 +150,34 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
 
 
+def _arena(settings: PolicySettings) -> Arena | None:
+    """The box that the operator gave; None: none was given, and the bundle's counts.
+
+    Raises:
+        UserError: half a box, or none that is one: a geofence must not be wider than its operator thinks.
+    """
+    low, high = settings.arena_low_m, settings.arena_high_m
+    if (low, high) == (NOWHERE, ANYWHERE):
+        return None
+    for name, corner in (("arena_low_m", low), ("arena_high_m", high)):
+        if len(corner) != 3 or not np.isfinite(corner).all():
+            told = list(corner)
+            raise UserError(
+                f"policy_node: {name} = {told} must be three finite numbers [m]; give both corners or none."
+            )
+    try:
+        return Arena(low, high)
+    except ValueError as error:
+        raise UserError(f"policy_node: {error}") from None
+
+
 def _obstacles(text: str) -> tuple[Obstacle, ...]:
     try:
         rows = json.loads(text or "[]")
     except json.JSONDecodeError as error:
         raise UserError(f"policy_node: obstacles is not a JSON list, {error}; mend it there.") from None
+    if not isinstance(rows, list):
+        raise UserError(f"policy_node: obstacles = {text[:40]} is not a JSON list; mend it there.")
     return tuple(build(Obstacle, row, f"policy_node, obstacles[{i}]") for i, row in enumerate(rows))
 
 

@@ -13,6 +13,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 
 from robomarl.ros_nodes.metronome import Beat, Metronome
+from robomarl.ros_nodes.rosnode import serve
 
 SERVE_EVERY_S = 0.05
 """Services are looked at so often, if there is time between two ticks."""
@@ -72,7 +73,7 @@ class Loop:
         Args:
             node: whose services are served.
             tick: called when one is due.
-            failed: called with what `tick` raised; there are no ticks after that.
+            failed: called with what `tick` raised; there are no ticks after that until `begin` is called again.
         """
         self._node, self._tick, self._failed = node, tick, failed
         self._metronome: Metronome | None = None
@@ -95,7 +96,7 @@ class Loop:
         executor.add_node(self._node)
         while self._node.context.ok():
             if self._metronome is None or self._awaited is None:
-                executor.spin_once(timeout_sec=IDLE_S)
+                serve(executor, self._node, IDLE_S)
                 continue
             self._turn(self._metronome, self._awaited)
             self._serve(executor)
@@ -121,4 +122,4 @@ class Loop:
         self._looked_s = now_s
         if self._asked() or now_s - self._served_s > TIDY_EVERY_S:
             self._served_s = now_s
-            executor.spin_once(timeout_sec=0.0)
+            serve(executor, self._node, 0.0)

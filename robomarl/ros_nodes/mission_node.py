@@ -14,7 +14,8 @@ from std_srvs.srv import Trigger
 from robomarl.config import UserError
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.mission import load_mission
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import MissionSettings
 from robomarl.ros_nodes.state_machine import Order, State
 

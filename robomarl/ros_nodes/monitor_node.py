@@ -2,31 +2,37 @@
 
 - `emergency_stop`: says ten times a second whether the E-stop is pressed. Robots that don't hear it land.
 - services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, activate, hold, land, stop, reset, estop.
-  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are armed.
+  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are
+  READY, in HOLD or fly already, and if one refuses then the others land (those from HOLD hold) again.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
-A monitor that starts while another one runs ends. What one robot says stops all: if it is in ESTOP, so is the team;
-also for a monitor that was started after the E-stop.
+A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
+says stops all: if it is in ESTOP, so is the team; also for a monitor that was started after the E-stop.
 """
 
+import os
+import socket
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.async_wait import wait_until
 from robomarl.ros_nodes.fleet_table import FleetTable
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import MonitorSettings
 from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.team_agreement import JOINED
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
@@ -34,6 +40,10 @@ YOUNG_S = 15.0
 """Discovery may take longer than that: a monitor that finds another one so soon after its start ends, too."""
 OTHERS = "emergency_stop is published already: another monitor runs; stop it, or use it."
 ACKED_S = 0.5
+READY_S = 2.0
+"""After a reset robots have so long to become READY."""
+WAITS = {State.READY: Order.LAND, State.HOLD: Order.HOLD}
+"""Who can be activated, and what ends it when another one can not."""
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
 
@@ -58,9 +68,12 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_to)
             for name in settings.team
         }
+        claim = topics.MONITOR
+        self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._look_for_others()
+        self._claim = Header(stamp=self.get_clock().now().to_msg(), frame_id=f"{socket.gethostname()}:{os.getpid()}")
         self.pressed, self._resets = self._table.is_stopped(), False
-        self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.TEAM_TOPICS}
+        self._published = {topic: publisher(self, topic, topic.of("", self._base)) for topic in topics.MONITOR_TOPICS}
         # Orders wait for answers; neither these nor the heartbeat may wait for the orders.
         self._orders = ReentrantCallbackGroup()
         self._asked = {
@@ -95,17 +108,26 @@ class MonitorNode(Node):
             self.get_logger().error("E-STOP PRESSED: a robot says so.")
         self._published[topics.ESTOP].publish(Bool(data=self.pressed))
 
+    def _gives_way(self, now: float) -> bool:
+        """Whether this monitor has just begun and another one was before it: of several, all but the first end.
+
+        Somebody else who publishes `emergency_stop` is told of, but does not end a monitor on which robots rely.
+        """
+        claimed = [claim for claim, _ in self._claims.take()]
+        return now - self._began_s < YOUNG_S and any(claim < _claim_of(self._claim) for claim in claimed)
+
     def _report(self) -> None:
         now = time.monotonic()
-        others = self.count_publishers(topics.ESTOP.of("", self._base)) - 1
-        if others > 0 and now - self._began_s < YOUNG_S:
+        if self._gives_way(now):
             self.get_logger().fatal(OTHERS)
             self.failed = True
             self.context.try_shutdown()
             return
+        self._published[topics.MONITOR].publish(self._claim)
+        others = self.count_publishers(topics.ESTOP.of("", self._base)) - 1
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
         if others > 0:
-            statuses[0] = statuses[0]._replace(level=2, message=f"{others} other monitors run; stop all but one")
+            statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
 
@@ -118,11 +140,10 @@ class MonitorNode(Node):
             self._beat()
         if self._resets:  # the release must be there before the order, which goes another way
             self._published[topics.ESTOP].wait_for_all_acked(Duration(seconds=ACKED_S))
-        refused = {} if order is not Order.ACTIVATE else self._not_ready()
-        refused = refused or await self._ask_all(order)
+        refused = await (self._activate() if order is Order.ACTIVATE else self._ask(order, self._settings.team))
         if order is Order.RESET:
             self._listen()
-            self._table.forget()
+            self._table.forget_stops()
             self._resets = False
         response.success = not refused
         response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
@@ -131,18 +152,42 @@ class MonitorNode(Node):
         self.get_logger().info(f"{order} for all: {response.message or 'done'}.")
         return response
 
+    async def _activate(self) -> dict[str, str]:
+        """All or none, of those who do not fly yet: whoever began to when another one refused is told to end it."""
+        await wait_until(self, lambda: not self._not_ready(), READY_S, self._orders)
+        if refused := self._not_ready():
+            return refused
+        before = self._states()
+        asked = [name for name, state in before.items() if state in WAITS]
+        refused = await self._ask(Order.ACTIVATE, asked)
+        if not refused or len(refused) == len(asked):
+            return refused
+        begun = [name for name in asked if name not in refused]
+        ends = {order: [n for n in begun if before[n] is state] for state, order in WAITS.items()}
+        for order, names in ends.items():
+            if names:
+                self.get_logger().error(f"{order} for {', '.join(names)}: not all were activated.")
+                refused |= {name: f"{order}: {why}" for name, why in (await self._ask(order, names)).items()}
+        return refused
+
+    def _states(self) -> dict[str, State | None]:
+        self._listen()
+        return self._table.states(time.monotonic())
+
     def _not_ready(self) -> dict[str, str]:
-        """Robots that would not take part: then nobody is asked to move."""
-        states = self._table.states(time.monotonic())
+        """Robots that would not take part: then nobody is asked to move. Who flies already does."""
+        states = self._states()
+        if not any(state in WAITS for state in states.values()):
+            return {name: "silent" if state is None else f"is in {state.name}" for name, state in states.items()}
         return {
             name: "silent" if state is None else f"is in {state.name}"
             for name, state in states.items()
-            if state not in (State.READY, State.HOLD)
+            if state not in WAITS and state not in JOINED
         }
 
-    async def _ask_all(self, order: Order) -> dict[str, str]:
+    async def _ask(self, order: Order, names: Sequence[str]) -> dict[str, str]:
         """Ask each robot as soon as its service is there: one that is heard, or any by a young monitor, may be late."""
-        clients, now = {name: self._asked[name, order] for name in self._settings.team}, time.monotonic()
+        clients, now = {name: self._asked[name, order] for name in names}, time.monotonic()
         states, young = self._table.states(now), now - self._began_s < YOUNG_S
         expected = [name for name, c in clients.items() if young or states[name] is not None or c.service_is_ready()]
         answers: dict[str, Future] = {}
@@ -160,9 +205,14 @@ class MonitorNode(Node):
         return refused | {name: r.message for name, r in results.items() if r is not None and not r.success}
 
 
+def _claim_of(message: Header) -> tuple[int, int, str]:
+    """Comparable: who began first is less."""
+    return message.stamp.sec, message.stamp.nanosec, message.frame_id
+
+
 def main(args: list[str] | None = None) -> int:
     """`ros2 run robomarl monitor_node`."""
-    return run_node(MonitorNode, args)
+    return run_node(MonitorNode, args, urgent=True)
 
 
 if __name__ == "__main__":

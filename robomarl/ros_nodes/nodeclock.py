@@ -3,11 +3,11 @@
 import time
 
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 
 from robomarl.ros_nodes.inbox import Now
 from robomarl.ros_nodes.rosnode import Mailbox
+from robomarl.ros_nodes.stamp import Stamp, time_of
 from robomarl.ros_nodes.topics import CLOCK
 
 JUMP_S = 0.05
@@ -21,7 +21,7 @@ class NodeClock:
         """Subscribe to `/clock` where it counts: between two ticks rclpy's own time source gets no turn."""
         self._node = node
         self._simulated = bool(node.get_parameter("use_sim_time").value)
-        self._clock = Mailbox(node, CLOCK, CLOCK.name) if self._simulated else None
+        self._clock = Mailbox(node, CLOCK, CLOCK.name, _time_of) if self._simulated else None
         self._sim_s = 0.0
         self._before: Now | None = None
 
@@ -29,9 +29,8 @@ class NodeClock:
         """This moment."""
         if self._clock is None:
             return Now(time.time(), time.monotonic())
-        for data, _ in self._clock.take():
-            said = deserialize_message(data, Clock).clock
-            self._sim_s = said.sec + said.nanosec * 1e-9
+        for time_s, _ in self._clock.take():
+            self._sim_s = time_s
         return Now(self._sim_s, time.monotonic())
 
     def tick(self) -> tuple[Now, float]:
@@ -45,3 +44,7 @@ class NodeClock:
         expected_s = max(passed_s, 0.0) if self._simulated else now.steady_s - before.steady_s
         jump_s = passed_s - expected_s
         return now, jump_s if abs(jump_s) > JUMP_S else 0.0
+
+
+def _time_of(message: Clock) -> Stamp:
+    return time_of(message.clock)

@@ -64,6 +64,10 @@ class PlanOptions:
     """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
     mission: str = ""
     """Name or file of a mission: where the load of a team that carries one is to go, and when; none without it."""
+    tell_goals: bool = False
+    """The simulator tells the robots the scenario's goals, until somebody else does."""
+    monitor: bool = True
+    """Start a monitor: one machine of a team does."""
     ground: bool = False
     """Simulated robots start on the ground: they take off before the policy flies."""
 
@@ -82,6 +86,8 @@ class NodeSpec:
     """Absolute, or empty for the root."""
     parameters: dict[str, Any]
     lifecycle: bool = False
+    respawn: bool = False
+    """Started again when it ends by itself: a robot then waits in STANDBY, the team's heartbeat goes on."""
     remaps: tuple[tuple[str, str], ...] = ()
     params_file: str = ""
     log_level: str = "info"
@@ -120,10 +126,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     check_team(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
-    specs.append(_spec("monitor_node", "monitor_node", ("monitor", base), _checked(MonitorSettings, team_of), options))
-    if options.link:
-        seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
-        specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
+    specs += _shared(team_of, base, options)
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
     if fleet.teams > 1:
@@ -133,6 +136,18 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_spec("mission_node", "mission_node", ("mission", base), _checked(MissionSettings, told), options))
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
+    return specs
+
+
+def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[NodeSpec]:
+    """Monitor and link emulator."""
+    specs = []
+    if options.monitor:
+        watched = _checked(MonitorSettings, team_of)
+        specs.append(replace(_spec("monitor_node", "monitor_node", ("monitor", base), watched, options), respawn=True))
+    if options.link:
+        seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
+        specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
     return specs
 
 
@@ -173,7 +188,8 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "obstacles": json.dumps(stands) if (stands := scenario_obstacles(fleet.scenario)) else "",
     }
     where = ("policy_node", f"{base}/{robot.name}")
-    return _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options, lifecycle=True)
+    made = _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options)
+    return replace(made, lifecycle=True, respawn=True)
 
 
 def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
@@ -186,6 +202,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "log_dir": options.log_dir,
         "ground_start": climbs,
         "handover_m": settled(fleet.field, fleet.scenario, None).handover_m if climbs else 0.0,
+        "tell_goals": options.tell_goals and not plays and not options.mission,
         "clock": options.use_sim_time,
     }
     node = ("game_node", "sim_node.game") if plays else ("sim_node", "sim_node.node")
@@ -231,7 +248,6 @@ def _spec(
     where: tuple[str, str],
     parameters: dict,
     options: PlanOptions,
-    lifecycle: bool = False,
 ) -> NodeSpec:
     return NodeSpec(
         executable=executable,
@@ -239,7 +255,6 @@ def _spec(
         name=where[0],
         namespace=where[1],
         parameters={**parameters, "use_sim_time": options.use_sim_time},
-        lifecycle=lifecycle,
         params_file=options.params_file,
         log_level=options.log_level,
         environment=environment(options.sim),

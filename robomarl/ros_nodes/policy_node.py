@@ -13,22 +13,27 @@ One thread does it all; see `loop`.
 
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.assembly import Robot, assemble
-from robomarl.ros_nodes.autopilot import Autopilot, Decision
+from robomarl.ros_nodes.autopilot import Autopilot
+from robomarl.ros_nodes.decision import Decision
+from robomarl.ros_nodes.inbox import Problem
 from robomarl.ros_nodes.loading import Loaded, load_pilot
 from robomarl.ros_nodes.loop import Loop
 from robomarl.ros_nodes.metronome import Beat
 from robomarl.ros_nodes.nodeclock import NodeClock
+from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.radio import Radio
-from robomarl.ros_nodes.reporter import Reporter
+from robomarl.ros_nodes.reporter import ANNOUNCE_S, Reporter
 from robomarl.ros_nodes.robot_folder import RobotFolder
-from robomarl.ros_nodes.rosnode import declare, read, run_node, tidy_memory
+from robomarl.ros_nodes.rosnode import run_node, tidy_memory
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.state_machine import MOVING, Order, State
 from robomarl.ros_nodes.tick import Timing
@@ -51,6 +56,7 @@ class PolicyNode(LifecycleNode):
         declare(self, PolicySettings)
         self._refusal = ""
         self._times = NodeClock(self)
+        self._fatal, self._tells = "", self.create_timer(ANNOUNCE_S, self._tell_fatal, autostart=False)
         for order in Order:
             self.create_service(Trigger, order.value, partial(self._on_order, order))
 
@@ -64,13 +70,14 @@ class PolicyNode(LifecycleNode):
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         tidy_memory()
-        self.loop.begin(1 / loaded.rate_hz, self._radio.own.subscription)
+        self._begin()
         self.get_logger().info(f"bundle {loaded.name} {loaded.id[:12]} is ready at {loaded.rate_hz:g} Hz.")
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to move if the robot is armed, every input is fresh, and nobody else commands it."""
-        refusal = "; ".join(self._radio.rivals()) or self._robot_folder.lock(self.get_fully_qualified_name())
+        rivals = [*self._radio.doubles(), *self._radio.rivals()]
+        refusal = "; ".join(map(str, rivals)) or self._robot_folder.lock(self.get_fully_qualified_name())
         if not refusal and (refusal := self._autopilot.order(Order.ACTIVATE, self._times.now())):
             self._robot_folder.unlock()
         self._refusal = refusal
@@ -107,12 +114,18 @@ class PolicyNode(LifecycleNode):
         self._robot = assemble(settings, loaded)
         self._autopilot = self._robot.autopilot
         self._radio = Radio(self, settings, self._robot.inputs)
-        self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio)
+        self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio, self._besides)
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
-        if self._robot_folder.estop_latched:
+        if self._robot_folder.estop.pressed:
             self._autopilot.latch()
         self._wants_start = settings.autostart
         self._configured = True
+
+    def _begin(self) -> None:
+        """Tick from now on."""
+        self._fatal = ""
+        self._tells.cancel()
+        self.loop.begin(1 / self._robot.loaded.rate_hz, self._radio.own.subscription)
 
     def _tick(self, beat: Beat) -> None:
         """One control period: what I hear -> what I know -> what I want -> what is safe -> what I send."""
@@ -128,7 +141,7 @@ class PolicyNode(LifecycleNode):
         latency_us, pilot_us = (time.perf_counter() - start) * 1e6, self._autopilot.pilot_s * 1e6
         timing = Timing(now.stamp_s, beat.late_s * 1e6, latency_us, pilot_us, sensor_s * 1e6, beat.skipped)
         self._report(decision, timing)
-        if self._autopilot.state != before:
+        if self._autopilot.state != before or self._robot_folder.estop.problem:
             self._changed()
 
     def _report(self, decision: Decision, timing: Timing) -> None:
@@ -142,9 +155,15 @@ class PolicyNode(LifecycleNode):
             if not self._autopilot.order(Order.ARM, self._times.now()):
                 self.trigger_activate()
 
+    def _besides(self) -> list[Problem]:
+        """What is wrong beside the inputs."""
+        disk, radio = self._robot_folder.estop.problem, self._radio
+        found = [Problem("disk", disk)] if disk else []
+        return [*found, *radio.doubles(), *radio.rivals(), *radio.goal_rivals()]
+
     def _changed(self) -> None:
         """The autopilot changed its state by itself: lifecycle and E-stop's latch follow."""
-        self._robot_folder.latch_estop(self._autopilot.state is State.ESTOP)
+        self._robot_folder.estop.hold(self._autopilot.state is State.ESTOP)
         if self._is_active and self._autopilot.state not in MOVING:
             self.trigger_deactivate()
 
@@ -165,21 +184,37 @@ class PolicyNode(LifecycleNode):
         if order is Order.ACTIVATE and not self._is_active:
             self.trigger_activate()
             return self._refusal
-        refusal = self._robot_folder.bundle_problem() if order is Order.ARM else ""
+        refusal = "" if order is not Order.ARM else self._robot_folder.problem()
+        refusal = refusal or "; ".join(map(str, self._radio.rivals() if order is Order.ARM else ()))
         refusal = refusal or self._autopilot.order(order, now)
         self._changed()
+        if self._fatal and order is Order.RESET and not refusal:
+            self._begin()
         return refusal
 
     def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: without commands the vehicle looks after itself."""
+        """A tick raised what nobody expected: without commands the vehicle looks after itself.
+
+        The node goes on to say so, and an operator's reset lets it tick again.
+        """
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
-        self.get_logger().fatal(f"tick failed, no more commands: {type(error).__name__}: {error}")
+        self._fatal = f"tick failed, no more commands until reset: {type(error).__name__}: {error}"
+        self.get_logger().fatal(self._fatal)
         self._autopilot.order(Order.STOP, self._times.now())
         self._changed()
+        self._tell_fatal()
+        self._tells.reset()
+
+    def _tell_fatal(self) -> None:
+        """Announcement and diagnostics of a robot whose loop has ended."""
+        self._radio.receive()
+        self._reporter.tell_stopped(self._fatal, self._times.now().stamp_s)
 
     def _release(self) -> None:
         self.loop.end()
+        with suppress(InvalidHandle):  # when the context is down already
+            self._tells.cancel()
         if self._configured:
             self._radio.close()
             self._robot_folder.unlock()

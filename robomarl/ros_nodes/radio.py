@@ -11,7 +11,7 @@ from rclpy.node import Node
 from robomarl.ros_nodes import convert, status_messages, topics, wire
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.assembly import Inputs
-from robomarl.ros_nodes.inbox import Count
+from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import Topic, linked
@@ -48,6 +48,8 @@ class Radio:
         self._heard = {m: self._mailbox(self._shaped(said), m, wire.broadcast_reader()) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_to) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
+        told = topics.RECORDING
+        self._recording = Mailbox(node, told, told.of("", self._base), status_messages.recording_to)
         self._sensed = [
             Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))
             for sensor in task.sensors
@@ -75,12 +77,26 @@ class Radio:
         """Publish a message or its bytes."""
         self._publishers[topic.name].publish(message)
 
-    def rivals(self) -> list[str]:
-        """What others say in this robot's name."""
-        topics_ = {"command": self._name(self._task.commands[0]), "name": self._name(topics.ANNOUNCE)}
-        found = {name: self._node.count_publishers(topic) - 1 for name, topic in topics_.items()}
-        texts = {"command": "publishers of this robot's commands", "name": "nodes of this robot's name"}
-        return [f"{count} other {texts[name]}; stop them" for name, count in found.items() if count > 0]
+    def rivals(self) -> list[Problem]:
+        """Topics that this robot relies on, and on which several speak."""
+        heard = [("odometry", self.own), *((box.topic.name, box) for box in self._sensed)]
+        heard += [(mate, box) for boxes in (self._heard, self._announced) for mate, box in boxes.items()]
+        return [problem for source, box in heard if (problem := _several(source, box))]
+
+    def goal_rivals(self) -> list[Problem]:
+        """Several who tell this robot where to go: it goes where the last one said."""
+        return [problem for box in self._goals if (problem := _several("goal", box))]
+
+    def doubles(self) -> list[Problem]:
+        """Who else publishes in this robot's name; it does not hear that, so whoever could counts."""
+        found = []
+        for topic in (*self._task.commands, topics.STATE_AND_PLAN, topics.ANNOUNCE):
+            name = topic.of(self.robot, self._base)
+            if self._node.count_publishers(name) > 1:
+                infos = self._node.get_publishers_info_by_topic(name)
+                who = sorted(f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in infos)
+                found.append(Problem("this robot", _told(name, who)))
+        return found
 
     def counts(self) -> list[Count]:
         """Messages of the odometry and of each team-mate so far."""
@@ -88,13 +104,23 @@ class Radio:
 
     def close(self) -> None:
         """Unsubscribe and stop advertising."""
-        taken = (self.own, *self._goals, self._estop, *self._sensed, *self._heard.values(), *self._announced.values())
+        taken = (
+            self.own,
+            *self._goals,
+            self._estop,
+            self._recording,
+            *self._sensed,
+            *self._heard.values(),
+            *self._announced.values(),
+        )
         for mailbox in taken:
             mailbox.destroy()
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
     def _receive_seldom(self, steady_s: float) -> None:
+        for told, _ in self._recording.take():
+            self._inputs.recording.hear(told, steady_s)
         for mailbox in self._goals:
             for goal, _ in mailbox.take():
                 self._inputs.inbox.put_goal(goal)
@@ -119,6 +145,15 @@ class Radio:
             return topic
         settings = self._settings
         return replace(topic, reliable=settings.radio_reliable, depth=settings.radio_depth)
+
+
+def _several(source: str, box: Mailbox) -> Problem | None:
+    who = box.senders()
+    return Problem(source, _told(box.name, who)) if len(who) > 1 else None
+
+
+def _told(name: str, who: list[str]) -> str:
+    return f"{name} has several publishers: {', '.join(who)}; stop all but one"
 
 
 def _reader(name: str) -> Callable[[Any], Any]:

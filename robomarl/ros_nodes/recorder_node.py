@@ -1,8 +1,10 @@
-"""`recorder_node`: every topic of a team into a bag that can be read whatever happens (see `bagfile`)."""
+"""`recorder_node`: what a team and ROS itself say into a bag that can be read whatever happens (see `bagfile`)."""
 
 import shutil
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,11 +14,15 @@ from rclpy.serialization import deserialize_message
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.bagfile import BagWriter, definition_of
-from robomarl.ros_nodes.health import ERROR, OK, Status
-from robomarl.ros_nodes.rosnode import Mailbox, declare, message_class, now_s, publisher, read, run_node
+from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.health import ERROR, Status
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.recording_health import Arrivals
+from robomarl.ros_nodes.recording_watch import Told
+from robomarl.ros_nodes.rosnode import Mailbox, RMWError, message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import RecorderSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
-from robomarl.ros_nodes.topics import Topic, recorded_topics
+from robomarl.ros_nodes.topics import Topic, recorded_topics, system_topics, topic_named
 
 POLL_S = 0.05
 MEGA = 1e6
@@ -57,9 +63,10 @@ class RecorderNode(Node):
                 "make room, name a folder on another disk, or fly unrecorded."
             )
         self._flush_every = max(round(settings.flush_s / POLL_S), 1)
-        found = recorded_topics(settings.team, settings.sim, settings.base, settings.task)
-        self._channels = [self._channel(name, topic) for name, topic in found]
+        self._arrivals = Arrivals(settings.team, settings.base, settings.sim)
+        self._channels = [self._channel(name, topic) for name, topic in self._wanted()]
         self._said = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
+        self._told = publisher(self, topics.RECORDING, topics.RECORDING.of("", settings.base))
         self._polls = 0
         self._ticker = Ticker(POLL_S, self._tick, self._died)
         self.get_logger().info(f"records {len(self._channels)} topics into {settings.folder}.")
@@ -71,6 +78,28 @@ class RecorderNode(Node):
             self._write_safely(self._finish)
         super().destroy_node()
 
+    def _wanted(self) -> list[tuple[str, Topic]]:
+        """Everything that is recorded; what ROS says itself only where its types are installed.
+
+        Raises:
+            UserError: a further topic is misspelt, or its type is not installed.
+        """
+        settings = self._settings
+        ours = recorded_topics(settings.team, settings.sim, settings.base, settings.task)
+        for name, topic in system_topics(settings.team, settings.base):
+            with suppress(ImportError):
+                message_class(topic.type)
+                ours.append((name, topic))
+        for text in filter(None, settings.extra):
+            try:
+                name, topic = topic_named(text)
+                message_class(topic.type)
+            except (ValueError, ImportError, AttributeError) as error:
+                raise UserError(f"recorder: extra: {error}; mend it, or install the package of its type.") from None
+            if name not in dict(ours):
+                ours.append((name, topic))
+        return ours
+
     def _channel(self, name: str, topic: Topic) -> Channel:
         number = self._bag.add_channel(name, topic, definition_of(message_class(topic.type)))
         return Channel(name, topic, Mailbox(self, topic, name, depth=DEPTH), number)
@@ -81,7 +110,11 @@ class RecorderNode(Node):
         if self._polls % self._flush_every == 0:
             self._write_safely(self._flush)
         if self._polls % round(1 / POLL_S) == 0:
-            self._said.publish(status_messages.diagnostics_from([self._status()], now_s(self)))
+            told = self._arrivals.told(time.monotonic(), lambda name: self.count_publishers(name) > 0)
+            if self._stopped:
+                told = Told(ERROR, f"recording stopped: {self._stopped}", {})
+            self._said.publish(status_messages.diagnostics_from([self._status(told)], now_s(self)))
+            self._told.publish(status_messages.recording_from(self.get_fully_qualified_name(), told))
 
     def _write_safely(self, write: Callable[[], None]) -> None:
         """A full disk ends the recording, not the node. The robots need no recorder to land."""
@@ -91,6 +124,9 @@ class RecorderNode(Node):
             write()
         except OSError as error:
             self._stop(f"{error.strerror}")
+        except Exception as error:
+            if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
+                self._stop(f"{type(error).__name__}: {error}")
 
     def _stop(self, why: str) -> None:
         self._stopped = why
@@ -109,22 +145,28 @@ class RecorderNode(Node):
     def _free_mb(self) -> float:
         return shutil.disk_usage(self._folder).free / MEGA
 
-    def _status(self) -> Status:
-        level, text = (ERROR, f"recording stopped: {self._stopped}") if self._stopped else (OK, "recording")
+    def _status(self, told: Told) -> Status:
         values = {"folder": str(self._folder), "file_mb": f"{self._bag.written_bytes / MEGA:.1f}"}
-        return Status(self.get_fully_qualified_name(), level, text, {**values, "free_mb": f"{self._free_mb():.0f}"})
+        values |= {"free_mb": f"{self._free_mb():.0f}", "messages": str(self._bag.count), **told.robots}
+        return Status(self.get_fully_qualified_name(), told.level, told.text, values)
 
     def _take(self) -> None:
         """Write all that has arrived, in the order in which it did."""
         arrived = []
         for channel in self._channels:
             for data, info in channel.mailbox.take():
+                self._arrivals.note(channel.name, time.monotonic())
                 arrived.append((info["received_timestamp"], info["source_timestamp"], channel.number, data))
                 if channel.topic is topics.ANNOUNCE:
-                    said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
-                    self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
+                    self._note_bundle(channel, data)
         for received_ns, sent_ns, number, data in sorted(arrived, key=lambda item: item[0]):
             self._bag.write(number, received_ns, sent_ns, data)
+
+    def _note_bundle(self, channel: Channel, data: bytes) -> None:
+        """What a robot says that it carries goes into the bag's metadata; what can't be read is recorded only."""
+        with suppress(RMWError, MessageError):
+            said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
+            self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
 
     def _died(self, error: BaseException) -> None:
         """What nobody expected."""

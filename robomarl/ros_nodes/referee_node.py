@@ -23,8 +23,9 @@ from std_srvs.srv import SetBool, Trigger
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.async_wait import wait_until
+from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.referee_messages import match_from
-from robomarl.ros_nodes.rosnode import Mailbox, declare, publisher, read, run_node
+from robomarl.ros_nodes.rosnode import Mailbox, publisher, run_node
 from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
 from robomarl.ros_nodes.settings import RefereeSettings
 from robomarl.ros_nodes.state_machine import Order, State

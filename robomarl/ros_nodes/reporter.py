@@ -2,16 +2,16 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.adapters.omni import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes.assembly import Robot, radio_every
-from robomarl.ros_nodes.autopilot import Decision
+from robomarl.ros_nodes.decision import Decision
 from robomarl.ros_nodes.health import Health
-from robomarl.ros_nodes.inbox import Broadcast, Now
+from robomarl.ros_nodes.inbox import Broadcast, Now, Problem
 from robomarl.ros_nodes.radio import Radio
 from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.tick import Timing, tick_names, tick_values
@@ -25,12 +25,21 @@ ANNOUNCE_S = 0.5
 class Reporter:
     """Writes messages; every kind at its own rate."""
 
-    def __init__(self, node: str, robot: Robot, radio: Radio) -> None:
-        """Announce the robot."""
+    def __init__(self, node: str, robot: Robot, radio: Radio, besides: Callable[[], list[Problem]]) -> None:
+        """Announce the robot.
+
+        Args:
+            node: its full name.
+            robot: what it thinks with.
+            radio: what is sent goes there.
+            besides: what is wrong beside its inputs; asked once a second.
+        """
+        self._besides = besides
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
         actions = [f.name for f in loaded.pilot.policy.action.fields]
-        names = tick_names(actions, robot.inputs.inbox.mates)
+        names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen)
+        self._unseen = np.full(len(loaded.seen), np.nan)
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
@@ -77,17 +86,27 @@ class Reporter:
     def note(self, decision: Decision, timing: Timing, now: Now) -> Iterator[tuple[bool, str]]:
         """Tell what the tick did; yields (is it bad?, line) for the log."""
         autopilot, counts = self._robot.autopilot, self._radio.counts()
-        self._rows.append(tick_values(decision, timing, autopilot.state, counts))
+        seen = self._unseen if autopilot.observed is None else autopilot.observed
+        self._rows.append(tick_values(decision, timing, autopilot.state, counts, seen.tolist()))
         yield from self._health.note(decision, autopilot, timing)
         changed, self._state = autopilot.state != self._state, autopilot.state
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:
             self._announced_s = now.steady_s
-            said = self._robot.inputs.agreement.own._replace(state=autopilot.state)
-            self._radio.send(topics.ANNOUNCE, status_messages.announcement_from(said))
+            self._announce()
         if changed or len(self._rows) >= self._per_message:
             self._radio.send(topics.TICK, self._write_rows(self._rows))
             self._rows = []
         if self._health.is_due():
             waits = autopilot.state in (State.STANDBY, State.READY)
-            status = self._health.summary(counts, autopilot.problems(now) if waits else ())
+            status = self._health.summary(counts, [*(autopilot.problems(now) if waits else ()), *self._besides()])
             self._radio.send(topics.DIAGNOSTICS, status_messages.diagnostics_from([status], timing.stamp_s))
+
+    def tell_stopped(self, why: str, stamp_s: float) -> None:
+        """Announcement and diagnostics of a robot that does not tick any more."""
+        self._announce()
+        self._radio.send(topics.DIAGNOSTICS, status_messages.diagnostics_from([self._health.stopped(why)], stamp_s))
+
+    def _announce(self) -> None:
+        pilot = self._robot.autopilot
+        said = self._robot.inputs.agreement.own._replace(state=pilot.state, why=pilot.why, ordered=pilot.ordered)
+        self._radio.send(topics.ANNOUNCE, status_messages.announcement_from(said))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from robomarl.config import UserError
 from robomarl.fleet.store import Store
+from robomarl.ros_nodes.estop_latch import EstopLatch
 
 ESTOP_FILE = "estop"
-"""In the robot's folder as long as the E-stop is latched: it outlives the process."""
+"""In the robot's folder; see `EstopLatch`."""
 
 
 class RobotFolder:
@@ -27,24 +28,13 @@ class RobotFolder:
         self._root = Path(robot_root) if robot_root else None
         self._bundle_id, self._flashed = bundle_id, flashed
         self._held = ExitStack()
+        self.estop = EstopLatch(self._root and self._root / ESTOP_FILE)
+        """Whether an E-stop has not been reset yet."""
 
-    @property
-    def estop_latched(self) -> bool:
-        """An E-stop has not been reset yet."""
-        return self._root is not None and (self._root / ESTOP_FILE).exists()
-
-    def latch_estop(self, pressed: bool) -> None:
-        """Keep an E-stop, or forget it."""
-        if self._root is None or pressed == self.estop_latched:
-            return
-        if pressed:
-            self._root.mkdir(parents=True, exist_ok=True)
-            (self._root / ESTOP_FILE).touch()
-        else:
-            (self._root / ESTOP_FILE).unlink(missing_ok=True)
-
-    def bundle_problem(self) -> str:
-        """What stands against flying with the bundle that was loaded; "" if nothing does."""
+    def problem(self) -> str:
+        """What stands against flying: the disk keeps no E-stop, another bundle was flashed; "" if nothing does."""
+        if self.estop.problem:
+            return self.estop.problem
         if self._root is None or not self._flashed:
             return ""
         try:
@@ -63,7 +53,7 @@ class RobotFolder:
             self._held.enter_context(Store(self._root).lock(f"{name}, which is active,"))
         except UserError as error:
             return str(error)
-        if refusal := self.bundle_problem():
+        if refusal := self.problem():
             self.unlock()
         return refusal
 

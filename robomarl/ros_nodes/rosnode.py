@@ -1,20 +1,20 @@
 """What all nodes share: publishers and mailboxes from the topic table, and the life of a process."""
 
 import ctypes
-import dataclasses
 import gc
 import importlib
+import math
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import rclpy
 import rclpy.utilities
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -28,13 +28,17 @@ from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.processes import PARENT_ENV
 from robomarl.ros_nodes.security import check_security, is_enforced, refused
+from robomarl.ros_nodes.stamp import SECOND_NS, Stamp
 from robomarl.ros_nodes.topics import Topic
 
-RCLError = _rclpy.RCLError
+RCLError, RMWError = _rclpy.RCLError, _rclpy.RMWError
 _PR_SET_PDEATHSIG = 1
+SPEAKS_S = 1.5
+"""Who has sent nothing for so long does not speak on a topic; announcements come twice a second."""
+TELL_EVERY_S = 1.0
+"""One refused message in so long is logged, for each topic."""
 URGENT = -10
 """Niceness of a control loop."""
-S = TypeVar("S")
 
 
 class Polled(CallbackGroup):
@@ -76,37 +80,52 @@ class Mailbox:
                 without it the message stays serialized.
             depth: messages that may wait; by default the topic's.
         """
-        self.name, self.topic, self.refused = name, topic, ""
+        self.name, self.topic = name, topic
         self._convert, self._node = convert, node
-        self._last: dict[Any, int] = {}
-        self._received = self._lost = 0
+        self._last: dict[Any, tuple[int | None, float]] = {}
+        """By sender: the number of its newest message, and when that was taken, by the steady clock."""
+        self._received = self._lost = self._refused = 0
+        self._told_s = -math.inf
         qos, kind = qos_of(topic), message_class(topic.type)
-        qos.depth = depth or qos.depth
+        qos.depth = self._most = depth or qos.depth
         raw = convert is None or getattr(convert, "takes_bytes", False)
         self.subscription = node.create_subscription(kind, name, _no_callback, qos, callback_group=Polled(), raw=raw)
 
     @property
     def count(self) -> Count:
         """Messages so far."""
-        return Count(self._received, self._lost)
+        return Count(self._received, self._lost, self._refused)
+
+    def senders(self) -> list[str]:
+        """Full names of the nodes that send: heard of late, and in the graph, where who has died stays a while."""
+        since_s = time.monotonic() - SPEAKS_S
+        self._last = {sender: last for sender, last in self._last.items() if last[1] > since_s}
+        infos = self._node.get_publishers_info_by_topic(self.name) if len(self._last) > 1 else []
+        names = {bytes(i.endpoint_gid): f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in infos}
+        return sorted(names[sender] for sender in self._last if sender in names)
 
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """Everything that has come since the last call, oldest first, with the middleware's message info."""
-        kind, raw, handle = self.subscription.msg_type, self.subscription.raw, self.subscription.handle
-        while True:
-            with handle:
-                taken = handle.take_message(kind, raw)
+        """What has come since the last call, oldest first, with the middleware's message info.
+
+        Anybody on the network may send anything: what can't be read is counted, told and left out. No more are taken
+        than may wait, so that a sender who is faster than the reader does not hold it.
+        """
+        for _ in range(self._most):
+            try:
+                taken = self._taken()
+            except Exception as error:  # the middleware has read it, and can't make a message of it
+                self._refuse(error)
+                continue
             if taken is None:
                 return
             message, info = taken
             self._tally(info)
-            if self._convert is None:
-                yield message, info
-                continue
             try:
-                yield self._convert(message), info
-            except MessageError as error:
-                self._refuse(str(error))
+                found = message if self._convert is None else self._convert(message)
+            except Exception as error:
+                self._refuse(error)
+                continue
+            yield found, info
 
     def latest(self) -> Any:
         """The newest of what has come since the last call, or None."""
@@ -116,19 +135,31 @@ class Mailbox:
         """Unsubscribe."""
         self._node.destroy_subscription(self.subscription)
 
+    def _taken(self) -> Any:
+        """The next message and its info; None where there is none."""
+        handle = self.subscription.handle
+        with handle:
+            return handle.take_message(self.subscription.msg_type, self.subscription.raw)
+
     def _tally(self, info: Mapping[str, Any]) -> None:
         number, sender = info.get("publication_sequence_number"), sender_of(info)
         self._received += 1
-        if number is None:
-            return
-        if sender in self._last and number > self._last[sender]:
-            self._lost += number - self._last[sender] - 1
-        self._last[sender] = number
+        before, _ = self._last.get(sender, (None, 0.0))
+        if number is not None and before is not None and number > before:
+            self._lost += number - before - 1
+        self._last[sender] = number, time.monotonic()
 
-    def _refuse(self, text: str) -> None:
-        if text != self.refused:
-            self._node.get_logger().error(f"{self.name}: message refused: {text}")
-        self.refused = text
+    def _refuse(self, error: Exception) -> None:
+        """Count it, and say so now and then: who sends many does not fill the log."""
+        if not self._node.context.ok():
+            return  # we were told to stop, and nothing can be taken any more
+        self._refused += 1
+        now_s = time.monotonic()
+        if now_s - self._told_s < TELL_EVERY_S:
+            return
+        self._told_s = now_s
+        text = str(error) if isinstance(error, MessageError) else f"{type(error).__name__}: {error}"
+        self._node.get_logger().error(f"{self.name}: message refused ({self._refused} so far): {text}")
 
 
 def sender_of(info: Mapping[str, Any]) -> Any:
@@ -160,37 +191,26 @@ def message_class(type_name: str) -> Any:
 
 def now_s(node: Node) -> float:
     """The node's clock [s]: what message stamps are made of."""
-    return node.get_clock().now().nanoseconds * 1e-9
-
-
-def declare(node: Node, settings: type) -> None:
-    """Declare the fields of a class of `robomarl.ros_nodes.settings` as parameters of the node."""
-    for field in dataclasses.fields(settings):
-        default: Any = list(field.default) if isinstance(field.default, tuple) else field.default
-        node.declare_parameter(field.name, default, _descriptor(field))
-
-
-def read(node: Node, settings: type[S]) -> S:
-    """The parameters as they are now."""
-    values = {f.name: node.get_parameter(f.name).value for f in dataclasses.fields(settings)}  # type: ignore[arg-type]
-    return settings(**{k: tuple(v) if not isinstance(v, (str, int, float)) else v for k, v in values.items()})
-
-
-def _descriptor(field: dataclasses.Field) -> ParameterDescriptor:
-    made = ParameterDescriptor(description=field.metadata["text"])
-    low, high = field.metadata["low"], field.metadata["high"]
-    if low is not None and isinstance(field.default, int):
-        made.integer_range = [IntegerRange(from_value=low, to_value=high)]
-    elif low is not None:
-        made.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-    return made
+    return Stamp.of(*divmod(node.get_clock().now().nanoseconds, SECOND_NS))
 
 
 def spin(node: Node) -> None:
     """Let rclpy's executor serve a node until the context is shut down."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    executor.spin()
+    while node.context.ok():
+        serve(executor, node)
+
+
+def serve(executor: SingleThreadedExecutor, node: Node, timeout_s: float | None = None) -> None:
+    """Let rclpy's executor do one thing; what fails in it is logged and left out, and the node goes on."""
+    try:
+        executor.spin_once(timeout_sec=timeout_s)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        raise
+    except Exception as error:
+        if node.context.ok():  # otherwise we were told to stop, and something was on its way
+            node.get_logger().error(f"left out: {type(error).__name__}: {error}")
 
 
 def run_node(

@@ -28,6 +28,7 @@ class PolicySettings:
     arena_low_m: tuple[float, float, float] = setting(NOWHERE, "lower corner of the box to stay in, map frame")
     arena_high_m: tuple[float, float, float] = setting(ANYWHERE, "upper corner of the box to stay in, map frame")
     obstacles: str = setting("", "what stands in it: a JSON list of kind, from_m, to_m, radius_m, map frame")
+    needs_recorder: bool = setting(False, "not READY before a recorder says that it records this robot")
     autostart: bool = setting(False, "arm and activate once, as soon as every input is fresh and there is a goal")
     frozen_after_s: float = setting(0.5, "an estimate that has not changed in any bit for so long is stale", 0.05, 10.0)
     silent_after_s: float = setting(1.0, "blind braking lasts so long at most, then nothing is sent", 0.0, 10.0)
@@ -36,6 +37,7 @@ class PolicySettings:
     radio_depth: int = setting(5, "state-and-plan messages that may wait for a slow reader", 1, 100)
     via_link: bool = setting(False, "take odometry and team-mates' messages from the link emulator (rehearsals only)")
     heartbeat_after_s: float = setting(1.0, "without the E-stop's heartbeat for so long the robot lands", 0.2, 10.0)
+    takeoff_s: float = setting(60.0, "in TAKEOFF for so long, its team not in the air: it lands", 1.0, 600.0)
     arm_lasts_s: float = setting(60.0, "an armed robot that is not activated for so long is disarmed", 1.0, 3600.0)
     blend_s: float = setting(0.5, "from hovering to the policy's command", 0.0, 10.0)
     on_robot_lost: str = setting("hold", "when a team-mate leaves or dies in flight: continue, hold or land")
@@ -65,6 +67,7 @@ class SimSettings:
     handover_m: float = setting(
         0.0, "the flight's clock starts when all have climbed there from the ground", 0.0, 100.0
     )
+    tell_goals: bool = setting(False, "tell the robots the goals that the scenario drew, until somebody else does")
     clock: bool = setting(False, "publish /clock, for nodes with use_sim_time")
 
 
@@ -77,6 +80,7 @@ class RecorderSettings:
     sim: bool = setting(False, "record the simulator's truth as well")
     task: str = setting("", "of the scenario: what it senses is recorded as well")
     folder: str = setting("recording", "the bag's folder; it must not exist yet")
+    extra: tuple[str, ...] = setting(("",), "further topics: '/NAME PACKAGE/msg/TYPE', with ' latched' behind it")
     flush_s: float = setting(0.5, "what was received so long ago can be read whatever happens", 0.05, 1.0)
     split_mb: float = setting(512.0, "a file that has grown to this size is closed and a new one begun", 1.0, 1e5)
     min_free_mb: float = setting(500.0, "recording stops when less than this is free on the disk", 0.0, 1e6)

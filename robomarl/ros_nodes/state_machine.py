@@ -100,6 +100,10 @@ class Conditions(NamedTuple):
     """Armed long ago and not activated since."""
     rule: TeamFallback = TeamFallback.CONTINUE
     """What the loss of a team-mate asks for now."""
+    waited: bool = False
+    """In TAKEOFF for longer than the team may need."""
+    rule_why: str = ""
+    """Whose loss that is."""
 
 
 def on_tick(status: Status, conditions: Conditions) -> Status:
@@ -115,6 +119,26 @@ def on_tick(status: Status, conditions: Conditions) -> Status:
     return Status(
         State.READY if conditions.ready and conditions.link else State.STANDBY, armed and not conditions.expired
     )
+
+
+def cause(before: State, after: State, conditions: Conditions) -> str:
+    """Why `on_tick` led from one state in which the robot moves to another that is none of the flight's course.
+
+    "" where it only goes on: up, to the policy, or to the end of a landing.
+    """
+    if after is State.ESTOP:
+        return "the E-stop was pressed"
+    if before not in MOVING or after not in (State.HOLD, State.LAND, State.STOP):
+        return ""
+    if conditions.lost:
+        return "its own state was lost for too long"
+    if after is State.STOP:
+        return ""
+    if after is State.LAND and not conditions.link:
+        return "no heartbeat of the E-stop"
+    if conditions.rule is not TeamFallback.CONTINUE:
+        return conditions.rule_why
+    return "the team has not taken off in time"
 
 
 def on_order(status: Status, order: Order, conditions: Conditions) -> tuple[Status, str]:
@@ -134,6 +158,8 @@ def _flown(state: State, conditions: Conditions) -> State:
     if state is State.LAND:
         return State.STOP if conditions.down else State.LAND
     if not conditions.link or conditions.rule is TeamFallback.LAND:
+        return State.LAND
+    if conditions.waited and state is State.TAKEOFF and conditions.rule is not TeamFallback.HOLD:
         return State.LAND
     if conditions.rule is TeamFallback.HOLD:
         return State.HOLD

@@ -6,6 +6,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
 from robomarl.ros_nodes.health import Status
+from robomarl.ros_nodes.recording_watch import Told
 from robomarl.ros_nodes.state_machine import State
 from robomarl.ros_nodes.team_agreement import Announcement
 
@@ -18,6 +19,7 @@ def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticAr
 def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Who a robot is and what it does."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
+    values |= {"why": said.why, "ordered": "yes" if said.ordered else ""} if said.why else {}
     return status_from(said.robot, 0, said.state.name, values)
 
 
@@ -30,9 +32,21 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
     values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
     try:
         texts = (values["bundle"], values["contract"], values["vehicle"])
-        return Announcement(message.name, *texts, int(values["index"]), State[message.message])
+        why, ordered = values.get("why", ""), bool(values.get("ordered"))
+        return Announcement(message.name, *texts, int(values["index"]), State[message.message], why, ordered)
     except (KeyError, ValueError) as error:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
+
+
+def recording_from(name: str, told: Told) -> DiagnosticStatus:
+    """What a recorder says of its recording."""
+    return status_from(name, told.level, told.text, dict(told.robots))
+
+
+def recording_to(message: DiagnosticStatus) -> Told:
+    """What a recorder says of its recording."""
+    values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
+    return Told(message.level[0], message.message, values)
 
 
 def status_from(name: str, level: int, message: str, values: dict[str, str]) -> DiagnosticStatus:

@@ -25,6 +25,10 @@ class Announcement(NamedTuple):
     vehicle: str
     index: int
     state: State
+    why: str = ""
+    """What brought it into HOLD, LAND or STOP."""
+    ordered: bool = False
+    """An operator did."""
 
 
 class TeamAgreement:

@@ -1,10 +1,11 @@
 """The layout of the `tick` topic: what one tick of a policy node did, as named numbers. No ROS here."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.ros_nodes.autopilot import Decision
+from robomarl.ros_nodes.decision import Decision
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.state_machine import MOVING, State
 
@@ -30,19 +31,30 @@ class Timing(NamedTuple):
     skipped: int
 
 
-def tick_names(action: list[str], mates: tuple[str, ...]) -> list[str]:
-    """Name of every number, for a policy's action elements and a robot's team-mates."""
+def tick_names(action: list[str], mates: tuple[str, ...], seen: Sequence[str] = ()) -> list[str]:
+    """Name of every number, for a policy's action elements, a robot's team-mates and the policy's observation."""
     names = [*HEAD, *(f"nominal.{a}" for a in action), *(f"command.{a}" for a in action)]
-    return names + [f"{source}.{part}" for source in ("odometry", *mates) for part in SOURCE]
+    names += [f"{source}.{part}" for source in ("odometry", *mates) for part in SOURCE]
+    return names + [f"obs.{element.replace(',', ';')}" for element in seen]  # names are joined by commas
 
 
-def tick_values(decision: Decision, timing: Timing, state: State, counts: list[Count]) -> np.ndarray:
-    """The numbers, in the order of `tick_names`; `counts` is for the odometry and each team-mate."""
+def tick_values(
+    decision: Decision, timing: Timing, state: State, counts: list[Count], seen: Sequence[float] = ()
+) -> np.ndarray:
+    """The numbers, in the order of `tick_names`.
+
+    Args:
+        decision: of the tick.
+        timing: of the tick.
+        state: after it.
+        counts: for the odometry and each team-mate.
+        seen: the policy's observation; NaN where it was not asked.
+    """
     reading, slots = decision.reading, []
     ages = zip(reading.source_age_s.tolist(), reading.delivery_age_s.tolist(), counts, strict=True)
     for source_s, delivery_s, count in ages:
-        slots += [source_s, delivery_s, *count]
+        slots += [source_s, delivery_s, count.received, count.lost]
     command = decision.nominal * np.nan if decision.command is None else decision.command
     told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
     worst = [decision.slack, decision.margin_m]
-    return np.array([*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots], float)
+    return np.array([*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots, *seen], float)

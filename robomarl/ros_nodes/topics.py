@@ -67,6 +67,14 @@ ESTOP = Topic(
     "emergency_stop", "std_msgs/msg/Bool", True, True, 1, "10 Hz", "-",
     "of the monitor: the E-stop is pressed; its silence stops the team",
 )  # fmt: skip
+MONITOR = Topic(
+    "monitor/claim", "std_msgs/msg/Header", True, True, 1, "1 Hz", "-",
+    "of the monitor: since when it runs, and in which process; of several that start at once the first one stays",
+)  # fmt: skip
+RECORDING = Topic(
+    "recording", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "1 Hz", "-",
+    "of the recorder: `level` and `message` as in its diagnostics, `values` say for each robot whether it is recorded",
+)  # fmt: skip
 FLEET = Topic(
     "fleet", "std_msgs/msg/String", True, True, 1, "1 Hz", "-",
     "of the monitor: the fleet as a table, one line for each robot",
@@ -128,13 +136,26 @@ MATCH = Topic(
     "time [s] and its kick-offs",
 )  # fmt: skip
 
+ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
+CHANGES = Topic(
+    "/parameter_events", "rcl_interfaces/msg/ParameterEvent", True, False, 100, "", "-", "changes of parameters"
+)
+TRANSITIONS = Topic(
+    "policy_node/transition_event", "lifecycle_msgs/msg/TransitionEvent", True, False, 10, "", "-",
+    "states of the lifecycle",
+)  # fmt: skip
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move")
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not")
+
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """In the namespace of every robot that flies."""
 PLAYER_TOPICS = (ODOMETRY, STATE_AND_PLAN, CMD_VEL, KICK, SIGHTING, KICKER, TICK, ANNOUNCE)
 """In the namespace of every robot that plays."""
 SOCCER = "soccer"
 """The task of a game."""
-TEAM_TOPICS = (ESTOP, FLEET, DIAGNOSTICS)
+MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)
+"""What the monitor says."""
+TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
 """In the namespace of the team; `/diagnostics` is everybody's."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"
@@ -169,3 +190,22 @@ def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: st
     found += [(topic.of(REFEREE, base), topic) for topic in REFEREE_TOPICS.get(task, ())]
     found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim and not (plays and topic is SIM_GOALS)]
     return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]
+
+
+def system_topics(robots: tuple[str, ...], base: str = "") -> list[tuple[str, Topic]]:
+    """(absolute name, topic) of what ROS itself says, and a recording holds besides where its types are installed."""
+    shared = [(topic.name, topic) for topic in (ROSOUT, CHANGES, CLOCK, TF, TF_STATIC)]
+    return [*shared, *((TRANSITIONS.of(robot, base), TRANSITIONS) for robot in robots)]
+
+
+def topic_named(text: str) -> tuple[str, Topic]:
+    """(absolute name, topic) of "NAME TYPE" or "NAME TYPE latched", any quality of service else.
+
+    Raises:
+        ValueError: it is written in another way.
+    """
+    name, kind, how = ([*text.split(), "", ""])[:3]
+    if not name.startswith("/") or kind.count("/") != 2 or how not in ("", "latched") or len(text.split()) > 3:
+        raise ValueError(f"{text!r} is not written as '/NAME PACKAGE/msg/TYPE' or '/NAME PACKAGE/msg/TYPE latched'")
+    latched = how == "latched"  # who reads best effort hears everybody
+    return name, Topic(name, kind, latched, latched, 100, "", "-", "of the operator's own")

@@ -54,11 +54,12 @@ class Reader(Generic[T]):
         """
         if self._layout is not None and (found := self._layout.read(data)):
             return self._made(found[1]), found[0]
+        found = self._whole(data)  # first: the layout of a message that is refused must not be remembered
         try:
             self._layout = self._lay(data)
         except (cdr.LayoutError, struct.error):
             self._layout = None
-        return self._whole(data)
+        return found
 
 
 def odometry_reader() -> Reader[Estimate]:
@@ -77,6 +78,7 @@ def command_reader() -> Reader[np.ndarray]:
 
 
 def _odometry_layout(data: bytes) -> cdr.Layout:
+    _need(data[:4] == cdr.HEAD)
     pose, twist, frame = cdr.odometry_at(data)
     _need(frame == _FRAME)
     _, end = cdr.text_at(data, cdr.text_at(data, 12)[1])  # what fills up to the first double may be anything
@@ -102,6 +104,7 @@ def _turned(w: float, x: float, y: float, z: float, vector: Sequence[float]) -> 
 
 
 def _broadcast_layout(data: bytes) -> cdr.Layout:
+    _need(data[:4] == cdr.HEAD)
     points, frame = cdr.trajectory_at(data)
     _need(frame == _FRAME and len(points) == 3 and all(point.counts == (1, 1, 0) for point in points))
     places = [at for point in points for at in ((point.transform, 3), (point.velocity, 3))][:5]
@@ -115,6 +118,7 @@ def _broadcast(numbers: list[float]) -> Broadcast:
 
 
 def _command_layout(data: bytes) -> cdr.Layout:
+    _need(data[:4] == cdr.HEAD)
     points, frame = cdr.trajectory_at(data)
     _need(frame == _FRAME and len(points) == 1 and points[0].counts == (0, 1, 1))
     (point,) = points

@@ -26,6 +26,7 @@ from lifecycle_msgs.msg import Transition
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
 
+RESPAWN_S = 2.0
 ARGUMENTS = {
     "fleet": ("", "name of a fleet in hardware_configs/fleets, or a YAML file"),
     "bundle": ("", "name or folder of a bundle for all robots, instead of what each was flashed with"),
@@ -38,6 +39,8 @@ ARGUMENTS = {
     "ground": ("false", "simulated robots start on the ground"),
     "mission": ("", "where the load is to go, and when: a name of ros_nodes/missions, or a YAML file"),
     "seed": ("0", "of the simulator's first flight"),
+    "goals": ("true", "in a simulation robots are told the scenario's goals, until somebody else tells them others"),
+    "monitor": ("true", "start the team's monitor: on one machine only"),
     "params_file": ("", "ROS parameter file that all nodes read first"),
     "use_sim_time": ("false", "take the time from /clock"),
     "autostart": (
@@ -83,6 +86,8 @@ def options_of(text: dict[str, str]) -> PlanOptions:
         link=is_true(text["link"]),
         ground=is_true(text["ground"]),
         mission=text["mission"],
+        tell_goals=is_true(text["goals"]),
+        monitor=is_true(text["monitor"]),
         record=folder if is_true(text["record"]) else "",
         params_file=text["params_file"],
         use_sim_time=is_true(text["use_sim_time"]),
@@ -103,6 +108,8 @@ def actions_of(spec: NodeSpec) -> list:
         remappings=list(spec.remaps),
         ros_arguments=["--log-level", spec.log_level],
         output="screen",
+        respawn=spec.respawn,
+        respawn_delay=RESPAWN_S,
     )
     if not spec.lifecycle:
         return [node]

@@ -17,8 +17,8 @@ from rclpy.parameter import Parameter
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.flights import Team, bring_up
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, plan_fleet
 from robomarl.ros_nodes.processes import child_environment

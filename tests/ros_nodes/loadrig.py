@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.assembly import assemble
-from robomarl.ros_nodes.autopilot import Decision
+from robomarl.ros_nodes.decision import Decision
 from robomarl.ros_nodes.inbox import Broadcast, Now
 from robomarl.ros_nodes.loading import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
@@ -95,7 +95,7 @@ class LoadRig:
         now, estimates = self.now, self.team.estimates(self.team.truth())
         pose = Goal(self.load.measured_pos_m[0, 0].astype(float), self.load.measured_quat[0, 0].astype(float))
         for i in self.left:
-            inbox, agreement, heartbeat = self.robots[i].inputs
+            inbox, agreement, heartbeat, _ = self.robots[i].inputs
             inbox.put_own(estimates[i], *now)
             heartbeat.hear("monitor", False, now.steady_s)
             if i not in self.blind:

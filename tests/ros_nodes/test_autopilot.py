@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from robomarl.ros_nodes.autopilot import Held, Patience
+from robomarl.ros_nodes.autopilot import Patience
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.inbox import Count
 from robomarl.ros_nodes.state_machine import MOVING, Order, State, TeamFallback
@@ -270,3 +271,50 @@ def test_the_policy_keeps_to_the_right_of_a_mate_on_its_way_and_a_robot_that_hol
     assert aside[False][2]
     assert abs(aside[True][0]) < 0.1
     assert aside[False][1] == pytest.approx(aside[True][1], abs=0.05)
+
+
+def in_flight() -> Robot:
+    made = Robot().hear("odometry", "mate", "goal")
+    assert made.start() == ""
+    made.mate = made.mate._replace(state=State.ACTIVE)
+    for _ in range(5):
+        made.tick("odometry", "mate")
+    return made
+
+
+def test_every_fallback_names_its_cause_and_an_order_is_one():
+    """Also to the end of the landing that it began."""
+    robot = in_flight()
+    robot.link = False
+    for _ in range(60):
+        robot.tick("odometry", "mate")
+    assert robot.autopilot.state is State.LAND
+    assert (robot.autopilot.why, robot.autopilot.ordered) == ("no heartbeat of the E-stop", False)
+    robot.height_m = 0.05
+    robot.tick("odometry", "mate")
+    assert robot.autopilot.state is State.STOP
+    assert robot.autopilot.why == "no heartbeat of the E-stop"
+    told = in_flight()
+    told.autopilot.order(Order.LAND, told.now)
+    assert (told.autopilot.why, told.autopilot.ordered) == ("land was ordered", True)
+    told.height_m = 0.05
+    told.tick("odometry", "mate")
+    assert (told.autopilot.state, told.autopilot.ordered) == (State.STOP, True)
+    told.autopilot.order(Order.RESET, told.now)
+    assert told.autopilot.why == ""
+
+
+def test_a_lost_mate_is_named_as_the_cause():
+    robot = in_flight()
+    for _ in range(80):
+        robot.tick("odometry")
+    assert (robot.autopilot.state, robot.autopilot.why) == (State.HOLD, "lost mate")
+
+
+def test_a_robot_whose_team_does_not_take_off_lands():
+    robot = Robot(Patience(takeoff_s=5.0), handover_m=1.0)
+    robot.height_m = 0.5
+    assert robot.hear("odometry", "mate", "goal").start() == ""
+    for _ in range(round(6.0 / PERIOD_S)):
+        robot.tick("odometry", "mate")
+    assert (robot.autopilot.state, robot.autopilot.why) == (State.LAND, "the team has not taken off in time")

@@ -35,7 +35,8 @@ pytestmark = pytest.mark.ros
 def test_monitor_killed(flying: FaultRig):
     flying.kill("/monitor")
     flying.wait_for_state(State.LAND, *ROBOTS)
-    flying.wait_for_words(LEFT, "LAND")
+    flying.wait_for_words(LEFT, "LAND (no heartbeat of the E-stop)")
+    flying.wait_for_line("ACTIVE -> LAND: no heartbeat of the E-stop.")
     for name in ROBOTS:
         flying.order(Order.STOP, name)
         flying.order(Order.RESET, name)

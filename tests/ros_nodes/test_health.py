@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.ros_nodes.autopilot import Held
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.inbox import Count, Problem
 from robomarl.ros_nodes.state_machine import State
@@ -19,7 +19,7 @@ def decision(reason: int = 0, problems: tuple = (), filtered: bool = False) -> A
 
 
 def pilot(state: State = State.ACTIVE, error: str = "") -> Any:
-    return SimpleNamespace(active=True, state=state, error=error, bias=bias(0))
+    return SimpleNamespace(active=True, state=state, error=error, bias=bias(0), why="", ordered=False)
 
 
 def bias(misfits: int) -> Bias:
@@ -71,6 +71,21 @@ def test_a_fall_back_and_a_stop_are_errors_in_the_log():
     health = made()
     for state, bad in ((State.ACTIVE, False), (State.HOLD, True), (State.ACTIVE, False), (State.STOP, True)):
         assert [line[0] for line in health.note(decision(), pilot(state), timing())] == [bad]
+
+
+def test_what_an_operator_ordered_is_no_error_and_what_nobody_did_says_why():
+    for ordered, level in ((True, OK), (False, ERROR)):
+        health, why = made(), "land was ordered" if ordered else "no heartbeat of the E-stop"
+        lines = []
+        for state in (State.ACTIVE, State.LAND, State.STOP):
+            robot = pilot(state)
+            robot.why, robot.ordered = ("", False) if state is State.ACTIVE else (why, ordered)
+            reason = Held.SILENT if state is State.STOP else Reason.OK
+            lines += list(health.note(decision(reason), robot, timing()))
+        assert (not ordered, f"ACTIVE -> LAND: {why}.") in lines
+        assert (not ordered, f"LAND -> STOP: {why}.") in lines
+        status = health.summary([])
+        assert (status.level, status.message) == (level, f"STOP ({why}): silent")
 
 
 def test_what_stands_against_activation_is_said():

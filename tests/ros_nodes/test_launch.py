@@ -99,21 +99,24 @@ def same(spec: NodeSpec, node: SimpleNamespace) -> bool:
         and (spec.lifecycle, [spec.params_file] if spec.params_file else []) == (node.lifecycle, files)
         and node.parameters[-1] == spec.parameters
         and node.ros_arguments == ["--log-level", spec.log_level]
+        and node.respawn == spec.respawn
     )
 
 
 @pytest.mark.parametrize(
     ("given", "options"),
     [
-        ({"record": "false"}, PlanOptions()),
+        ({"record": "false"}, PlanOptions(tell_goals=True)),
+        ({"record": "false", "monitor": "false", "goals": "false"}, PlanOptions(monitor=False)),
         (
             {"sim": "true", "bundle": "swap_4", "namespace": "lab", "record_dir": "bag", "autostart": "True"},
-            PlanOptions(sim=True, bundle="swap_4", namespace="lab", record="bag", autostart=True),
+            PlanOptions(sim=True, bundle="swap_4", namespace="lab", record="bag", autostart=True, tell_goals=True),
         ),
         (
             {"record": "false", "robots": "robot_1,robot_3", "params_file": "p.yaml", "log_level": "debug",
              "use_sim_time": "true"},
-            PlanOptions(robots=("robot_1", "robot_3"), params_file="p.yaml", log_level="debug", use_sim_time=True),
+            PlanOptions(robots=("robot_1", "robot_3"), params_file="p.yaml", log_level="debug", use_sim_time=True,
+                        tell_goals=True),
         ),
     ],
 )  # fmt: skip

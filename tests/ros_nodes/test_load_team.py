@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mujoco")
 pytest.importorskip("rclpy")
 
-from robomarl.ros_nodes.autopilot import Held
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.sim_node.onboard import Mode
 from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.sim.load.follow import pose_errors

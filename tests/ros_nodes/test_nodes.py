@@ -20,8 +20,8 @@ from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.autopilot import Held
 from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
+from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.flights import Flight, Team, bring_up
 from robomarl.ros_nodes.inbox import Estimate
 from robomarl.ros_nodes.plan import PlanOptions
@@ -128,7 +128,8 @@ def rig(fleet: Fleet, goto_bundle: Path, tmp_path_factory: pytest.TempPathFactor
 def test_the_running_graph_is_the_one_of_the_readme(rig: Rig):
     """Names, types and quality of service; `test_plan` holds the README against the same table."""
     expected = dict(topics.recorded_topics(ROBOTS, True))
-    ours = ("/left/", "/right/", "/sim/", "/monitor/", "/recorder/", "/emergency_stop", "/fleet", "/diagnostics")
+    ours = ("/left/", "/right/", "/sim/", "/monitor/", "/recorder/", "/emergency_stop", "/recording", "/fleet",
+            "/diagnostics")  # fmt: skip
 
     def found() -> dict[str, list[str]]:
         names = rig.console._node.get_topic_names_and_types()
@@ -169,10 +170,12 @@ def test_a_robot_that_nobody_armed_is_not_activated(rig: Rig):
 
 
 def test_a_robot_that_somebody_else_commands_is_not_activated(rig: Rig):
+    rig.console.wait_until_ready(ROBOTS, 15)
+    assert rig.console.order(Order.ARM, ["left"]) == {"left": ""}
     other = publisher(rig.console._node, topics.COMMAND, topics.COMMAND.of("left"))
     rig.console.wait(lambda: other.get_subscription_count() > 0, 5, "the command's reader")
-    assert rig.console.order(Order.ARM, ["left"]) == {"left": ""}
-    assert "1 other publishers of this robot's commands" in rig.console.order(Order.ACTIVATE, ["left"])["left"]
+    said = rig.console.order(Order.ACTIVATE, ["left"])["left"]
+    assert "/left/command has several publishers: /left/policy_node, /robomarl_console" in said
     assert rig.console.order(Order.RESET, ["left"]) == {"left": ""}
     rig.console._node.destroy_publisher(other)
 
@@ -268,13 +271,15 @@ def test_what_was_recorded_a_second_before_kill_9_is_read_back(rig: Rig, goto_bu
         seen = {name: 0 for name, _ in topics.recorded_topics(ROBOTS, True)}
         last: dict[str, Any] = {}
         for connection, time_ns, raw in reader.messages():
-            seen[connection.topic] += 1
+            seen[connection.topic] = seen.get(connection.topic, 0) + 1
             last[connection.topic] = time_ns, connection.msgtype, raw
         assert all(seen.values()), seen
         assert last["/right/odometry"][0] > before_ns
         _, kind, raw = last["/right/tick"]
         tick: Any = reader.deserialize(raw, kind)
         assert "latency_us" in tick.layout.dim[1].label
+        assert "obs.goal_error.x" in tick.layout.dim[1].label
+        assert {"/rosout", "/left/policy_node/transition_event"} <= set(seen)
         _, kind, raw = last["/right/announce"]
         said: Any = reader.deserialize(raw, kind)
         assert said.values[0].value == load_bundle(goto_bundle).id

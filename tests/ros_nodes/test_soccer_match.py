@@ -87,7 +87,18 @@ def test_the_running_graph_is_the_one_of_the_readme(rig: Rig, fleet: Fleet):
     """Names, types and quality of service; `test_plan` holds the README against the same table."""
     robots = tuple(robot.name for robot in fleet.robots)
     expected = dict(topics.recorded_topics(robots, True, task=topics.SOCCER))
-    ours = ("/blue", "/yellow", "/sim/", "/world/", "/referee/", "/monitor/", "/emergency_stop", "/fleet", "/diag")
+    ours = (
+        "/blue",
+        "/yellow",
+        "/sim/",
+        "/world/",
+        "/referee/",
+        "/monitor/",
+        "/emergency_stop",
+        "/recording",
+        "/fleet",
+        "/diag",
+    )
 
     def found() -> dict[str, list[str]]:
         node = rig.console._node

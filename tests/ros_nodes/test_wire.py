@@ -137,3 +137,48 @@ def test_cut_messages_do_not_crash_the_reader(tail: bytes):
     for at in (cdr.odometry_at, cdr.trajectory_at):
         with suppress(cdr.LayoutError, struct.error):
             at(cdr.HEAD + tail)
+
+
+def test_a_message_that_was_refused_is_refused_again():
+    """Whatever its layout is: names of things without a point for them, and the other byte order."""
+    message = convert.broadcast_from(SAID, 7.5, "left", (0.0, 0.0))
+    message.joint_names = ["left", "opponent_0"]
+    reader, data = wire.broadcast_reader(), serialize_message(message)
+    for _ in range(3):
+        with pytest.raises(MessageError, match="three points"):
+            reader(data)
+
+
+@pytest.mark.parametrize("head", [b"\x00\x00", b"\x00\x03", b"\x77\x01"])
+def test_another_encapsulation_is_never_read_in_place(head: bytes):
+    reader = wire.odometry_reader()
+    data = head + serialize_message(convert.odometry_from(STILL, 7.5, "left"))[2:]
+    for _ in range(3):
+        with suppress(Exception):
+            reader(data)
+        assert reader._layout is None
+
+
+@pytest.mark.parametrize("nanoseconds", [0, 1, 123_456_789, 999_999_999])
+def test_a_stamp_keeps_its_nanoseconds_from_message_to_message(nanoseconds: int):
+    """From the odometry, the long way and in place, to what is told the team."""
+    message = convert.odometry_from(STILL, 0.0, "left")
+    message.header.stamp.sec, message.header.stamp.nanosec = 1_763_000_000, nanoseconds
+    reader, data = wire.odometry_reader(), serialize_message(message)
+    for _ in range(2):
+        _, stamp_s = reader(data)
+        assert stamp_s == pytest.approx(1_763_000_000 + nanoseconds * 1e-9, abs=1e-6)
+        told = deserialize_message(wire.BroadcastWriter("left")(SAID, stamp_s, (0.1, 0.2)), MultiDOFJointTrajectory)
+        assert told.header.stamp == message.header.stamp
+        assert convert.header(stamp_s).stamp == message.header.stamp
+
+
+def test_a_stamp_that_is_no_time_is_refused_and_any_time_can_be_written():
+    message = convert.odometry_from(STILL, 0.0, "left")
+    reader = wire.odometry_reader()
+    reader(serialize_message(message))
+    message.header.stamp.nanosec = 10**9
+    with pytest.raises(MessageError, match="1000000000 nanoseconds"):
+        reader(serialize_message(message))
+    for far_s in (1e300, -np.inf, np.nan, 2.0**31):
+        wire.OdometryWriter("left")(STILL, far_s)

@@ -19,14 +19,13 @@ from robomarl.ros_nodes.convert import (
     header,
     point_of,
     points_of,
-    set_stamp,
     set_xyz,
     stamp_of,
-    time_of,
     xyz_of,
 )
 from robomarl.ros_nodes.messages import Broadcast, Estimate
 from robomarl.ros_nodes.soccertask import Sighting, Thing
+from robomarl.ros_nodes.stamp import set_stamp, time_of
 from robomarl.view import Plan
 
 

@@ -17,6 +17,9 @@ from robomarl.ros_nodes.sim_node.team import RealTimeTeam
 from robomarl.ros_nodes.wire import OdometryWriter, TruthWriter
 from robomarl.sim.scenario import Scenario, load_scenario
 
+TELL_S = 0.5
+"""Goals are told again so often."""
+
 
 class SimNode(RealTimeNode):
     """All robots of a team, simulated."""
@@ -35,6 +38,7 @@ class SimNode(RealTimeNode):
         self._team, self._names = made(scenario, settings), settings.team
         self._connect()
         self._team.reset(settings.seed)
+        self._show_goals()
         self.begin(self._team.dt_s)
         self.get_logger().info(
             f"{scenario.name}: {scenario.count} robots hover; physics at {scenario.rates.physics_hz:g} Hz."
@@ -53,6 +57,9 @@ class SimNode(RealTimeNode):
         self._for_load = field.goal is not topics.GOAL
         told = [field.goal_name(n, base) for n in names]
         self._goals = [Mailbox(self, field.goal, n, convert.goal_to) for n in dict.fromkeys(told)]
+        said = dict.fromkeys(told) if self.settings.tell_goals else ()
+        self._tellers = {name: publisher(self, field.goal, name) for name in said}
+        self._telling = list(self._tellers)
         self._shown = {t: publisher(self, t, t.of("sim", base)) for t in (topics.TRUTH, topics.SIM_GOALS)}
         self._sense = SENSORS.get(task)
         sensors = field.sensors if self._sense else ()
@@ -69,6 +76,8 @@ class SimNode(RealTimeNode):
             self.began_s = self.stamp_now_s()
         if self.is_pressed():
             team.onboard.stop()
+        if self.steps % round(TELL_S / team.dt_s) == 0:
+            self._tell_goals()
         if self.steps % team.every == 0:
             self._take_goals()
             self._publish()
@@ -76,7 +85,19 @@ class SimNode(RealTimeNode):
     def restart(self, seed: int) -> None:
         """New places, goals, vehicles and weather; the goals are told to who asks."""
         self._team.reset(seed)
-        self._shown[topics.SIM_GOALS].publish(convert.goals_from(self._team.goals, now_s(self)))
+        self._show_goals()
+
+    def _show_goals(self) -> None:
+        """The goals that the scenario drew, to who asks."""
+        self._drawn = self._team.goals
+        self._shown[topics.SIM_GOALS].publish(convert.goals_from(self._drawn, now_s(self)))
+
+    def _tell_goals(self) -> None:
+        """To the robots, which may come late; somebody else who tells them takes over for good."""
+        self._telling = [box.name for box in self._goals if box.name in self._telling and len(box.senders()) < 2]
+        for index, (name, teller) in enumerate(self._tellers.items()):
+            if name in self._telling:
+                teller.publish(convert.goal_from(self._drawn[index], now_s(self)))
 
     def figures(self, slipped_s: float) -> Score:
         """The judge's score of the flight."""

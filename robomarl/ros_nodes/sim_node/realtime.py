@@ -20,7 +20,8 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.rosnode import Mailbox, declare, now_s, publisher, read
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher
 from robomarl.ros_nodes.settings import SimSettings
 from robomarl.ros_nodes.ticker import Beat, Ticker
 
@@ -39,7 +40,7 @@ class RealTimeNode(Node):
         """Read the parameters; nothing moves before `begin`."""
         super().__init__("sim")
         self.failed = False
-        declare(self, SimSettings)
+        declare(self, SimSettings, {"seed"})
         self.settings = settings = read(self, SimSettings)
         self._log_dir = Path(settings.log_dir) if settings.log_dir else None
         self.base = self.get_namespace().rstrip("/")

@@ -1,0 +1,66 @@
+"""`EstopLatch`: an E-stop that outlives its process, a full disk and a power cut. No ROS here.
+
+The file is made when the node is configured, long before it is needed: to press it then overwrites eight bytes in
+place, which needs no room. Whatever does not say in full that it is released counts as pressed.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from robomarl.fleet.disk import sync_folder
+
+RELEASED, PRESSED = b"released", b"pressed."
+"""Of the same length."""
+RETRY_S = 1.0
+"""What could not be written is tried again so often."""
+
+
+class EstopLatch:
+    """One file. Never raises: what is wrong with the disk is told by `problem`."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Read it, and make it if there is none; without a file nothing outlives the process."""
+        self._file, self._tried_s = file, 0.0
+        self.problem = ""
+        """Why the latch is not on the disk as it should be."""
+        self.pressed = False
+        """What it holds."""
+        if file is None:
+            return
+        try:
+            with file.open("rb") as stream:
+                self.pressed = stream.read(len(RELEASED) + 1) != RELEASED
+        except FileNotFoundError:
+            self._write(False)
+        except OSError as error:
+            self.pressed, self.problem = True, _said(file, error)
+
+    def hold(self, pressed: bool) -> None:
+        """Keep an E-stop, or forget it; cheap where nothing has changed."""
+        waits = time.monotonic() - self._tried_s < RETRY_S
+        if self._file is None or pressed == self.pressed and (not self.problem or waits):
+            return
+        self.pressed = pressed
+        self._write(pressed)
+
+    def _write(self, pressed: bool) -> None:
+        assert self._file is not None
+        self._tried_s = time.monotonic()
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT, 0o644)
+            try:
+                os.pwrite(descriptor, PRESSED if pressed else RELEASED, 0)
+                os.ftruncate(descriptor, len(PRESSED))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            sync_folder(self._file.parent)
+            self.problem = ""
+        except OSError as error:
+            self.problem = _said(self._file, error)
+
+
+def _said(file: Path, error: OSError) -> str:
+    return f"{file}: the E-stop can't be kept ({error.strerror}); mend the disk, a restart may forget it"

@@ -1,0 +1,104 @@
+"""What an operator relies on: a rehearsal that becomes READY by itself, one monitor, orders to all that are whole."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes.console import open_console
+from robomarl.ros_nodes.flights import bring_up
+from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
+from robomarl.ros_nodes.rosnode import Mailbox
+from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.view import Goal
+from tests.ros_nodes.faultrig import ROBOTS, FaultRig, write_files
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture(scope="module")
+def rehearsal(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
+    """The nodes that a launch file starts: nobody tells goals by hand."""
+    files = write_files(tmp_path_factory.mktemp("rehearsal"), goto_bundle)
+    plan = PlanOptions(
+        bundle=str(goto_bundle), root=str(files.folder), sim=True, tell_goals=True, params_file=files.plan().params_file
+    )
+    fleet, lines = load_fleet(str(files.fleet)), []
+    with bring_up(fleet, plan, None, lambda name, line: lines.append(f"{name} {line}")) as team:
+        team.configure()
+        yield FaultRig(team, lines, files, plan_fleet(fleet, plan))
+
+
+def fly(rig: FaultRig) -> None:
+    for order in (Order.STOP, Order.RESET, Order.ARM, Order.ACTIVATE):
+        assert rig.order(order, "all") == ""
+        if order is Order.RESET:
+            rig.console.wait_until_ready(ROBOTS, 30)
+    rig.wait_for_state(State.ACTIVE, *ROBOTS)
+    rig.forget()
+
+
+def test_a_rehearsal_becomes_ready_by_itself(rehearsal: FaultRig):
+    rehearsal.wait_for_state(State.READY, *ROBOTS)
+
+
+def test_who_tells_goals_by_hand_is_not_talked_over(rehearsal: FaultRig):
+    goals: dict[str, Goal] = dict(zip(ROBOTS, reversed(rehearsal.console.reset()), strict=True))
+    rehearsal.console.send_goals(goals)
+    told = Mailbox(rehearsal.node, topics.GOAL, "/left/goal", convert.goal_to, depth=100)
+    rehearsal.console.wait(lambda: sender_stopped(told), 10, "the simulator to be silent")
+
+
+def sender_stopped(told: Mailbox) -> bool:
+    """Nothing has come for two periods of the simulator's."""
+    time.sleep(1.2)
+    return told.latest() is None
+
+
+def test_one_robot_in_hold_goes_on_while_its_mates_fly(rehearsal: FaultRig):
+    fly(rehearsal)
+    assert rehearsal.order(Order.HOLD, "left") == ""
+    rehearsal.wait_for_state(State.HOLD, "left")
+    rehearsal.wait_for_words("/monitor: left", "HOLD: hold was ordered")
+    assert rehearsal.order(Order.ACTIVATE, "all") == ""
+    rehearsal.wait_for_state(State.ACTIVE, *ROBOTS)
+    assert {row["state"] for row in rehearsal.rows["right"]} == {State.ACTIVE}
+
+
+def test_orders_to_all_follow_each_other_at_once(rehearsal: FaultRig):
+    """A reset has not made anybody silent, and those who become READY are waited for."""
+    for order in (Order.STOP, Order.RESET):
+        assert rehearsal.order(order, "all") == ""
+    said = rehearsal.order(Order.ACTIVATE, "all")
+    assert "silent" not in said
+    assert said.count("is not armed") == len(ROBOTS)
+
+
+def test_if_one_refuses_the_others_do_not_fly_on(rehearsal: FaultRig):
+    rehearsal.order(Order.STOP, "all")
+    rehearsal.order(Order.RESET, "all")
+    rehearsal.console.wait_until_ready(ROBOTS, 30)
+    assert rehearsal.order(Order.ARM, "right") == ""
+    assert rehearsal.order(Order.ACTIVATE, "all") == "left: is not armed; an operator has to arm it first"
+    rehearsal.wait_for_line("land for right: not all were activated")
+    rehearsal.wait_for_words("/right/policy_node", "(land was ordered)")
+
+
+def test_of_four_monitors_that_start_at_once_one_stays():
+    given = {"team": ["left"], "base": ""}
+    specs = [NodeSpec("monitor_node", "robomarl.ros_nodes.monitor_node", f"monitor_{k}", "", given) for k in range(4)]
+    with claimed_domain(None) as domain, Processes(lambda name, line: None) as processes:
+        shared = environment(True, domain)
+        with open_console((), shared, sim=False) as console:
+            processes.start(specs, child_environment(shared))
+            console.wait(lambda: len(processes.dead()) == 3, 30, "three to give way")
+            with pytest.raises(UserError):
+                console.wait(lambda: len(processes.dead()) > 3, 4, "nobody")
