@@ -22,6 +22,7 @@ from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies.contract import Contract, FileEntry
 from robomarl.policies.migrate import check_version, migrate
+from robomarl.policies.onnx_check import check_onnx
 from robomarl.policies.provenance import sha256_of
 from robomarl.policies.zip_file import read_zip
 
@@ -58,6 +59,7 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
     sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
+    check_graphs(files)
     return Bundle(folder, bundle_id(files), contract, files, sidecars)
 
 
@@ -178,6 +180,17 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
     extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
     if extra:
         raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")
+
+
+def check_graphs(files: dict[str, bytes]) -> None:
+    """Look at every ONNX graph of a bundle, opened on robots or not; see `check_onnx`.
+
+    Raises:
+        UserError: one is not what may be in a bundle.
+    """
+    for name, content in files.items():
+        if name.endswith(".onnx"):
+            check_onnx(content, name, is_filter=name == FILTERED_FILE)
 
 
 def seal(contract: Contract) -> bytes:
