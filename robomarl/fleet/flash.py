@@ -74,6 +74,8 @@ class Plan:
     """Of the bundle's decisions; 0 does not look at the latency."""
     dry_run: bool = False
     """Stop after preflight."""
+    allow_rollback: bool = False
+    """Robots that take signed bundles only may take one that is older than what they have had."""
 
 
 def flash(
@@ -82,15 +84,28 @@ def flash(
     watch: Watch = lambda name, step: None,
     dry_run: bool = False,
     max_clock_error_s: float = 1.0,
+    allow_rollback: bool = False,
 ) -> list[Report]:
-    """Put the bundle on every robot and make it current on all of them, or on none."""
+    """Put the bundle on every robot and make it current on all of them, or on none.
+
+    Args:
+        bundle: what is to be current.
+        robots: by name.
+        watch: is told of every step.
+        dry_run: look at all that can be looked at, and change nothing.
+        max_clock_error_s: see `Fleet`.
+        allow_rollback: see `Plan`.
+    """
     contract = bundle.contract
     size = sum(map(len, bundle.files.values()))
     need = Need(contract.vehicle.name, size, max_clock_error_s)
-    return Change(Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run), robots, watch).run()
+    plan = Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run, allow_rollback)
+    return Change(plan, robots, watch).run()
 
 
-def rollback(robots: Robots, watch: Watch = lambda name, step: None, dry_run: bool = False) -> list[Report]:
+def rollback(
+    robots: Robots, watch: Watch = lambda name, step: None, dry_run: bool = False, allow_rollback: bool = False
+) -> list[Report]:
     """Go back to the previous bundle on every robot, or on none; twice is where one was.
 
     Raises:
@@ -105,7 +120,7 @@ def rollback(robots: Robots, watch: Watch = lambda name, step: None, dry_run: bo
         raise UserError(f"Rollback would mix bundles ({names}); nothing was switched, flash one bundle to all.")
     if reports[0].previous is None:
         return [replace(report, ok=False, reason="has no previous bundle; flash one.") for report in reports]
-    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), dry_run=dry_run)
+    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), None, 0.0, dry_run, allow_rollback)
     return Change(plan, robots, watch).run()
 
 
@@ -167,6 +182,8 @@ class Change:
         need = plan.need if plan.need.vehicle else replace(plan.need, vehicle=said["vehicle"])
         if wrong := problems(said, need):
             raise UserError(f"{name}: {' '.join(wrong)}")
+        if plan.bundle is not None:
+            robot.admits(plan.bundle, plan.allow_rollback)
         if not plan.dry_run:
             robot.lock()
         self.before[name] = robot.state()
@@ -179,7 +196,8 @@ class Change:
         self._check(name)
 
     def _check(self, name: str) -> None:
-        verdict = self.robots[name].check(self.plan.bundle_id, timed=self.plan.period_s > 0)
+        plan = self.plan
+        verdict = self.robots[name].check(plan.bundle_id, plan.period_s > 0, plan.allow_rollback)
         if not verdict["ok"]:
             raise UserError(f"{name}: {' '.join(verdict['problems'])}")
         p50, p99 = verdict["step_p50_us"], verdict["step_p99_us"]

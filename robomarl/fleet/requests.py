@@ -19,11 +19,11 @@ from typing import Any
 
 from robomarl import __version__
 from robomarl.config import UserError
-from robomarl.fleet.disk import replace_durably, sync_folder, written
-from robomarl.fleet.keys import checked_name, public_key
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.trust import asked
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Both halves must speak the same one."""
 
 
@@ -96,7 +96,7 @@ class OperatorSession:
 
     def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
         """Put a bundle in: names and sizes in order, their bytes behind each other."""
-        self._need_lock()
+        self.need_lock()
         content, start = {}, 0
         for name, size in files:
             content[str(name)] = payload[start : start + int(size)]
@@ -105,9 +105,11 @@ class OperatorSession:
             raise UserError(f"{self.store.root}: the bundle came with other sizes than announced; flash it again.")
         self.store.add(id, content)
 
-    def check(self, id: str, timed: bool = False) -> dict[str, Any]:  # noqa: A002
+    def check(self, id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:  # noqa: A002
         """Hashes, signature, golden sequences and latency, here."""
         verdict = self.store.check(id, timed)
+        if verdict.ok:
+            self.store.admit(offer_of(self.store.load(id)), allow_rollback)
         if verdict.ok and (mine := str(self._profile().get("vehicle", ""))):
             theirs = self.store.load(id).contract.vehicle.name
             if mine != theirs:
@@ -118,7 +120,7 @@ class OperatorSession:
 
     def switch(self, action: str, current: str, previous: str | None) -> None:
         """Make a bundle current that was checked just now; see `confirm` and `undo`."""
-        self._need_lock()
+        self.need_lock()
         before, after = self.store.state(), State(current, previous)
         if current not in self._sound:
             raise UserError(f"{self.store.root}: bundle {current[:12]} was not checked; nothing was switched.")
@@ -149,7 +151,7 @@ class OperatorSession:
 
     def prune(self) -> dict[str, Any]:
         """Remove what is neither current nor previous."""
-        self._need_lock()
+        self.need_lock()
         gone, now = self.store.prune(), self.store.state()
         self.note("prune", now.current, f"ok: {len(gone)} removed")
         return {"gone": gone}
@@ -158,36 +160,9 @@ class OperatorSession:
         """The journal's last lines."""
         return {"entries": [asdict(entry) for entry in self.store.journal.read(count)]}
 
-    def trust(self, name: str, key: str) -> dict[str, Any]:
-        """From now on take bundles that this key signed, and no unsigned ones."""
-        self._need_lock()
-        public_key(key, f"key {name}")
-        folder = self.store.root / "trusted"
-        with written(self.store.root):
-            folder.mkdir(exist_ok=True)
-            replace_durably(
-                folder / f"{checked_name(name)}.pub", f"{key.split()[0]} {name}\n".encode(), folder / ".new"
-            )
-        return self._after_keys("trust", name)
-
-    def revoke(self, name: str) -> dict[str, Any]:
-        """Take nothing from this key any more."""
-        self._need_lock()
-        file = self.store.root / "trusted" / f"{checked_name(name)}.pub"
-        if not file.is_file():
-            raise UserError(f"{file}: this robot does not trust {name!r}; `robomarl key list FLEET` says whom.")
-        with written(self.store.root):
-            file.unlink()
-            sync_folder(file.parent)
-        return self._after_keys("revoke", name)
-
-    def trusted(self) -> dict[str, Any]:
-        """Names of the keys that this robot trusts."""
-        return {"names": sorted(p.stem for p in (self.store.root / "trusted").glob("*.pub"))}
-
     def profile(self, **about: Any) -> None:
         """Write down what this robot is."""
-        self._need_lock()
+        self.need_lock()
         with written(self.store.root):
             text = json.dumps(about, indent=1) + "\n"
             replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
@@ -196,13 +171,8 @@ class OperatorSession:
     def ping(self) -> None:
         """The operator is still there."""
 
-    def _after_keys(self, action: str, name: str) -> dict[str, Any]:
-        now = self.store.state()
-        self.note(action, now.current, f"ok: {name}")
-        wrong = "; ".join(self.store.check(now.current).problems) if now.current else ""
-        return {**self.trusted(), "refused": wrong}
-
-    def _need_lock(self) -> None:
+    def need_lock(self) -> None:
+        """Raise `UserError` where the operator does not hold the robot."""
         if not self._is_locked:
             raise UserError(f"{self.store.root}: not locked; ask for the lock first.")
 
@@ -217,11 +187,11 @@ class OperatorSession:
         return data if isinstance(data, dict) else {}
 
 
-OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
+OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {
     name: getattr(OperatorSession, name)
     for name in (
         *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
-        *("trust", "revoke", "trusted", "profile", "ping"),
+        *("profile", "ping"),
     )
 }
 """Requests by name."""

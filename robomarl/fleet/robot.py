@@ -66,9 +66,15 @@ class Robot:
         sizes = [[name, len(content)] for name, content in files.items()]
         self.call("add", b"".join(files.values()), CHECK_S, id=bundle.id, files=sizes)
 
-    def check(self, bundle_id: str, timed: bool = False) -> dict[str, Any]:
+    def admits(self, bundle: Bundle, allow_rollback: bool = False) -> None:
+        """Ask whether the robot would take a bundle: signed by whom it trusts, and no older one."""
+        sidecars = {name: content.decode("latin-1") for name, content in bundle.sidecars.items()}
+        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars}
+        self.call("admits", **about, allow_rollback=allow_rollback)
+
+    def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:
         """A `robomarl.policies.verify.Verdict`, made on the robot, as a dict."""
-        return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed)
+        return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
     def switch(self, action: str, state: State) -> None:
         """Change what is current, at once; until `confirm` the robot goes back if we go away."""

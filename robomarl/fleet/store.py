@@ -4,7 +4,7 @@
     current         {"id": ..., "previous": ...}: one file, so that both change together
     lock            held by whoever changes something, or flies; the system drops it when its holder dies
     staging/        bundles on their way in; what is left there is of a transfer that was cut off
-    trusted/*.pub   keys; if there are any, only bundles that one of them signed are taken
+    trust.json      whether only signed bundles are taken, and by whom
     journal.jsonl   who changed what, when, and how it ended
     robot.json      what the robot is, written by `robomarl fleet setup`
 
@@ -27,7 +27,7 @@ from typing import IO
 from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
 from robomarl.fleet.journal import Journal
-from robomarl.fleet.keys import check_signature, read_keys
+from robomarl.fleet.trust.policy import Offer, Trust, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
 from robomarl.policies.verify import Verdict, verify_loaded
 
@@ -146,6 +146,7 @@ class Store:
         Raises:
             UserError: the folder can't be written.
         """
+        self._remember_counter()
         with written(self.root):
             if state.current is None:
                 (self.root / "current").unlink(missing_ok=True)
@@ -153,6 +154,33 @@ class Store:
                 return
             content = json.dumps({"id": state.current, "previous": state.previous}) + "\n"
             replace_durably(self.root / "current", content.encode(), self.root / "current.new")
+
+    def trust(self) -> Trust:
+        """Whom the robot trusts.
+
+        Raises:
+            UserError: it can't be read.
+        """
+        return read_trust(self.root)
+
+    def admit(self, offer: Offer, allow_rollback: bool = False) -> None:
+        """Look whether a bundle may come; one that is current may.
+
+        Raises:
+            UserError: it is not signed by whom the robot trusts, expired, or older than what the robot has had.
+        """
+        trust = self.trust()
+        statement = trust.check(offer)
+        if statement is not None and offer.id != self.state().current:
+            trust.check_arrival(statement, self._counter(trust), allow_rollback)
+
+    def _counter(self, trust: Trust) -> int:
+        """Of what is current; 0 where there is none, or nobody signed it."""
+        try:
+            statement = trust.check(offer_of(self.current()))
+        except UserError:
+            return 0
+        return statement.counter if statement else 0
 
     def prune(self) -> list[str]:
         """Remove all bundles but the current and the previous one; returns the ids of what went.
@@ -203,6 +231,12 @@ class Store:
             pass
         return ""
 
+    def _remember_counter(self) -> None:
+        """Before what is current goes: nothing older may come in its place later."""
+        trust = self.trust()
+        if trust.signed and (counter := self._counter(trust)) > trust.counter:
+            write_trust(self.root, replace(trust, counter=counter))
+
     def _whole(self, bundle_id: str) -> Bundle | None:
         try:
             bundle = load_bundle(self.folder(bundle_id))
@@ -229,20 +263,22 @@ class Store:
 
     def _add_sidecars(self, bundle: Bundle, sidecars: dict[str, bytes]) -> None:
         after = replace(bundle, sidecars=bundle.sidecars | sidecars)
-        check_signature(after, self._trusted())
+        self.trust().check(offer_of(after))
         for name, content in sidecars.items():
             if bundle.sidecars.get(name) != content:
                 replace_durably(self.folder(bundle.id) / name, content, self.root / "sidecar.new")
-
-    def _trusted(self) -> dict[str, bytes]:
-        return read_keys(self.root / "trusted")
 
     def _checked(self, folder: Path, bundle_id: str) -> Bundle:
         bundle = load_bundle(folder)
         if bundle.id != bundle_id:
             raise UserError(f"{folder}: holds bundle {bundle.id[:12]} instead; flash it again.")
-        check_signature(bundle, self._trusted())
+        self.trust().check(offer_of(bundle))
         return bundle
+
+
+def offer_of(bundle: Bundle) -> Offer:
+    """What trust looks at."""
+    return Offer(bundle.id, bundle.contract.name, bundle.sidecars)
 
 
 def _locked(file: IO[str]) -> bool:

@@ -18,9 +18,11 @@ OPERATORS = frozenset(
     "Abs Add And ArgMax ArgMin Cast Concat Cos Div Einsum Equal Erf Exp Expand Floor Gather Greater GreaterOrEqual "
     "Identity Less LessOrEqual Log MatMul Max Min Mul Neg Not Or Pow Reciprocal ReduceMax ReduceMin ReduceSum Reshape "
     "Shape Sigmoid Sign Sin Slice Split Sqrt Sub Tanh TopK Transpose Where "
-    # ... and what other exporters write of dense and recurrent networks.
-    "BatchNormalization Ceil Clip Constant Elu Flatten GRU Gelu Gemm HardSigmoid HardSwish LSTM LayerNormalization "
-    "LeakyRelu LogSoftmax PRelu RNN ReduceMean Relu Round Selu Softmax Softplus Softsign Squeeze Unsqueeze".split()
+    # ... and what other exporters and hands write of dense and recurrent networks.
+    "Acos Asin Atan BatchNormalization Ceil Celu Clip Constant Cosh CumSum Elu Flatten GRU GatherElements Gelu Gemm "
+    "HardSigmoid HardSwish Hardmax IsInf IsNaN LSTM LayerNormalization LeakyRelu LogSoftmax LpNormalization Mean Mish "
+    "Mod PRelu RNN ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd ReduceSumSquare Relu Round "
+    "Selu Sinh Softmax Softplus Softsign Squeeze Sum Tan ThresholdedRelu Unsqueeze Xor".split()
 )
 """Each takes time and memory in proportion to what goes in and comes out, and gives the same for the same."""
 FILTER_OPERATORS = OPERATORS | {"Loop"}

@@ -87,7 +87,7 @@ def stray_sidecars(bundle: Bundle) -> list[str]:
     for name, content in bundle.sidecars.items():
         try:
             named = json.loads(content)["id"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             named = None
         if named != bundle.id:
             problems.append(f"{bundle.folder}: {name} does not name this bundle's id; remove it or make it anew.")

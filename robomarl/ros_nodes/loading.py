@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError, build
-from robomarl.fleet.store import Store
+from robomarl.fleet.store import Store, offer_of
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -63,7 +63,8 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
             or command.
     """
-    bundle = load_bundle(settings.bundle) if settings.bundle else flashed_bundle(Path(settings.robot_root))
+    root = Path(settings.robot_root) if settings.robot_root else None
+    bundle = named_bundle(settings.bundle, root) if settings.bundle else flashed_bundle(Path(settings.robot_root))
     folder = str(bundle.folder)
     policy = open_policy(bundle)
     deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
@@ -95,6 +96,18 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         vehicle=vehicle.name,
         land_speed_m_s=_land_speed_m_s(vehicle),
     )
+
+
+def named_bundle(name: str, root: Path | None) -> Bundle:
+    """A bundle that was not flashed; a robot that takes signed ones only does not fly it unsigned either.
+
+    Raises:
+        UserError: there is none, it is damaged, or not signed by whom the robot trusts.
+    """
+    bundle = load_bundle(name)
+    if root is not None:
+        Store(root).admit(offer_of(bundle))
+    return bundle
 
 
 def flashed_bundle(root: Path) -> Bundle:

@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_written(bundles, fleet_file: Path, tmp_path: Pa
     (tmp_path / "r1").write_text("a file is in the way")
     code, figures = command(tmp_path, "flash", bundles[0].folder, fleet_file)
     assert code == 1 and not any(r["ok"] or r["current"] for r in figures["robots"])
-    assert "can't be written" in figures["robots"][1]["reason"]
+    assert "can't be read (Not a directory)" in figures["robots"][1]["reason"]
     assert "Nothing was switched" in capsys.readouterr().out
 
 
