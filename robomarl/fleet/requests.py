@@ -22,6 +22,7 @@ from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.store import State, Store, offer_of
 from robomarl.fleet.trust import asked
+from robomarl.policies.verify import prepare_verify
 
 PROTOCOL = 2
 """Both halves must speak the same one."""
@@ -97,6 +98,7 @@ class OperatorSession:
     def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
         """Put a bundle in: names and sizes in order, their bytes behind each other."""
         self.need_lock()
+        prepare_verify()
         content, start = {}, 0
         for name, size in files:
             content[str(name)] = payload[start : start + int(size)]

@@ -29,7 +29,7 @@ from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, wri
 from robomarl.fleet.journal import Journal
 from robomarl.fleet.trust.policy import Offer, Trust, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
-from robomarl.policies.verify import Verdict, verify_loaded
+from robomarl.policies.verify import Verdict, verify_bundle
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}")
@@ -132,13 +132,16 @@ class Store:
                 self._add_sidecars(here, {name: files[name] for name in SIDECARS if name in files})
 
     def check(self, bundle_id: str, timed: bool = False) -> Verdict:
-        """Hashes, signature and golden sequences of a bundle, here on the robot; problems are not raised."""
+        """Hashes, signature and golden sequences of a bundle, here on the robot, in a process of its own."""
         try:
             bundle = self.load(bundle_id)
         except UserError as error:
             return Verdict(bundle_id, False, (str(error),))
         # The nodes fly policy.onnx behind the filter; the filtered graph, slow to open, is for other runtimes.
-        return verify_loaded(bundle, timed, filtered=False)
+        verdict = verify_bundle(bundle.folder, timed, filtered=False)
+        if verdict.id in ("", bundle_id):
+            return replace(verdict, id=bundle_id)
+        return Verdict(bundle_id, False, (f"{bundle.folder}: changed as it was checked; flash it again.",))
 
     def switch(self, state: State) -> None:
         """Make `state` what is current, durably, by one rename.

@@ -15,6 +15,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,10 @@ FILTERED_FILE = "policy_filtered.onnx"
 """Policy and safety filter in one graph; older bundles have none."""
 REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
 SIDECARS = ("eval.json", "signature.json")
-MAX_BYTES = 256 * 2**20
+MAX_BYTES = 64 * 2**20
 """Larger bundles are not read: no policy of a small robot is that large."""
+MAX_FILES, MAX_CONTRACT = 64, 2**20
+"""Nor are those of more files, or with a larger `bundle.json` [bytes]."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
         UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
     """
     folder = find_bundle(name_or_dir)
-    files = read_zip(folder, MAX_BYTES) if folder.is_file() else read_files(folder)
+    files = read_zip(folder, MAX_BYTES, MAX_FILES) if folder.is_file() else read_files(folder)
     sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
@@ -94,7 +97,10 @@ def read_files(folder: Path) -> dict[str, bytes]:
         UserError: a link, something that is no file, a file that can't be read, or too many bytes.
     """
     files, total = {}, 0
-    for path in sorted(folder.rglob("*")):
+    paths = sorted(islice(folder.rglob("*"), MAX_FILES + 1))
+    if len(paths) > MAX_FILES:
+        raise UserError(f"{folder}: holds over {MAX_FILES} files and folders; it is not a bundle.")
+    for path in paths:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise UserError(
@@ -119,12 +125,19 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         UserError: not JSON, a newer layout, changed since it was sealed, or against the schema.
     """
     where = str(folder / CONTRACT_FILE)
+    if CONTRACT_FILE not in files:
+        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.")
+    if len(files[CONTRACT_FILE]) > MAX_CONTRACT:
+        raise UserError(f"{where}: is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
     try:
-        data = json.loads(files[CONTRACT_FILE], parse_constant=_no_constant)
-    except KeyError:
-        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.") from None
-    except (ValueError, RecursionError):
+        return _contract(json.loads(files[CONTRACT_FILE], parse_constant=_no_constant), where)
+    except (ValueError, RecursionError):  # also numbers that are no JSON once they are read, and depths
         raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
+    except UserError as error:
+        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+
+
+def _contract(data: Any, where: str) -> Contract:
     seal = data.pop("seal", None) if isinstance(data, dict) else None
     if seal is None:
         raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
@@ -133,10 +146,7 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
     data = migrate(data, where)
     check_schema({**data, "seal": seal}, where)
-    try:
-        return build(Contract, data, where)
-    except UserError as error:
-        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+    return build(Contract, data, where)
 
 
 def check_schema(data: Any, where: str) -> None:
@@ -152,6 +162,11 @@ def check_schema(data: Any, where: str) -> None:
         key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
         message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"
         raise UserError(f"{where}: {key}: {message}; fetch the bundle again, or export it anew.")
+
+
+def prepare() -> None:
+    """Make ready what takes long before the first bundle."""
+    _validator()
 
 
 @cache

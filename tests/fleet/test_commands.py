@@ -11,15 +11,6 @@ from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.transport import FolderTransport
 from robomarl.paths import vehicles_dir
-from robomarl.policies import golden, verify
-
-
-@pytest.fixture(autouse=True)
-def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the slowest check, the filter's golden commands; `tests/policies` has it."""
-    monkeypatch.setattr(verify, "SECONDS", 0.01)
-    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
-    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
 
 
 @pytest.fixture

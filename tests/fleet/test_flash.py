@@ -10,17 +10,8 @@ from robomarl.config import UserError
 from robomarl.fleet import flash, look, store
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.store import State, Store
-from robomarl.policies import golden, verify
 from robomarl.policies.bundle import load_bundle
 from tests.policies.sealing import copy, reseal
-
-
-@pytest.fixture(autouse=True)
-def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the slowest check, the filter's golden commands; `tests/policies` has it."""
-    monkeypatch.setattr(verify, "SECONDS", 0.01)
-    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
-    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
 
 
 def states(robots) -> set[State]:
