@@ -14,6 +14,7 @@ from typing import Any
 from robomarl.config import UserError, to_dict
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.report import Report, Robots, each
+from robomarl.fleet.serve import SILENCE_S
 from robomarl.fleet.store import State
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
@@ -24,6 +25,8 @@ STEPS = ("connect", "preflight", "stage", "verify", "switch", "done")
 """What a robot goes through; `failed` ends it early."""
 PING_S = 3.0
 """How often robots that wait for others are told that we are still there."""
+SETTLE_S = SILENCE_S + 5.0
+"""How long a robot may take to notice that we are gone."""
 SLOWEST_SHARE = 0.5
 """Share of the period that half of a robot's decisions may take at most."""
 
@@ -142,7 +145,10 @@ class Change:
                 failed = self._all(pool, self._prepare)
                 if not failed and not self.plan.dry_run:
                     failed = self._all(pool, self._switch)
-                    self._all(pool, (lambda name: self._undo(name, failed)) if failed else self._confirm)
+                    if failed:
+                        self._all(pool, lambda name: self._undo(name, failed))
+                    elif self._all(pool, self._confirm):
+                        self._all(pool, self._catch_up)
                 self._all(pool, lambda name: self._finish(name, failed))
             finally:
                 list(pool.map(lambda robot: robot.close(), self.robots.values()))
@@ -221,16 +227,36 @@ class Change:
         self.robots[name].confirm()
         self.watch(name, "done")
 
+    def _catch_up(self, name: str) -> None:
+        """A robot whose confirmation was lost, and that may have gone back: the others stay, so it has to follow."""
+        if self.reports[name].ok:
+            return
+        robot, lost = self.robots[name], self.reports[name].reason
+        state = self._settled(name)
+        if state.current != self.plan.bundle_id:
+            robot.lock()
+            self._check(name)
+            robot.switch(self.plan.action, State(self.plan.bundle_id, state.current))
+            robot.confirm()
+        self._update(name, ok=True, reason=f"switched at the second try: {lost}")
+
+    def _settled(self, name: str) -> State:
+        """What a robot has over a new connection, once whoever served the old one is gone: until then it may change."""
+        robot = self.robots[name]
+        robot.close()
+        robot.hello()
+        end = time.monotonic() + SETTLE_S
+        while robot.call("state")["pending"] and time.monotonic() < end:
+            time.sleep(0.2)
+        return robot.state()
+
     def _finish(self, name: str, failed: str) -> None:
         """The state that the robot is left in; asked over a new connection if the old one broke."""
         if name not in self.before:
             self._update(name, ok=False)
             return
         robot, report = self.robots[name], self.reports[name]
-        if not report.ok:
-            robot.close()
-            robot.hello()
-        state = robot.state()
+        state = robot.state() if report.ok else self._settled(name)
         reason = report.reason
         if not failed and not reason and not self.plan.dry_run and state == self.before[name]:
             reason = "was current already."

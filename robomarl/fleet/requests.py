@@ -12,7 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,6 @@ class OperatorSession:
         self._lock = ExitStack()
         self._is_locked = False
         self._sound: set[str] = set()
-        self._before: State | None = None
 
     def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
         """Do what is asked; the answer is plain JSON.
@@ -79,10 +78,14 @@ class OperatorSession:
 
     def state(self) -> dict[str, Any]:
         """What is current, since when, when it was last checked, and who holds the robot."""
+        if not self._is_locked:
+            self.store.settle()
         state = self.store.state()
         checks = [e for e in self.store.journal.read() if e.after == state.current and e.result == "ok"]
         return {
-            **asdict(state),
+            "current": state.current,
+            "previous": state.previous,
+            "pending": state.pending is not None,
             "ids": self.store.ids(),
             "age_s": None if (since := self.store.since_s()) is None else max(0.0, time.time() - since),
             "verified": checks[-1].time if checks else "",
@@ -94,6 +97,8 @@ class OperatorSession:
         if not self._is_locked:
             self._lock.enter_context(self.store.lock(self._who))
             self._is_locked = True
+            with written(self.store.root):
+                self.store.settle_locked()
 
     def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
         """Put a bundle in: names and sizes in order, their bytes behind each other."""
@@ -128,22 +133,21 @@ class OperatorSession:
             raise UserError(f"{self.store.root}: bundle {current[:12]} was not checked; nothing was switched.")
         with written(self.store.root):
             self._note(action, before, after, "begun")
-            self._before = before
-            self.store.switch(after)
+            self.store.begin(after)
             self._note(action, before, after, "ok")
 
     def confirm(self) -> None:
         """All robots have switched: this one stays."""
-        self._before = None
+        self.need_lock()
+        self.store.pointer.confirm()
 
     def undo(self, reason: str = "another robot failed") -> None:
         """Go back to what was before `switch`, unless it was confirmed."""
-        if self._before is not None:
-            now = self.store.state()
-            self.store.switch(self._before)
-            before, self._before = self._before, None
-            with written(self.store.root):
-                self._note("undo", now, before, f"ok: {reason}")
+        if not self._is_locked or (before := (now := self.store.state()).pending) is None:
+            return
+        self.store.pointer.undo()
+        with suppress(OSError):  # going back needs no room on the disk, telling of it does
+            self._note("undo", now, before, f"ok: {reason}")
 
     def note(self, action: str, after: str | None, result: str) -> None:
         """Write into the journal what came of it, where nothing was switched."""

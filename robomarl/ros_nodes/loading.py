@@ -117,7 +117,11 @@ def flashed_bundle(root: Path) -> Bundle:
         UserError: there is none, or it is damaged.
     """
     store = Store(root)
-    current = store.state().current
+    store.settle()
+    state = store.state()
+    if state.pending is not None:
+        raise UserError(f"{root}: is being flashed now; configure the node again when that is done.")
+    current = state.current
     if current is None:
         raise UserError(f"{root}: no bundle is flashed; run robomarl flash, or name a bundle.")
     return store.load(current)

@@ -124,7 +124,7 @@ def main() -> None:
     requests.prepare_verify = lambda: None
     bundle.check_schema = lambda data, where: None
     if sys.argv[4] == "in_place":
-        Store.switch = in_place
+        Store.begin = in_place
         print(at_every_step(folder, *bundles))
     else:
         print(at_every_step(folder, *bundles) + at_any_time(folder, *bundles))

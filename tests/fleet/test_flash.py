@@ -249,7 +249,7 @@ def test_a_damaged_pointer_is_an_error_and_not_a_path(robots, stores, content: s
     here = stores["robot_0"]
     here.root.mkdir()
     (here.root / "current").write_text(content)
-    with pytest.raises(UserError, match="remove .*flash"):
+    with pytest.raises(UserError, match="can't be read .*flash the robot again"):
         here.state()
     assert not look.status(robots)[0].ok
 
