@@ -16,7 +16,18 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 
 class UserError(Exception):
-    """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend."""
+    """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend.
+
+    It may hold what others wrote, a robot or a bundle: what would steer a terminal is taken out.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+def printable(text: str) -> str:
+    """One line of text without control characters, and without those that turn the direction of writing."""
+    return "".join(c if c.isprintable() else " " if c in "\n\r\t" else "?" for c in text)
 
 
 class Range(typing.NamedTuple):

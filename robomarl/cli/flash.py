@@ -19,6 +19,8 @@ class Args:
     """Folder that relative folders of robots on this machine are below; by default the working directory."""
     dry_run: bool = False
     """Connect, look at everything that can be looked at, and change nothing."""
+    allow_rollback: bool = False
+    """Robots that take signed bundles only may take one with a smaller counter than what they have had."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -37,7 +39,8 @@ def run(args: Args) -> dict[str, Any]:
     for remark in remarks:
         print(f"note: {remark}")
     with robot_lines([robot.name for robot in fleet.robots], STEPS) as watch:
-        reports = flash(bundle, connect_all(fleet, args.root), watch, args.dry_run, fleet.max_clock_error_s)
+        robots, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
+        reports = flash(bundle, robots, watch, args.dry_run, late_s, args.allow_rollback)
     figures = report(reports)
     if args.dry_run:
         figures["ok"] = all(r.ok for r in reports)

@@ -28,6 +28,8 @@ class Args:
     """Folder that relative folders of robots on this machine are below; by default the working directory."""
     dry_run: bool = False
     """rollback, setup: look at everything that can be looked at, and change nothing."""
+    allow_rollback: bool = False
+    """rollback: also of robots that take signed bundles only, to a smaller counter than what they have had."""
     wheels: Path | None = None
     """setup: folder of wheels to install from, for robots without a way to a package index."""
 
@@ -46,7 +48,7 @@ def run(args: Args) -> dict[str, Any]:
     robots = connect_all(fleet, args.root)
     if args.action == "rollback":
         with robot_lines(names, flash.STEPS) as watch:
-            return report(flash.rollback(robots, watch, args.dry_run))
+            return report(flash.rollback(robots, watch, args.dry_run, args.allow_rollback))
     if args.action == "log":
         return {**report(found := look.log(robots)), **journals(found)}
     return report({"status": look.status, "verify": look.verify, "prune": look.prune}[args.action](robots))

@@ -11,14 +11,24 @@ import tyro
 class Args:
     """Options of `robomarl key`."""
 
-    action: Annotated[Literal["new", "list", "sign", "trust", "revoke"], tyro.conf.Positional]
+    action: Annotated[Literal["new", "list", "sign", "trust", "revoke", "threshold", "unsigned"], tyro.conf.Positional]
     """new NAME: make a key pair on this machine. list [FLEET]: the keys here, and whom the robots trust. sign NAME
-    BUNDLE: sign a bundle. trust NAME FLEET: all robots take what NAME signed, and nothing unsigned. revoke NAME
-    FLEET: they no longer do."""
+    BUNDLE: sign a bundle, beside those who signed it before. trust NAME FLEET: all robots take what NAME signed, and
+    nothing unsigned from now on. revoke NAME FLEET: they take nothing from NAME any more; without any key they take
+    nothing at all. threshold N FLEET: N of the trusted keys have to sign. unsigned FLEET: they take unsigned bundles
+    again, and forget all keys."""
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = ""
-    """Name of the key (for `list`: of the fleet); `trust` also takes the path of a .pub file."""
+    """Name of the key (for `list` and `unsigned`: of the fleet); `trust` also takes the path of a .pub file."""
     target: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[BUNDLE|FLEET]")] = ""
-    """Bundle for sign, fleet for trust and revoke."""
+    """Bundle for sign, fleet for trust, revoke and threshold."""
+    instead_of: str = ""
+    """trust: in the place of this key, in one step."""
+    fleet: str = ""
+    """sign: only robots of this fleet may take it."""
+    expires: str = ""
+    """sign: the last day on which robots may take it, YYYY-MM-DD."""
+    counter: int = 0
+    """sign: of two bundles the newer one has the larger; by default the time of signing [s]."""
     root: Path = Path()
     """Folder that relative folders of robots on this machine are below; by default the working directory."""
 
@@ -28,77 +38,98 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.config import UserError
 
     if args.action != "list" and not args.name:
-        raise UserError(f"key {args.action} needs the name of a key; run `robomarl key list`.")
-    if args.action in ("sign", "trust", "revoke") and not args.target:
+        raise UserError(f"key {args.action} needs a name; run `robomarl key list`.")
+    if args.action in ("sign", "trust", "revoke", "threshold") and not args.target:
         raise UserError(
             f"key {args.action} {args.name}: name the {'bundle' if args.action == 'sign' else 'fleet'} too."
         )
-    return {"new": new, "list": show, "sign": sign, "trust": change, "revoke": change}[args.action](args)
+    return {"new": new, "list": show, "sign": sign, "trust": trust}.get(args.action, change)(args)
 
 
 def new(args: Args) -> dict[str, Any]:
     """Make a key pair."""
-    from robomarl.fleet.keys import keys_dir, new_key
+    from robomarl.fleet.trust.keys import fingerprint, keys_dir, new_key, public_key
 
     public = new_key(args.name, keys_dir())
+    print_ = fingerprint(public_key(public, args.name))
     print(f"{keys_dir() / args.name}.pem: keep it to yourself; no password protects it")
     print(f"{keys_dir() / args.name}.pub: {public}")
-    return {"name": args.name, "public": public, "folder": str(keys_dir())}
+    print(f"fingerprint {print_}")
+    return {"name": args.name, "public": public, "fingerprint": print_, "folder": str(keys_dir())}
 
 
 def show(args: Args) -> dict[str, Any]:
     """The keys on this machine; of a fleet, whom each robot trusts."""
     import base64
 
-    from robomarl.fleet.keys import keys_dir, read_keys
+    from robomarl.fleet.trust.keys import fingerprint, keys_dir, read_keys
 
-    here = {name: base64.b64encode(raw).decode() for name, raw in read_keys(keys_dir()).items()}
-    for name, public in here.items():
-        print(f"{name}  {public}")
+    here = read_keys(keys_dir())
+    for name, raw in here.items():
+        print(f"{name}  {fingerprint(raw)}")
     if not here:
         print(f"{keys_dir()}: no keys; make one with `robomarl key new NAME`")
+    figures = {
+        "keys": {name: base64.b64encode(raw).decode() for name, raw in here.items()},
+        "fingerprints": {name: fingerprint(raw) for name, raw in here.items()},
+    }
     if not args.name:
-        return {"keys": here}
-    return {"keys": here, **ask(args.name, args, lambda robot: robot.call("trusted"))}
+        return figures
+    return {**figures, **ask(args.name, args, lambda robot, fleet: robot.call("trusted"))}
 
 
 def sign(args: Args) -> dict[str, Any]:
-    """Write the signature beside a bundle."""
+    """Write the signature beside a bundle; it joins those that say the same."""
     from robomarl.config import UserError
-    from robomarl.fleet import keys
+    from robomarl.fleet.trust import statement as words
+    from robomarl.fleet.trust.keys import fingerprint, keys_dir, private_key
     from robomarl.policies.bundle import load_bundle
 
     bundle = load_bundle(args.target)
-    file = bundle.folder / keys.SIGNATURE_FILE
+    file = bundle.folder / words.SIGNATURE_FILE
     if not bundle.folder.is_dir():
         raise UserError(f"{bundle.folder}: is packed; unpack it, sign the folder, and pack that.")
-    content = keys.sign(bundle.id, args.name, keys.keys_dir())
+    key = private_key(args.name, keys_dir())
+    said = words.statement_of(bundle, args.fleet, args.expires, args.counter)
+    signed = words.sign(words.joined(bundle, said, args.counter), key)
     try:
-        file.write_bytes(content)
+        file.write_bytes(signed.to_bytes())
     except OSError as error:
         raise UserError(f"{file}: can't be written ({error.strerror}); mend its permissions.") from None
-    print(f"{file}: bundle {bundle.id[:12]} signed by {args.name}")
-    return {"id": bundle.id, "name": args.name, "file": str(file)}
+    signers = [fingerprint(raw) for raw in signed.signatures]
+    print(f"{file}: bundle {bundle.id[:12]}, counter {signed.statement.counter}, signed by {args.name}")
+    print(f"signatures: {', '.join(signers)}")
+    return {"id": bundle.id, "name": args.name, "file": str(file), "signers": signers}
+
+
+def trust(args: Args) -> dict[str, Any]:
+    """Let all robots trust a key."""
+    from robomarl.fleet.trust.keys import keys_dir, public_key
+
+    file = Path(args.name) if args.name.endswith(".pub") else keys_dir() / f"{args.name}.pub"
+    text = read_public(file)
+    public_key(text, str(file))
+    about = {"name": file.stem, "key": text.split()[0], "instead_of": args.instead_of}
+    return ask(args.target, args, lambda robot, fleet: changed(robot, "trust", {**about, "fleet": fleet}))
 
 
 def change(args: Args) -> dict[str, Any]:
-    """Let all robots trust a key, or no longer."""
-    from robomarl.fleet.keys import keys_dir, public_key
+    """The other changes of whom all robots trust."""
+    from robomarl.config import UserError
 
-    file = Path(args.name) if args.name.endswith(".pub") else keys_dir() / f"{args.name}.pub"
-    name = file.stem
-    key = {}
-    if args.action == "trust":
-        text = read_public(file)
-        public_key(text, str(file))
-        key = {"key": text}
+    if args.action == "threshold" and not args.name.isdigit():
+        raise UserError(f"key threshold {args.name}: must be the number of keys that have to sign.")
+    words = {"revoke": {"name": args.name}, "unsigned": {}}
+    about = {"count": int(args.name)} if args.action == "threshold" else words[args.action]
+    fleet = args.name if args.action == "unsigned" else args.target
+    return ask(fleet, args, lambda robot, fleet: changed(robot, args.action, about))
 
-    def act(robot: Any) -> dict[str, Any]:
-        robot.hello()
-        robot.lock()
-        return robot.call(args.action, name=name, **key)
 
-    return ask(args.target, args, act)
+def changed(robot: Any, op: str, about: dict[str, Any]) -> dict[str, Any]:
+    """Ask one robot, which must be free."""
+    robot.hello()
+    robot.lock()
+    return robot.call(op, **about)
 
 
 def read_public(file: Path) -> str:
@@ -115,19 +146,29 @@ def read_public(file: Path) -> str:
         raise UserError(f"{file}: can't be read; name a key of `robomarl key list`, or a .pub file.") from None
 
 
-def ask(fleet: str, args: Args, act: Any) -> dict[str, Any]:
-    """Ask every robot of a fleet, and print whom it trusts."""
+def ask(name: str, args: Args, act: Any) -> dict[str, Any]:
+    """Ask every robot of a fleet, and print whom it trusts; `act` takes a robot and the fleet's name."""
     from robomarl.fleet.report import each
     from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
 
-    reports = each(connect_all(load_fleet(fleet), args.root), lambda robot: {"facts": act(robot)})
+    fleet = load_fleet(name)
+    reports = each(connect_all(fleet, args.root), lambda robot: {"facts": act(robot, fleet.name)})
     for r in reports:
-        names = ", ".join(r.facts.get("names", ())) or "nobody: it takes unsigned bundles"
-        print(f"{r.name}  {'trusts ' + names if r.ok else 'FAILED  ' + r.reason}")
+        print(f"{r.name}  {told(r.facts) if r.ok else 'FAILED  ' + r.reason}")
         if refused := r.facts.get("refused"):
             print(f"{r.name}  refuses what it has now: {refused}")
     return {
         "ok": all(r.ok for r in reports),
         "robots": [{"name": r.name, "ok": r.ok, "reason": r.reason, **r.facts} for r in reports],
     }
+
+
+def told(facts: dict[str, Any]) -> str:
+    """Whom a robot trusts, for people."""
+    if not facts["signed"]:
+        return "takes unsigned bundles"
+    names = ", ".join(f"{name} {print_}" for name, print_ in facts["fingerprints"].items())
+    if len(facts["names"]) < facts["threshold"]:
+        return f"takes NOTHING: trusts {names or 'nobody'}, wants {facts['threshold']} signatures"
+    return f"trusts {names}; {facts['threshold']} must sign; nothing below counter {facts['counter']}"

@@ -1,9 +1,12 @@
 """Files that are on the disk when the call returns, whatever happens to the power afterwards."""
 
+import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from robomarl.config import UserError
 
@@ -59,3 +62,14 @@ def written(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise UserError(f"{root}: can't be written ({error.strerror}); mend the folder or its permissions.") from None
+
+
+def take_lock(file: IO[str]) -> bool:
+    """Lock a file for oneself; whether that worked. Who only looks has it for an instant: so try more than once."""
+    for _ in range(5):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            time.sleep(0.03)
+    return False

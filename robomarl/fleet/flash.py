@@ -14,6 +14,7 @@ from typing import Any
 from robomarl.config import UserError, to_dict
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.report import Report, Robots, each
+from robomarl.fleet.serve import SILENCE_S
 from robomarl.fleet.store import State
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
@@ -24,6 +25,8 @@ STEPS = ("connect", "preflight", "stage", "verify", "switch", "done")
 """What a robot goes through; `failed` ends it early."""
 PING_S = 3.0
 """How often robots that wait for others are told that we are still there."""
+SETTLE_S = SILENCE_S + 5.0
+"""How long a robot may take to notice that we are gone."""
 SLOWEST_SHARE = 0.5
 """Share of the period that half of a robot's decisions may take at most."""
 
@@ -74,6 +77,8 @@ class Plan:
     """Of the bundle's decisions; 0 does not look at the latency."""
     dry_run: bool = False
     """Stop after preflight."""
+    allow_rollback: bool = False
+    """Robots that take signed bundles only may take one that is older than what they have had."""
 
 
 def flash(
@@ -82,15 +87,28 @@ def flash(
     watch: Watch = lambda name, step: None,
     dry_run: bool = False,
     max_clock_error_s: float = 1.0,
+    allow_rollback: bool = False,
 ) -> list[Report]:
-    """Put the bundle on every robot and make it current on all of them, or on none."""
+    """Put the bundle on every robot and make it current on all of them, or on none.
+
+    Args:
+        bundle: what is to be current.
+        robots: by name.
+        watch: is told of every step.
+        dry_run: look at all that can be looked at, and change nothing.
+        max_clock_error_s: see `Fleet`.
+        allow_rollback: see `Plan`.
+    """
     contract = bundle.contract
     size = sum(map(len, bundle.files.values()))
     need = Need(contract.vehicle.name, size, max_clock_error_s)
-    return Change(Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run), robots, watch).run()
+    plan = Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run, allow_rollback)
+    return Change(plan, robots, watch).run()
 
 
-def rollback(robots: Robots, watch: Watch = lambda name, step: None, dry_run: bool = False) -> list[Report]:
+def rollback(
+    robots: Robots, watch: Watch = lambda name, step: None, dry_run: bool = False, allow_rollback: bool = False
+) -> list[Report]:
     """Go back to the previous bundle on every robot, or on none; twice is where one was.
 
     Raises:
@@ -105,7 +123,7 @@ def rollback(robots: Robots, watch: Watch = lambda name, step: None, dry_run: bo
         raise UserError(f"Rollback would mix bundles ({names}); nothing was switched, flash one bundle to all.")
     if reports[0].previous is None:
         return [replace(report, ok=False, reason="has no previous bundle; flash one.") for report in reports]
-    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), dry_run=dry_run)
+    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), None, 0.0, dry_run, allow_rollback)
     return Change(plan, robots, watch).run()
 
 
@@ -127,7 +145,10 @@ class Change:
                 failed = self._all(pool, self._prepare)
                 if not failed and not self.plan.dry_run:
                     failed = self._all(pool, self._switch)
-                    self._all(pool, (lambda name: self._undo(name, failed)) if failed else self._confirm)
+                    if failed:
+                        self._all(pool, lambda name: self._undo(name, failed))
+                    elif self._all(pool, self._confirm):
+                        self._all(pool, self._catch_up)
                 self._all(pool, lambda name: self._finish(name, failed))
             finally:
                 list(pool.map(lambda robot: robot.close(), self.robots.values()))
@@ -167,6 +188,8 @@ class Change:
         need = plan.need if plan.need.vehicle else replace(plan.need, vehicle=said["vehicle"])
         if wrong := problems(said, need):
             raise UserError(f"{name}: {' '.join(wrong)}")
+        if plan.bundle is not None:
+            robot.admits(plan.bundle, plan.allow_rollback)
         if not plan.dry_run:
             robot.lock()
         self.before[name] = robot.state()
@@ -179,7 +202,8 @@ class Change:
         self._check(name)
 
     def _check(self, name: str) -> None:
-        verdict = self.robots[name].check(self.plan.bundle_id, timed=self.plan.period_s > 0)
+        plan = self.plan
+        verdict = self.robots[name].check(plan.bundle_id, plan.period_s > 0, plan.allow_rollback)
         if not verdict["ok"]:
             raise UserError(f"{name}: {' '.join(verdict['problems'])}")
         p50, p99 = verdict["step_p50_us"], verdict["step_p99_us"]
@@ -203,16 +227,36 @@ class Change:
         self.robots[name].confirm()
         self.watch(name, "done")
 
+    def _catch_up(self, name: str) -> None:
+        """A robot whose confirmation was lost, and that may have gone back: the others stay, so it has to follow."""
+        if self.reports[name].ok:
+            return
+        robot, lost = self.robots[name], self.reports[name].reason
+        state = self._settled(name)
+        if state.current != self.plan.bundle_id:
+            robot.lock()
+            self._check(name)
+            robot.switch(self.plan.action, State(self.plan.bundle_id, state.current))
+            robot.confirm()
+        self._update(name, ok=True, reason=f"switched at the second try: {lost}")
+
+    def _settled(self, name: str) -> State:
+        """What a robot has over a new connection, once whoever served the old one is gone: until then it may change."""
+        robot = self.robots[name]
+        robot.close()
+        robot.hello()
+        end = time.monotonic() + SETTLE_S
+        while robot.call("state")["pending"] and time.monotonic() < end:
+            time.sleep(0.2)
+        return robot.state()
+
     def _finish(self, name: str, failed: str) -> None:
         """The state that the robot is left in; asked over a new connection if the old one broke."""
         if name not in self.before:
             self._update(name, ok=False)
             return
         robot, report = self.robots[name], self.reports[name]
-        if not report.ok:
-            robot.close()
-            robot.hello()
-        state = robot.state()
+        state = robot.state() if report.ok else self._settled(name)
         reason = report.reason
         if not failed and not reason and not self.plan.dry_run and state == self.before[name]:
             reason = "was current already."

@@ -14,7 +14,7 @@ import tempfile
 import time
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.config import UserError, printable
 from robomarl.fleet.serve import GREETING
 
 STALL_S = 15.0
@@ -23,6 +23,12 @@ CLOSE_S = 3.0
 """How long the process has to end by itself, once its input is closed."""
 MAX_NOISE = 2**16
 """Bytes that a login shell may print before the greeting."""
+
+
+MAX_ERROR = 2000
+"""Characters of a robot's reason that are shown."""
+MAX_ANSWER = 2**22
+"""Longest answer [bytes]: a journal's lines are the most that a robot tells."""
 
 
 class BrokenLinkError(UserError):
@@ -61,10 +67,11 @@ class Link:
             BrokenLinkError: it does not come.
         """
         seen, end = 0, time.monotonic() + within_s
-        while (line := self._line(max(0.0, end - time.monotonic()))).strip() != GREETING.encode():
+        unlike = f"{self._what}: talks, but not as robomarl does; run `robomarl fleet setup`."
+        while (line := self._line(max(0.0, end - time.monotonic()), MAX_NOISE, unlike)).strip() != GREETING.encode():
             seen += len(line)
             if seen > MAX_NOISE:
-                raise BrokenLinkError(f"{self._what}: talks, but not as robomarl does; run `robomarl fleet setup`.")
+                raise BrokenLinkError(unlike)
 
     def call(self, op: str, args: dict[str, Any], payload: bytes, within_s: float) -> dict[str, Any]:
         """Ask, and wait for the answer.
@@ -75,13 +82,16 @@ class Link:
         """
         head = json.dumps({"op": op, "args": args, "size": len(payload)}).encode() + b"\n"
         self._send(head + payload)
+        line = self._line(within_s, MAX_ANSWER, f"{self._what}: says more than any answer is long; look at the robot.")
         try:
-            answer = json.loads(self._line(within_s))
-        except ValueError:
+            answer = clean(json.loads(line))
+        except (ValueError, RecursionError):
             raise BrokenLinkError(f"{self._what}: its answer is no JSON; run `robomarl fleet setup` again.") from None
-        if not answer.get("ok", False):
-            raise UserError(f"{self._what}: {answer.get('error', 'failed')}")
-        return answer["answer"]
+        if not isinstance(answer, dict) or not isinstance(answer.get("answer", {}), dict):
+            raise BrokenLinkError(f"{self._what}: its answer can't be understood; run `robomarl fleet setup` again.")
+        if answer.get("ok") is not True:
+            raise UserError(f"{self._what}: {str(answer.get('error', 'failed'))[:MAX_ERROR]}")
+        return answer.get("answer", {})
 
     def close(self) -> None:
         """Let go of the robot, and end the process."""
@@ -109,9 +119,11 @@ class Link:
             except OSError:
                 raise BrokenLinkError(f"{self._what}: {self._why_gone()}") from None
 
-    def _line(self, within_s: float) -> bytes:
+    def _line(self, within_s: float, longest: int, too_long: str) -> bytes:
         end = time.monotonic() + within_s
         while (stop := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > longest:
+                raise BrokenLinkError(too_long)
             self._wait(self._out, select.POLLIN, end - time.monotonic())
             try:
                 read = os.read(self._out, 2**16)
@@ -142,3 +154,14 @@ class Link:
         if "No module named" in said or "No such file" in said or "not found" in said:
             return f"robomarl is not installed there ({said}); run `robomarl fleet setup`."
         return f"{said}; look whether it is on and near, and whether its host in the fleet file is right."
+
+
+def clean(answer: Any) -> Any:
+    """What a robot said, without what would steer a terminal."""
+    if isinstance(answer, str):
+        return printable(answer)
+    if isinstance(answer, list):
+        return [clean(item) for item in answer]
+    if isinstance(answer, dict):
+        return {printable(key): clean(value) for key, value in answer.items()}
+    return answer

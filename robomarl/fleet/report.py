@@ -46,6 +46,8 @@ def each(robots: Robots, look: Look) -> list[Report]:
             found = look(robot)
         except UserError as error:
             found = {"ok": False, "reason": str(error)}
+        except Exception as error:  # whatever one robot brings about, the others have their rows
+            found = {"ok": False, "reason": f"{name}: its answer can't be understood ({type(error).__name__})."}
         try:
             return _report(robot, found, time.perf_counter() - start)
         finally:

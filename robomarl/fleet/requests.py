@@ -12,19 +12,20 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from robomarl import __version__
 from robomarl.config import UserError
-from robomarl.fleet.disk import replace_durably, sync_folder, written
-from robomarl.fleet.keys import checked_name, public_key
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.trust import asked
+from robomarl.policies.verify import prepare_verify
 from robomarl.safety.kernel import usable
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Both halves must speak the same one."""
 
 
@@ -38,7 +39,6 @@ class OperatorSession:
         self._lock = ExitStack()
         self._is_locked = False
         self._sound: set[str] = set()
-        self._before: State | None = None
 
     def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
         """Do what is asked; the answer is plain JSON.
@@ -79,10 +79,14 @@ class OperatorSession:
 
     def state(self) -> dict[str, Any]:
         """What is current, since when, when it was last checked, who holds the robot, what the filter runs in."""
+        if not self._is_locked:
+            self.store.settle()
         state = self.store.state()
         checks = [e for e in self.store.journal.read() if e.after == state.current and e.result == "ok"]
         return {
-            **asdict(state),
+            "current": state.current,
+            "previous": state.previous,
+            "pending": state.pending is not None,
             "ids": self.store.ids(),
             "age_s": None if (since := self.store.since_s()) is None else max(0.0, time.time() - since),
             "verified": checks[-1].time if checks else "",
@@ -95,10 +99,13 @@ class OperatorSession:
         if not self._is_locked:
             self._lock.enter_context(self.store.lock(self._who))
             self._is_locked = True
+            with written(self.store.root):
+                self.store.settle_locked()
 
     def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
         """Put a bundle in: names and sizes in order, their bytes behind each other."""
-        self._need_lock()
+        self.need_lock()
+        prepare_verify()
         content, start = {}, 0
         for name, size in files:
             content[str(name)] = payload[start : start + int(size)]
@@ -107,9 +114,11 @@ class OperatorSession:
             raise UserError(f"{self.store.root}: the bundle came with other sizes than announced; flash it again.")
         self.store.add(id, content)
 
-    def check(self, id: str, timed: bool = False) -> dict[str, Any]:  # noqa: A002
+    def check(self, id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:  # noqa: A002
         """Hashes, signature, golden sequences and latency, here."""
         verdict = self.store.check(id, timed)
+        if verdict.ok:
+            self.store.admit(offer_of(self.store.load(id)), allow_rollback)
         if verdict.ok and (mine := str(self._profile().get("vehicle", ""))):
             theirs = self.store.load(id).contract.vehicle.name
             if mine != theirs:
@@ -120,28 +129,27 @@ class OperatorSession:
 
     def switch(self, action: str, current: str, previous: str | None) -> None:
         """Make a bundle current that was checked just now; see `confirm` and `undo`."""
-        self._need_lock()
+        self.need_lock()
         before, after = self.store.state(), State(current, previous)
         if current not in self._sound:
             raise UserError(f"{self.store.root}: bundle {current[:12]} was not checked; nothing was switched.")
         with written(self.store.root):
             self._note(action, before, after, "begun")
-            self._before = before
-            self.store.switch(after)
+            self.store.begin(after)
             self._note(action, before, after, "ok")
 
     def confirm(self) -> None:
         """All robots have switched: this one stays."""
-        self._before = None
+        self.need_lock()
+        self.store.pointer.confirm()
 
     def undo(self, reason: str = "another robot failed") -> None:
         """Go back to what was before `switch`, unless it was confirmed."""
-        if self._before is not None:
-            now = self.store.state()
-            self.store.switch(self._before)
-            before, self._before = self._before, None
-            with written(self.store.root):
-                self._note("undo", now, before, f"ok: {reason}")
+        if not self._is_locked or (before := (now := self.store.state()).pending) is None:
+            return
+        self.store.pointer.undo()
+        with suppress(OSError):  # going back needs no room on the disk, telling of it does
+            self._note("undo", now, before, f"ok: {reason}")
 
     def note(self, action: str, after: str | None, result: str) -> None:
         """Write into the journal what came of it, where nothing was switched."""
@@ -151,7 +159,7 @@ class OperatorSession:
 
     def prune(self) -> dict[str, Any]:
         """Remove what is neither current nor previous."""
-        self._need_lock()
+        self.need_lock()
         gone, now = self.store.prune(), self.store.state()
         self.note("prune", now.current, f"ok: {len(gone)} removed")
         return {"gone": gone}
@@ -160,36 +168,9 @@ class OperatorSession:
         """The journal's last lines."""
         return {"entries": [asdict(entry) for entry in self.store.journal.read(count)]}
 
-    def trust(self, name: str, key: str) -> dict[str, Any]:
-        """From now on take bundles that this key signed, and no unsigned ones."""
-        self._need_lock()
-        public_key(key, f"key {name}")
-        folder = self.store.root / "trusted"
-        with written(self.store.root):
-            folder.mkdir(exist_ok=True)
-            replace_durably(
-                folder / f"{checked_name(name)}.pub", f"{key.split()[0]} {name}\n".encode(), folder / ".new"
-            )
-        return self._after_keys("trust", name)
-
-    def revoke(self, name: str) -> dict[str, Any]:
-        """Take nothing from this key any more."""
-        self._need_lock()
-        file = self.store.root / "trusted" / f"{checked_name(name)}.pub"
-        if not file.is_file():
-            raise UserError(f"{file}: this robot does not trust {name!r}; `robomarl key list FLEET` says whom.")
-        with written(self.store.root):
-            file.unlink()
-            sync_folder(file.parent)
-        return self._after_keys("revoke", name)
-
-    def trusted(self) -> dict[str, Any]:
-        """Names of the keys that this robot trusts."""
-        return {"names": sorted(p.stem for p in (self.store.root / "trusted").glob("*.pub"))}
-
     def profile(self, **about: Any) -> None:
         """Write down what this robot is."""
-        self._need_lock()
+        self.need_lock()
         with written(self.store.root):
             text = json.dumps(about, indent=1) + "\n"
             replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
@@ -198,13 +179,8 @@ class OperatorSession:
     def ping(self) -> None:
         """The operator is still there."""
 
-    def _after_keys(self, action: str, name: str) -> dict[str, Any]:
-        now = self.store.state()
-        self.note(action, now.current, f"ok: {name}")
-        wrong = "; ".join(self.store.check(now.current).problems) if now.current else ""
-        return {**self.trusted(), "refused": wrong}
-
-    def _need_lock(self) -> None:
+    def need_lock(self) -> None:
+        """Raise `UserError` where the operator does not hold the robot."""
         if not self._is_locked:
             raise UserError(f"{self.store.root}: not locked; ask for the lock first.")
 
@@ -219,11 +195,11 @@ class OperatorSession:
         return data if isinstance(data, dict) else {}
 
 
-OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
+OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {
     name: getattr(OperatorSession, name)
     for name in (
         *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
-        *("trust", "revoke", "trusted", "profile", "ping"),
+        *("profile", "ping"),
     )
 }
 """Requests by name."""

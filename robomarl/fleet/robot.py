@@ -7,14 +7,40 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.pointer import ID, State
 from robomarl.fleet.requests import PROTOCOL
-from robomarl.fleet.store import State
 from robomarl.fleet.transport import Transport, connect
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
 
 CHECK_S = 60.0
 """Longest that a robot may take to check a bundle."""
+
+
+_TEXT, _NUMBER, _ID, _LIST = (str,), (int, float), (str, type(None)), (list, tuple)
+_SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
+    "hello": {
+        **dict.fromkeys(("python", "onnxruntime", "vehicle", "holder", "robomarl"), _TEXT),
+        **dict.fromkeys(("free_bytes", "time_s"), _NUMBER),
+    },
+    "state": {
+        **{"current": _ID, "previous": _ID, "pending": (bool,), "ids": _LIST, "verified": _TEXT, "holder": _TEXT},
+        "age_s": (*_NUMBER, type(None)),
+    },
+    "check": {
+        **{"ok": (bool,), "problems": _LIST},
+        **dict.fromkeys(("step_p50_us", "step_p99_us"), (*_NUMBER, type(None))),
+    },
+    "prune": {"gone": _LIST},
+    "log": {"entries": _LIST},
+    "trusted": {
+        **{"signed": (bool,), "names": _LIST, "fingerprints": (dict,)},
+        **dict.fromkeys(("threshold", "counter"), (int,)),
+    },
+}
+"""What the answers must hold, by request."""
+_LINE = {"time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
+"""Of the journal."""
 
 
 class Robot:
@@ -35,8 +61,15 @@ class Robot:
         self._transport = transport
 
     def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: Any) -> dict[str, Any]:
-        """One request; see `robomarl.fleet.requests.OPS`."""
-        return self._transport.call(op, args, payload, within_s)
+        """One request; see `robomarl.fleet.requests.OPS`. What comes back has the shape that is asked for."""
+        answer = self._transport.call(op, args, payload, within_s)
+        rows = [(answer, _SHAPES.get(op, {}))]
+        if op == "log" and isinstance(answer.get("entries"), _LIST):
+            rows += [(entry, _LINE) for entry in answer["entries"]]
+        texts = [text for key in ("ids", "problems", "gone", "names") for text in _listed(answer.get(key))]
+        if not all(_has(row, shape) for row, shape in rows) or not all(isinstance(text, str) for text in texts):
+            raise UserError(f"{self.name}: its answer can't be understood; run `robomarl fleet setup` again.")
+        return answer
 
     def hello(self) -> dict[str, Any]:
         """What the robot is, with `clock_error_s`: how far its clock is off at least, the way there deducted."""
@@ -54,6 +87,11 @@ class Robot:
     def state(self) -> State:
         """What is current."""
         answer = self.call("state")
+        for bundle_id in (answer["current"], answer["previous"]):
+            if bundle_id is not None and not ID.fullmatch(bundle_id):
+                raise UserError(
+                    f"{self.name}: says that it has {bundle_id[:80]!r}, which is no bundle; flash it again."
+                )
         return State(answer["current"], answer["previous"])
 
     def lock(self) -> None:
@@ -66,9 +104,15 @@ class Robot:
         sizes = [[name, len(content)] for name, content in files.items()]
         self.call("add", b"".join(files.values()), CHECK_S, id=bundle.id, files=sizes)
 
-    def check(self, bundle_id: str, timed: bool = False) -> dict[str, Any]:
+    def admits(self, bundle: Bundle, allow_rollback: bool = False) -> None:
+        """Ask whether the robot would take a bundle: signed by whom it trusts, and no older one."""
+        sidecars = {name: content.decode("latin-1") for name, content in bundle.sidecars.items()}
+        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars}
+        self.call("admits", **about, allow_rollback=allow_rollback)
+
+    def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:
         """A `robomarl.policies.verify.Verdict`, made on the robot, as a dict."""
-        return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed)
+        return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
     def switch(self, action: str, state: State) -> None:
         """Change what is current, at once; until `confirm` the robot goes back if we go away."""
@@ -89,6 +133,14 @@ class Robot:
     def close(self) -> None:
         """Let go of the robot."""
         self._transport.close()
+
+
+def _has(row: Any, shape: dict[str, tuple[type, ...]]) -> bool:
+    return isinstance(row, dict) and all(isinstance(row.get(key), kinds) for key, kinds in shape.items())
+
+
+def _listed(value: Any) -> list:
+    return list(value) if isinstance(value, _LIST) else []
 
 
 def operator() -> str:

@@ -1,48 +1,40 @@
 """`Store`: the bundles of one robot, on the robot. What is current changes by one rename.
 
     bundles/ID/     sealed bundles, each under its id; what is here was whole when it came
-    current         {"id": ..., "previous": ...}: one file, so that both change together
+    current         id of the bundle that it flies, and of the one before; see `Pointer`
     lock            held by whoever changes something, or flies; the system drops it when its holder dies
     staging/        bundles on their way in; what is left there is of a transfer that was cut off
-    trusted/*.pub   keys; if there are any, only bundles that one of them signed are taken
+    trust.json      whether only signed bundles are taken, and by whom
     journal.jsonl   who changed what, when, and how it ended
     robot.json      what the robot is, written by `robomarl fleet setup`
 
-A power cut or kill at any time leaves `current` naming a whole bundle, the old one or the new.
+A power cut or kill at any time leaves `current` naming a whole bundle, the old one or the new. A switch that nobody
+confirmed is undone by whoever looks next: see `Store.settle`.
 """
 
 import fcntl
-import json
 import os
 import platform
 import re
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 from robomarl.config import UserError
-from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
+from robomarl.fleet.disk import replace_durably, sync_folder, take_lock, write_durably, written
 from robomarl.fleet.journal import Journal
-from robomarl.fleet.keys import check_signature, read_keys
+from robomarl.fleet.pointer import ID, Pointer, State
+from robomarl.fleet.trust.policy import Offer, Trust, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
-from robomarl.policies.verify import Verdict, verify_loaded
+from robomarl.policies.verify import Verdict, verify_bundle
 
-_ID = re.compile(r"[0-9a-f]{64}")
 _FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}")
 
 
-@dataclass(frozen=True)
-class State:
-    """What a robot has. Ids, or None."""
-
-    current: str | None = None
-    """What it flies."""
-    previous: str | None = None
-    """What rollback goes to."""
+class HeldError(UserError):
+    """Somebody else has the lock."""
 
 
 class Store:
@@ -52,6 +44,7 @@ class Store:
         """Name the folder; nothing is made before `lock`."""
         self.root = root
         self.journal = Journal(root)
+        self.pointer = Pointer(root)
 
     def state(self) -> State:
         """What is current now.
@@ -59,18 +52,7 @@ class Store:
         Raises:
             UserError: the file is damaged or can't be read.
         """
-        file = self.root / "current"
-        try:
-            data = json.loads(file.read_text())
-            state = State(data["id"], data["previous"])
-        except FileNotFoundError:
-            return State()
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{file}: can't be read ({error}); remove it and flash the robot again.") from None
-        for name in (state.current, state.previous):
-            if name is not None and not (isinstance(name, str) and _ID.fullmatch(name)):
-                raise UserError(f"{file}: {name!r} is no bundle id; remove the file and flash the robot again.")
-        return state
+        return self.pointer.read()
 
     def since_s(self) -> float | None:
         """When `current` was last changed, in seconds since 1970; none where nothing is current."""
@@ -81,7 +63,7 @@ class Store:
 
     def ids(self) -> list[str]:
         """Bundles that are here, sound or not."""
-        return sorted(p.name for p in (self.root / "bundles").glob("*") if _ID.fullmatch(p.name))
+        return sorted(p.name for p in (self.root / "bundles").glob("*") if ID.fullmatch(p.name))
 
     def folder(self, bundle_id: str) -> Path:
         """Where a bundle is, or would be."""
@@ -122,7 +104,7 @@ class Store:
         for name in files:
             if not _FILE.fullmatch(name):
                 raise UserError(f"{self.root}: {name!r} can't be a file of a bundle; nothing was written.")
-        if not _ID.fullmatch(bundle_id):
+        if not ID.fullmatch(bundle_id):
             raise UserError(f"{self.root}: {bundle_id!r} is no bundle id; nothing was written.")
         with written(self.root):
             here = self._whole(bundle_id)
@@ -132,13 +114,16 @@ class Store:
                 self._add_sidecars(here, {name: files[name] for name in SIDECARS if name in files})
 
     def check(self, bundle_id: str, timed: bool = False) -> Verdict:
-        """Hashes, signature and golden sequences of a bundle, here on the robot; problems are not raised."""
+        """Hashes, signature and golden sequences of a bundle, here on the robot, in a process of its own."""
         try:
             bundle = self.load(bundle_id)
         except UserError as error:
             return Verdict(bundle_id, False, (str(error),))
         # The nodes fly policy.onnx behind the filter; the filtered graph, slow to open, is for other runtimes.
-        return verify_loaded(bundle, timed, filtered=False)
+        verdict = verify_bundle(bundle.folder, timed, filtered=False)
+        if verdict.id in ("", bundle_id):
+            return replace(verdict, id=bundle_id)
+        return Verdict(bundle_id, False, (f"{bundle.folder}: changed as it was checked; flash it again.",))
 
     def switch(self, state: State) -> None:
         """Make `state` what is current, durably, by one rename.
@@ -146,13 +131,67 @@ class Store:
         Raises:
             UserError: the folder can't be written.
         """
-        with written(self.root):
-            if state.current is None:
-                (self.root / "current").unlink(missing_ok=True)
-                sync_folder(self.root)
-                return
-            content = json.dumps({"id": state.current, "previous": state.previous}) + "\n"
-            replace_durably(self.root / "current", content.encode(), self.root / "current.new")
+        self._remember_counter()
+        self.pointer.switch(state)
+
+    def begin(self, state: State) -> None:
+        """Make `state` what is current until `pointer.confirm` or `pointer.undo`; see `switch`."""
+        self._remember_counter()
+        self.pointer.begin(state)
+
+    def settle(self) -> None:
+        """Go back where a switch is open and whoever made it is gone: a power cut, a kill, a lost link.
+
+        Raises:
+            UserError: the folder can't be read or written.
+        """
+        if self.state().pending is None:
+            return
+        with suppress(HeldError), self.lock("settle"):
+            self.settle_locked()
+
+    def settle_locked(self) -> None:
+        """The same for whom has the lock; a damaged `current` is set aside."""
+        try:
+            now = self.state()
+        except UserError as error:
+            self.pointer.set_aside()
+            self._tell(State(), State(), f"ok: {error}")
+            return
+        if now.pending is not None:
+            self.pointer.undo()
+            self._tell(now, now.pending, "ok: whoever switched was gone before all had")
+
+    def _tell(self, before: State, after: State, result: str) -> None:
+        with suppress(OSError):  # going back must not depend on room for a line
+            self.journal.write("the robot", "undo", (before.current, after.current), result)
+
+    def trust(self) -> Trust:
+        """Whom the robot trusts.
+
+        Raises:
+            UserError: it can't be read.
+        """
+        return read_trust(self.root)
+
+    def admit(self, offer: Offer, allow_rollback: bool = False) -> None:
+        """Look whether a bundle may come; one that is current may.
+
+        Raises:
+            UserError: it is not signed by whom the robot trusts, expired, or older than what the robot has had.
+        """
+        trust = self.trust()
+        statement = trust.check(offer)
+        if statement is not None and offer.id != self.state().current:
+            trust.check_arrival(statement, self._counter(trust), allow_rollback)
+
+    def _counter(self, trust: Trust) -> int:
+        """Of what is current; 0 where there is none, or nobody signed it."""
+        try:
+            statement = trust.check(offer_of(self.current()))
+        except UserError:
+            return 0
+        return statement.counter if statement else 0
 
     def prune(self) -> list[str]:
         """Remove all bundles but the current and the previous one; returns the ids of what went.
@@ -176,19 +215,21 @@ class Store:
             holder: who, for the others' error.
 
         Raises:
-            UserError: somebody else holds it, or the folder can't be written.
+            HeldError: somebody else holds it.
+            UserError: the folder can't be written.
         """
         with written(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             file = (self.root / "lock").open("a+")
         with file:
-            if not _locked(file):
+            if not take_lock(file):
                 file.seek(0)
                 other = file.read().strip() or "somebody"
-                raise UserError(f"{self.root}: {other} has it now; wait until that is done.")
-            file.truncate(0)
-            file.write(f"{holder} (process {os.getpid()} on {platform.node()})\n")
-            file.flush()
+                raise HeldError(f"{self.root}: {other} has it now; wait until that is done.")
+            with suppress(OSError):  # a full disk keeps nobody from going back
+                file.truncate(0)
+                file.write(f"{holder} (process {os.getpid()} on {platform.node()})\n")
+                file.flush()
             yield
 
     def holder(self) -> str:
@@ -202,6 +243,12 @@ class Store:
         except OSError:
             pass
         return ""
+
+    def _remember_counter(self) -> None:
+        """Before what is current goes: nothing older may come in its place later."""
+        trust = self.trust()
+        if trust.signed and (counter := self._counter(trust)) > trust.counter:
+            write_trust(self.root, replace(trust, counter=counter))
 
     def _whole(self, bundle_id: str) -> Bundle | None:
         try:
@@ -229,28 +276,19 @@ class Store:
 
     def _add_sidecars(self, bundle: Bundle, sidecars: dict[str, bytes]) -> None:
         after = replace(bundle, sidecars=bundle.sidecars | sidecars)
-        check_signature(after, self._trusted())
+        self.trust().check(offer_of(after))
         for name, content in sidecars.items():
             if bundle.sidecars.get(name) != content:
                 replace_durably(self.folder(bundle.id) / name, content, self.root / "sidecar.new")
-
-    def _trusted(self) -> dict[str, bytes]:
-        return read_keys(self.root / "trusted")
 
     def _checked(self, folder: Path, bundle_id: str) -> Bundle:
         bundle = load_bundle(folder)
         if bundle.id != bundle_id:
             raise UserError(f"{folder}: holds bundle {bundle.id[:12]} instead; flash it again.")
-        check_signature(bundle, self._trusted())
+        self.trust().check(offer_of(bundle))
         return bundle
 
 
-def _locked(file: IO[str]) -> bool:
-    """Take the lock. `holder` has it for an instant when it looks: so look more than once."""
-    for _ in range(5):
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except OSError:
-            time.sleep(0.03)
-    return False
+def offer_of(bundle: Bundle) -> Offer:
+    """What trust looks at."""
+    return Offer(bundle.id, bundle.contract.name, bundle.sidecars)

@@ -3,6 +3,7 @@
 Both lead to the same `OperatorSession.handle`: in this process for a folder, in the robot's interpreter over ssh.
 """
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,14 @@ SSH = [
     *("-o", f"ConnectTimeout={CONNECT_S}"),
     *("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),  # a robot that went away is noticed
 ]
+
+SETTINGS = frozenset(
+    "host hostname hostkeyalias port user identityfile identitiesonly userknownhostsfile globalknownhostsfile "
+    "stricthostkeychecking proxyjump addressfamily bindaddress bindinterface compression ciphers macs kexalgorithms "
+    "hostkeyalgorithms pubkeyacceptedalgorithms preferredauthentications loglevel connecttimeout connectionattempts "
+    "serveralivecountmax serveraliveinterval tcpkeepalive".split()
+)
+"""What ssh settings that come with a fleet file may say; none of it runs a command."""
 
 
 class Transport(Protocol):
@@ -83,14 +92,40 @@ class SshTransport:
 
 
 def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
-    """The words that run a shell command on a robot."""
+    """The words that run a shell command on a robot.
+
+    Raises:
+        UserError: the settings file can't be read, or could run commands here.
+    """
+    if ssh_config:
+        check_settings(Path(ssh_config).expanduser())
     extra = ["-F", str(Path(ssh_config).expanduser())] if ssh_config else []
     return [*SSH, *extra, "--", robot.host, command]
 
 
+def check_settings(file: Path) -> None:
+    """Look at the ssh settings that a fleet file names: they come with it, and must not run anything.
+
+    Raises:
+        UserError: can't be read, or a setting that is not on the list.
+    """
+    try:
+        lines = file.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise UserError(f"{file}: ssh_config can't be read; mend its name in the fleet file.") from None
+    for number, line in enumerate(lines, 1):
+        words = re.split(r"[\s=]+", line.strip())
+        if words[0] and not words[0].startswith("#") and words[0].lower() not in SETTINGS:
+            said = repr(words[0][:40])
+            raise UserError(
+                f"{file}: ssh_config, line {number}: {said} is not for a fleet; put it into your own settings."
+            )
+
+
 def remote_command(robot: RobotConfig) -> str:
     """What runs on the robot, as its shell reads it."""
-    words = [robot.interpreter, "-m", "robomarl.fleet.requests", robot.remote_folder]
+    words = [robot.interpreter, "-P", "-m", "robomarl.fleet.requests", robot.remote_folder]
+    # -P: its working directory is home, whose files must not stand in for modules.
     # One thread for the arithmetic: starting more takes longer than what they would do.
     return "exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 " + " ".join(shlex.quote(word) for word in words)
 

@@ -1,10 +1,14 @@
 """The script and the systemd unit that start a robot's policy node: from the same plan as `up` and the launch files."""
 
+import re
 import shlex
 from dataclasses import replace
 
-from robomarl.hardware_configs.fleet import Fleet, RobotConfig
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import FOLDER, Fleet, RobotConfig
 from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, plan_fleet
+
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*[$]?")
 
 
 def start_script(fleet: Fleet, robot: RobotConfig) -> str:
@@ -29,7 +33,15 @@ def start_script(fleet: Fleet, robot: RobotConfig) -> str:
 
 
 def unit_file(fleet: Fleet, robot: RobotConfig, user: str) -> str:
-    """The systemd unit around `start_script`; whoever wants it at every start of the robot enables it."""
+    """The systemd unit around `start_script`; whoever wants it at every start of the robot enables it.
+
+    Raises:
+        UserError: folder or user, which the robot itself named, are none.
+    """
+    if not FOLDER.fullmatch(robot.folder):
+        raise UserError(f"{robot.name}: says that its folder is {robot.folder!r}, which is no plain path; move it.")
+    if not _USER.fullmatch(user):
+        raise UserError(f"{robot.name}: says that its user is {user!r}, which is no name; log in as another.")
     folder = robot.folder.replace("%", "%%")
     return f"""# Made by `robomarl fleet setup`, not enabled. To start it now and with the robot:
 # sudo systemctl enable --now {folder}/{unit_name(robot)}

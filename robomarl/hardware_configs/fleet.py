@@ -16,6 +16,9 @@ from robomarl.paths import fleets_dir
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What ROS takes as a namespace."""
+_FLEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+FOLDER = re.compile(r"(~/|/)?[A-Za-z0-9_.][A-Za-z0-9_.@+-]*(/[A-Za-z0-9_.@+-]+)*/?|/|~")
+"""A folder on a robot: it reaches shells and systemd, and has nothing in it that either reads as more."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class RobotConfig:
             raise ValueError(f"name = {self.name!r} must be lower-case letters, digits and _, a letter first.")
         if not self.folder:
             raise ValueError("folder must not be empty; name the folder that holds the robot's bundles.")
+        if not (FOLDER.fullmatch(self.folder) if self.host else self.folder.isprintable()):
+            allowed = "letters, digits and . _ / @ + -" if self.host else "no line breaks or control characters"
+            raise ValueError(f"folder = {self.folder!r} must be a path: {allowed}.")
+        if not self.python.isprintable():
+            raise ValueError(f"python = {self.python!r} must be a path, without line breaks or control characters.")
         if self.host.startswith("-") or any(c.isspace() for c in self.host):
             raise ValueError(f"host = {self.host!r} must be what ssh takes as a destination: a name, or user@address.")
 
@@ -91,6 +99,8 @@ class Fleet:
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
+        if not _FLEET.fullmatch(self.name):
+            raise ValueError(f"name = {self.name!r} must be letters, digits, '.', '_' and '-', at most 64.")
         if not self.robots:
             raise ValueError("robots must name at least one robot.")
         places = {"name": [r.name for r in self.robots], "folder": [f"{r.host}:{r.folder}" for r in self.robots]}
@@ -98,6 +108,11 @@ class Fleet:
             value, count = Counter(values).most_common(1)[0]
             if count > 1:
                 raise ValueError(f"robots: {count} robots have {key} = {value.lstrip(':')!r}; give each its own.")
+        if len(self.robots) % self.teams:
+            raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
+        self._check_indices()
+
+    def _check_indices(self) -> None:
         by_index = {robot.index: robot for robot in reversed(self.robots)}
         for robot in self.robots:
             if by_index[robot.index] is not robot:
@@ -106,8 +121,6 @@ class Fleet:
         missing = sorted(set(range(len(self.robots))) - set(by_index))
         if missing:
             raise ValueError(f"robots: no robot has index = {missing[0]}; {len(self.robots)} robots count from 0 on.")
-        if len(self.robots) % self.teams:
-            raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
 
     @property
     def team_size(self) -> int:

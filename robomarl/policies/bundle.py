@@ -15,6 +15,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from robomarl.config import UserError, build, to_dict
 from robomarl.paths import bundles_dir
 from robomarl.policies.contract import Contract, FileEntry
 from robomarl.policies.migrate import check_version, migrate
+from robomarl.policies.onnx_check import check_onnx
 from robomarl.policies.provenance import sha256_of
 from robomarl.policies.zip_file import read_zip
 
@@ -30,8 +32,10 @@ FILTERED_FILE = "policy_filtered.onnx"
 """Policy and safety filter in one graph; older bundles have none."""
 REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
 SIDECARS = ("eval.json", "signature.json")
-MAX_BYTES = 256 * 2**20
+MAX_BYTES = 64 * 2**20
 """Larger bundles are not read: no policy of a small robot is that large."""
+MAX_FILES, MAX_CONTRACT = 64, 2**20
+"""Nor are those of more files, or with a larger `bundle.json` [bytes]."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,11 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
         UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
     """
     folder = find_bundle(name_or_dir)
-    files = read_zip(folder, MAX_BYTES) if folder.is_file() else read_files(folder)
+    files = read_zip(folder, MAX_BYTES, MAX_FILES) if folder.is_file() else read_files(folder)
     sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
+    check_graphs(files)
     return Bundle(folder, bundle_id(files), contract, files, sidecars)
 
 
@@ -92,7 +97,10 @@ def read_files(folder: Path) -> dict[str, bytes]:
         UserError: a link, something that is no file, a file that can't be read, or too many bytes.
     """
     files, total = {}, 0
-    for path in sorted(folder.rglob("*")):
+    paths = sorted(islice(folder.rglob("*"), MAX_FILES + 1))
+    if len(paths) > MAX_FILES:
+        raise UserError(f"{folder}: holds over {MAX_FILES} files and folders; it is not a bundle.")
+    for path in paths:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise UserError(
@@ -117,12 +125,19 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         UserError: not JSON, a newer layout, changed since it was sealed, or against the schema.
     """
     where = str(folder / CONTRACT_FILE)
+    if CONTRACT_FILE not in files:
+        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.")
+    if len(files[CONTRACT_FILE]) > MAX_CONTRACT:
+        raise UserError(f"{where}: is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
     try:
-        data = json.loads(files[CONTRACT_FILE], parse_constant=_no_constant)
-    except KeyError:
-        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.") from None
-    except (ValueError, RecursionError):
+        return _contract(json.loads(files[CONTRACT_FILE], parse_constant=_no_constant), where)
+    except (ValueError, RecursionError):  # also numbers that are no JSON once they are read, and depths
         raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
+    except UserError as error:
+        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+
+
+def _contract(data: Any, where: str) -> Contract:
     seal = data.pop("seal", None) if isinstance(data, dict) else None
     if seal is None:
         raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
@@ -131,10 +146,7 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
     data = migrate(data, where)
     check_schema({**data, "seal": seal}, where)
-    try:
-        return build(Contract, data, where)
-    except UserError as error:
-        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+    return build(Contract, data, where)
 
 
 def check_schema(data: Any, where: str) -> None:
@@ -150,6 +162,11 @@ def check_schema(data: Any, where: str) -> None:
         key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
         message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"
         raise UserError(f"{where}: {key}: {message}; fetch the bundle again, or export it anew.")
+
+
+def prepare() -> None:
+    """Make ready what takes long before the first bundle."""
+    _validator()
 
 
 @cache
@@ -178,6 +195,17 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
     extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
     if extra:
         raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")
+
+
+def check_graphs(files: dict[str, bytes]) -> None:
+    """Look at every ONNX graph of a bundle, opened on robots or not; see `check_onnx`.
+
+    Raises:
+        UserError: one is not what may be in a bundle.
+    """
+    for name, content in files.items():
+        if name.endswith(".onnx"):
+            check_onnx(content, name, is_filter=name == FILTERED_FILE)
 
 
 def seal(contract: Contract) -> bytes:

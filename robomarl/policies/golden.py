@@ -5,7 +5,10 @@ named `view.own.pos_m`, `obs`, `action`, `command`; [S, T, N, ...] each.
 """
 
 import io
+import math
 import threading
+import zipfile
+import zlib
 from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +26,8 @@ TOLERANCE = 1e-5
 """Largest difference of an observation or action element, in its own unit: float32 on any processor."""
 COMMAND_TOLERANCE = 1e-3
 """Largest difference of a filtered command: where the solver stops differs between processors."""
+MAX_ARRAYS, MAX_BYTES = 256, 32 * 2**20
+"""Golden files hold less than 1 MiB of arrays."""
 _VIEW = "view."
 _READING = threading.Lock()
 """numpy reads an array's header with Python's parser; that of 3.11 fails when the garbage collector, in its middle,
@@ -80,11 +85,54 @@ def from_bytes(content: bytes) -> Golden:
         UserError: not such a file, or an array is missing or of another shape.
     """
     try:
-        with _READING, np.load(io.BytesIO(content), allow_pickle=False) as data:
-            arrays = {name: data[name] for name in data.files}
+        with _READING:
+            arrays = read_arrays(content)
         return Golden(_views(arrays), arrays["obs"], arrays["action"], arrays["command"])
-    except (KeyError, ValueError, OSError, EOFError, TypeError) as error:
+    except (
+        KeyError,
+        ValueError,
+        OSError,
+        EOFError,
+        TypeError,
+        zipfile.BadZipFile,
+        zlib.error,
+        SyntaxError,
+        RuntimeError,
+    ) as error:
         raise UserError(f"golden.npz: can't be read ({error}); export the bundle anew.") from None
+
+
+def read_arrays(content: bytes) -> dict[str, np.ndarray]:
+    """Arrays of an NPZ file by name; what a header claims is compared with what is there before memory is taken.
+
+    Raises:
+        ValueError: too large, too many, or no array.
+    """
+    arrays, room = {}, MAX_BYTES
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if len(archive.infolist()) > MAX_ARRAYS:
+            raise ValueError(f"over {MAX_ARRAYS} arrays")
+        for entry in archive.infolist():
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("packed in another way than numpy does")
+            with archive.open(entry) as stream:
+                data = stream.read(room + 1)
+            room -= len(data)
+            if room < 0:
+                raise ValueError(f"over {MAX_BYTES >> 20} MiB of arrays")
+            arrays[entry.filename.removesuffix(".npy")] = _array(data)
+    return arrays
+
+
+def _array(data: bytes) -> np.ndarray:
+    """The content of an NPY file, version 1 (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html)."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("another version of the NPY format")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
+        raise ValueError("an array is not of the size that it claims")
+    return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if is_fortran else "C")
 
 
 def check_policy(policy: Any, golden: Golden) -> list[Deviation]:

@@ -13,9 +13,9 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.policies import golden
-from robomarl.policies.bundle import POLICY_FILE, Bundle, load_bundle
+from robomarl.policies.bundle import FILTERED_FILE, POLICY_FILE, Bundle, load_bundle
 from robomarl.policies.contract import Contract
-from robomarl.policies.weights import check_weights
+from robomarl.policies.onnx_check import check_onnx
 from robomarl.spec import ActionSpec, ObservationSpec
 
 PolicyCarry = tuple[np.ndarray, ...]
@@ -41,7 +41,6 @@ class Policy:
         self.action: ActionSpec = self.contract.action
         self._num_obs = self.observation.size
         self._shapes = [c.shape for c in self.contract.policy_carries]
-        check_weights(bundle.files[POLICY_FILE], POLICY_FILE)
         self._session = open_session(bundle.files[POLICY_FILE])
         check_graph(self._session, self.contract)
         self._inputs = [i.name for i in self._session.get_inputs()]
@@ -140,15 +139,19 @@ def read_golden(bundle: Bundle) -> golden.Golden:
     return sequences
 
 
-def open_session(graph: bytes) -> Any:
+def open_session(graph: bytes, is_filter: bool = False) -> Any:
     """An onnxruntime session on one thread that never spins: the control loop owns the processor.
 
+    Args:
+        graph: the content of an ONNX file.
+        is_filter: it holds the safety filter too; see `check_onnx`.
+
     Raises:
-        UserError: onnxruntime can't read the graph, or it wants another file.
+        UserError: onnxruntime can't read the graph, or it is not one that may be in a bundle.
     """
     import onnxruntime
 
-    check_weights(graph, POLICY_FILE, is_finite=False)
+    check_onnx(graph, FILTERED_FILE if is_filter else POLICY_FILE, is_filter)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL

@@ -1,11 +1,12 @@
 """Everything that can be said about a bundle on this machine: is it whole, does it act as trained, how fast is it."""
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +23,6 @@ DECISIONS = 200
 """How many are timed ..."""
 SECONDS = 0.1
 """... at most for this long, so that verify stays quick on slow machines."""
-
-_ALONE = threading.Lock()
-"""Robots that are folders of one machine are checked by threads of one process: they are timed one by one."""
 WARM_UP = 5
 """Decisions that are not counted."""
 
@@ -48,27 +46,47 @@ class Verdict:
     step_p99_us: float | None = None
 
 
-def verify_bundle(name_or_dir: str | Path, timed: bool = True) -> Verdict:
-    """Check a bundle as a robot does, and time it unless told not to. Problems are reported, not raised."""
+def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
+    """Check a bundle in a process of its own, as a robot does, and time it unless told not to; see `Warden`.
+
+    Args:
+        name_or_dir: as `load_bundle` takes it.
+        timed: also how long a decision takes.
+        filtered: also the graph with the filter, where there is one.
+
+    Returns:
+        What was found; problems are not raised.
+    """
+    return _warden().check(name_or_dir, timed, filtered)
+
+
+def prepare_verify() -> None:
+    """Let the process that checks start, where something else is to be done before."""
+    _warden().start()
+
+
+def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
+    """See `verify_bundle`; in this process, which a hostile bundle can hold or end."""
     try:
         bundle = load_bundle(name_or_dir)
-    except UserError as error:
-        return Verdict("", False, (str(error),))
-    return verify_loaded(bundle, timed)
-
-
-def verify_loaded(bundle: Bundle, timed: bool = True, filtered: bool = True) -> Verdict:
-    """Check the behaviour of a bundle that was read; see `verify_bundle`. `filtered`: of its other graph too."""
-    try:
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
         checks = replay(bundle, policy, sequences, filtered)
     except UserError as error:
-        return Verdict(bundle.id, False, (f"{bundle.folder}: {error}",))
+        where, said = str(name_or_dir), str(error)
+        return Verdict("", False, (said if where in said else f"{where}: {said}",))
     parity = max(d.difference for d in checks if not d.stage.endswith("command"))
     problems = (*(f"{bundle.folder}: {d}." for d in checks if not d.ok), *stray_sidecars(bundle))
     if problems or not timed:
         return Verdict(bundle.id, not problems, problems, parity)
     return Verdict(bundle.id, True, (), parity, *latency(policy, sequences))
+
+
+@cache
+def _warden() -> Any:
+    """One of this process: robots that are folders of one machine are checked, and timed, one by one."""
+    from robomarl.policies.apart import Warden
+
+    return Warden()
 
 
 def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden, filtered: bool) -> list[golden.Deviation]:
@@ -87,7 +105,7 @@ def stray_sidecars(bundle: Bundle) -> list[str]:
     for name, content in bundle.sidecars.items():
         try:
             named = json.loads(content)["id"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             named = None
         if named != bundle.id:
             problems.append(f"{bundle.folder}: {name} does not name this bundle's id; remove it or make it anew.")
@@ -111,8 +129,7 @@ def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, flo
         nonlocal state
         state, _ = pilot.step(state, views[i % steps])
 
-    with _ALONE:
-        return (*_percentiles(decide, DECISIONS), *_percentiles(step, DECISIONS))
+    return (*_percentiles(decide, DECISIONS), *_percentiles(step, DECISIONS))
 
 
 def _percentiles(call: Callable[[int], None], count: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError, build
-from robomarl.fleet.store import Store
+from robomarl.fleet.store import Store, offer_of
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -65,7 +65,8 @@ def load_pilot(settings: PolicySettings) -> Loaded:
         UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
             or command.
     """
-    bundle = load_bundle(settings.bundle) if settings.bundle else flashed_bundle(Path(settings.robot_root))
+    root = Path(settings.robot_root) if settings.robot_root else None
+    bundle = named_bundle(settings.bundle, root) if settings.bundle else flashed_bundle(Path(settings.robot_root))
     folder = str(bundle.folder)
     policy = open_policy(bundle)
     deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
@@ -100,6 +101,18 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     )
 
 
+def named_bundle(name: str, root: Path | None) -> Bundle:
+    """A bundle that was not flashed; a robot that takes signed ones only does not fly it unsigned either.
+
+    Raises:
+        UserError: there is none, it is damaged, or not signed by whom the robot trusts.
+    """
+    bundle = load_bundle(name)
+    if root is not None:
+        Store(root).admit(offer_of(bundle))
+    return bundle
+
+
 def flashed_bundle(root: Path) -> Bundle:
     """The current bundle in a robot's folder.
 
@@ -107,7 +120,11 @@ def flashed_bundle(root: Path) -> Bundle:
         UserError: there is none, or it is damaged.
     """
     store = Store(root)
-    current = store.state().current
+    store.settle()
+    state = store.state()
+    if state.pending is not None:
+        raise UserError(f"{root}: is being flashed now; configure the node again when that is done.")
+    current = state.current
     if current is None:
         raise UserError(f"{root}: no bundle is flashed; run robomarl flash, or name a bundle.")
     return store.load(current)

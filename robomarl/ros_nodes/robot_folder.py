@@ -38,10 +38,12 @@ class RobotFolder:
         if self._root is None or not self._flashed:
             return ""
         try:
-            current = Store(self._root).state().current
+            state = Store(self._root).state()
         except UserError as error:
             return str(error)
-        if current == self._bundle_id:
+        if state.pending is not None:
+            return f"a flash of bundle {(state.current or 'none')[:12]} has not ended; configure again"
+        if (current := state.current) == self._bundle_id:
             return ""
         return f"bundle {(current or 'none')[:12]} was flashed since {self._bundle_id[:12]} was loaded; configure again"
 

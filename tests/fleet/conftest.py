@@ -36,3 +36,18 @@ def robots(tmp_path: Path) -> dict[str, Robot]:
 def stores(tmp_path: Path) -> dict[str, Store]:
     """The same robots from the inside."""
     return {f"robot_{i}": Store(tmp_path / f"robot_{i}") for i in range(3)}
+
+
+@pytest.fixture
+def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of keys of this test only."""
+    monkeypatch.setenv("ROBOMARL_KEYS", str(tmp_path / "keys"))
+    return tmp_path / "keys"
+
+
+@pytest.fixture
+def fleet_file(tmp_path: Path) -> str:
+    file = tmp_path / "team.yaml"
+    rows = "".join(f"  - {{name: robot_{i}, index: {i}, folder: robot_{i}}}\n" for i in range(3))
+    file.write_text(f"version: 1\nname: team\nvehicle: crazyflie_21\nscenario: swap_4\nrobots:\n{rows}")
+    return str(file)

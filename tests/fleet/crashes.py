@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.fleet import flash
+from robomarl.fleet import flash, requests
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
@@ -121,9 +121,10 @@ def at_any_time(folder: Path, a: Bundle, b: Bundle) -> int:
 def main() -> None:
     folder, bundles = Path(sys.argv[1]), [load_bundle(name) for name in sys.argv[2:4]]
     Store.check = hash_check
+    requests.prepare_verify = lambda: None
     bundle.check_schema = lambda data, where: None
     if sys.argv[4] == "in_place":
-        Store.switch = in_place
+        Store.begin = in_place
         print(at_every_step(folder, *bundles))
     else:
         print(at_every_step(folder, *bundles) + at_any_time(folder, *bundles))

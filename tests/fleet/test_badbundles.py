@@ -13,7 +13,6 @@ from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import State, Store
-from robomarl.policies import golden, runtime
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.badbundles import BEHAVIOUR, KINDS, as_sent, make
 from tests.fleet.conftest import folder_robots
@@ -23,7 +22,7 @@ REASONS = {
     "bit_flipped": r"is not the file that was sealed|not valid JSON|was changed after|seal is missing|newer",
     "renamed": r"is missing|must come behind|is not known|in the bundle and|does not belong|reads differs|not a bundle",
     "reordered": r"in the bundle and|must come behind|is off by|golden.npz|must be in",
-    "oversized": r"over 256 MiB",
+    "oversized": r"over 64 MiB",
     "zip_slip": r"outside the bundle's folder",
     "symlinked": r"is a link",
     "newer_schema": r"is newer than 2, which this robomarl reads",
@@ -32,13 +31,6 @@ REASONS = {
     "nan_weights": r"has a weight that is (nan|inf|-inf)",
     "lost_scale": r"action .* is off by",
 }
-
-
-@pytest.fixture(autouse=True)
-def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the slowest check, the filter's golden commands; no case needs it to be found."""
-    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
-    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
 
 
 def refused_here(path: Path, robots) -> str:
@@ -51,8 +43,8 @@ def refused_here(path: Path, robots) -> str:
     return reports[0].reason
 
 
-def refused_there(path: Path, root: Path) -> str:
-    """What a robot says to somebody who sends the files without looking; empty if there is nothing to send."""
+def refused_there(path: Path, root: Path) -> bool:
+    """Send a robot the files without looking; whether it refuses before it tries what the bundle does."""
     robot = OperatorSession(Store(root))
     robot.lock()
     robot.profile(name="robot_0", vehicle="crazyflie_21")
@@ -67,9 +59,9 @@ def refused_there(path: Path, root: Path) -> str:
         robot.handle("add", {"id": guess, "files": sizes}, b"".join(files.values()))
         verdict = robot.handle("check", {"id": guess})
         assert not verdict["ok"]
-        return verdict["problems"][0]
-    except UserError as error:
-        return str(error)
+        return False
+    except UserError:
+        return True
     finally:
         with pytest.raises(UserError, match="was not checked; nothing was switched"):
             robot.handle("switch", {"action": "flash", "current": guess, "previous": None})
@@ -77,44 +69,35 @@ def refused_there(path: Path, root: Path) -> str:
         robot.close()
 
 
-def campaign(count: int, sound: Path, tmp_path: Path, opened: list) -> Counter:
+def campaign(count: int, sound: Path, tmp_path: Path) -> Counter:
     rng, seen = random.Random(count), Counter()
     for i, kind in zip(range(count), itertools.cycle(KINDS), strict=False):
         folder = tmp_path / "case" / f"{kind}_{i}"
         path = make(kind, sound, folder, rng)
-        opened.clear()
         robots = folder_robots(tmp_path / "robots", 1)
         reason = refused_here(path, robots)
         assert re.search(REASONS[kind], reason), f"case {i}, {kind}: {reason}"
         assert reason.count("\n") == 0 and len(reason) < 600
-        refused_there(path, tmp_path / "robot")
-        assert not opened or kind in BEHAVIOUR, f"case {i}, {kind}: a network was opened"
+        assert refused_there(path, tmp_path / "robot") or kind in BEHAVIOUR, f"case {i}, {kind}: a network was opened"
         shutil.rmtree(tmp_path / "case")
         assert set(p.name for p in tmp_path.iterdir()) <= {"robot", "robots"}, "something was written elsewhere"
         seen[kind] += 1
     return seen
 
 
-def watch_networks(monkeypatch: pytest.MonkeyPatch) -> list:
-    opened, honest = [], runtime.open_session
-    monkeypatch.setattr(runtime, "open_session", lambda graph: opened.append(1) or honest(graph))
-    return opened
-
-
-def test_every_kind_of_bad_bundle_is_refused(bundles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    seen = campaign(200, bundles[0].folder, tmp_path, watch_networks(monkeypatch))
+def test_every_kind_of_bad_bundle_is_refused(bundles, tmp_path: Path):
+    seen = campaign(200, bundles[0].folder, tmp_path)
     assert min(seen[kind] for kind in KINDS) >= 16
 
 
 @pytest.mark.slow
-def test_ten_thousand_bad_bundles_are_refused(bundles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    campaign(10_000, bundles[0].folder, tmp_path, watch_networks(monkeypatch))
+def test_ten_thousand_bad_bundles_are_refused(bundles, tmp_path: Path):
+    campaign(10_000, bundles[0].folder, tmp_path)
 
 
-def test_a_sound_bundle_passes_the_same_gate(bundles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_sound_bundle_passes_the_same_gate(bundles, tmp_path: Path):
     """Otherwise the campaign would prove nothing."""
-    opened = watch_networks(monkeypatch)
-    assert all(r.ok for r in flash.flash(bundles[0], folder_robots(tmp_path, 1))) and opened
+    assert all(r.ok for r in flash.flash(bundles[0], folder_robots(tmp_path, 1)))
     packed = shutil.make_archive(str(tmp_path / "packed"), "zip", bundles[0].folder)
     assert load_bundle(packed).id == bundles[0].id
 

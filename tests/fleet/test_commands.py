@@ -11,15 +11,6 @@ from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.transport import FolderTransport
 from robomarl.paths import vehicles_dir
-from robomarl.policies import golden, verify
-
-
-@pytest.fixture(autouse=True)
-def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the slowest check, the filter's golden commands; `tests/policies` has it."""
-    monkeypatch.setattr(verify, "SECONDS", 0.01)
-    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
-    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
 
 
 @pytest.fixture
@@ -61,7 +52,7 @@ def test_a_folder_that_cannot_be_written(bundles, fleet_file: Path, tmp_path: Pa
     (tmp_path / "r1").write_text("a file is in the way")
     code, figures = command(tmp_path, "flash", bundles[0].folder, fleet_file)
     assert code == 1 and not any(r["ok"] or r["current"] for r in figures["robots"])
-    assert "can't be written" in figures["robots"][1]["reason"]
+    assert "can't be read (Not a directory)" in figures["robots"][1]["reason"]
     assert "Nothing was switched" in capsys.readouterr().out
 
 

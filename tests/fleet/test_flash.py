@@ -10,17 +10,8 @@ from robomarl.config import UserError
 from robomarl.fleet import flash, look, store
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.store import State, Store
-from robomarl.policies import golden, verify
 from robomarl.policies.bundle import load_bundle
 from tests.policies.sealing import copy, reseal
-
-
-@pytest.fixture(autouse=True)
-def no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the slowest check, the filter's golden commands; `tests/policies` has it."""
-    monkeypatch.setattr(verify, "SECONDS", 0.01)
-    same = golden.Deviation("command", "none", 0.0, 0.0, "nowhere")
-    monkeypatch.setattr(golden, "check_filter", lambda contract, sequences: same)
 
 
 def states(robots) -> set[State]:
@@ -258,7 +249,7 @@ def test_a_damaged_pointer_is_an_error_and_not_a_path(robots, stores, content: s
     here = stores["robot_0"]
     here.root.mkdir()
     (here.root / "current").write_text(content)
-    with pytest.raises(UserError, match="remove .*flash"):
+    with pytest.raises(UserError, match="can't be read .*flash the robot again"):
         here.state()
     assert not look.status(robots)[0].ok
 

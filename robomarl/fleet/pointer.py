@@ -1,0 +1,153 @@
+"""`Pointer`: which bundle of a robot is current, in one file that changes by one rename.
+
+    current         {"id": ..., "previous": ...}, and while a switch is not confirmed, "pending": what was before
+    current.undo    what `current` was, and ...
+    current.done    ... what it will be: both are there before the switch, so that its end needs no room on the disk
+
+A power cut or kill at any time leaves `current` naming a whole bundle, and saying whether its switch was confirmed.
+"""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
+
+ID = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class State:
+    """What a robot has. Ids, or None."""
+
+    current: str | None = None
+    """What it flies."""
+    previous: str | None = None
+    """What rollback goes to."""
+    pending: "State | None" = None
+    """What it goes back to unless the switch is confirmed; None where nothing is open."""
+
+
+class Pointer:
+    """The files in one robot's folder. Changes need the robot's lock."""
+
+    def __init__(self, root: Path) -> None:
+        """Name the folder."""
+        self._root = root
+        self.file = root / "current"
+        self._undo, self._done, self._fresh = (root / f"current.{name}" for name in ("undo", "done", "new"))
+
+    def read(self) -> State:
+        """What is current now.
+
+        Raises:
+            UserError: the file is damaged or can't be read.
+        """
+        try:
+            return _state(json.loads(self.file.read_text()))
+        except FileNotFoundError:
+            return State()
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise UserError(f"{self.file}: can't be read ({said}); flash the robot again.") from None
+
+    def switch(self, after: State) -> None:
+        """Make `after` current at once, for good.
+
+        Raises:
+            UserError: no ids, or the folder can't be written.
+        """
+        self._refuse_no_ids(after)
+        with written(self._root):
+            if after.current is None:
+                self.file.unlink(missing_ok=True)
+                sync_folder(self._root)
+            else:
+                replace_durably(self.file, _content(after), self._fresh)
+
+    def begin(self, after: State) -> None:
+        """Make `after` current until `confirm` or `undo`.
+
+        Raises:
+            UserError: no ids, or the folder can't be written; nothing has changed then.
+        """
+        self._refuse_no_ids(after)
+        before = replace(self.read(), pending=None)
+        with written(self._root):
+            for file, state in ((self._undo, before), (self._done, after)):
+                file.unlink(missing_ok=True)
+                write_durably(file, _content(state))
+            replace_durably(self.file, _content(replace(after, pending=before)), self._fresh)
+
+    def confirm(self) -> None:
+        """Stay with what was begun; nothing where nothing is open.
+
+        Raises:
+            UserError: the folder can't be written.
+        """
+        now = self.read()
+        if now.pending is not None:
+            self._end(replace(now, pending=None), self._done)
+
+    def undo(self) -> None:
+        """Go back to what was before `begin`; nothing where nothing is open.
+
+        Raises:
+            UserError: the folder can't be written.
+        """
+        before = self.read().pending
+        if before is not None:
+            self._end(before, self._undo)
+
+    def set_aside(self) -> None:
+        """Take a damaged file out of the way.
+
+        Raises:
+            UserError: the folder can't be written.
+        """
+        with written(self._root):
+            self.file.rename(self._root / "current.damaged")
+            sync_folder(self._root)
+
+    def _refuse_no_ids(self, state: State) -> None:
+        try:
+            _check(state)
+        except ValueError as error:
+            raise UserError(f"{self.file}: {error}; nothing was switched.") from None
+
+    def _end(self, state: State, ready: Path) -> None:
+        with written(self._root):
+            if state.current is None:
+                self.file.unlink(missing_ok=True)
+            elif ready.exists() and ready.read_bytes() == _content(state):
+                ready.rename(self.file)
+            else:
+                replace_durably(self.file, _content(state), self._fresh)
+            for file in (self._undo, self._done):
+                file.unlink(missing_ok=True)
+            sync_folder(self._root)
+
+
+def _state(data: Any) -> State:
+    pending = _state(data["pending"]) if data.get("pending") is not None else None
+    state = State(data["id"], data["previous"], pending)
+    _check(state)
+    if state.current is None and state.previous is not None:
+        raise ValueError("a previous bundle, but no current one")
+    return state
+
+
+def _check(state: State) -> None:
+    for name in (state.current, state.previous):
+        if name is not None and not (isinstance(name, str) and ID.fullmatch(name)):
+            raise ValueError(f"{str(name)[:80]!r} is no bundle id")
+
+
+def _content(state: State) -> bytes:
+    data: dict[str, Any] = {"id": state.current, "previous": state.previous}
+    if state.pending is not None:
+        data["pending"] = {"id": state.pending.current, "previous": state.pending.previous}
+    return (json.dumps(data) + "\n").encode()

@@ -1,0 +1,1 @@
+"""Whose bundles a robot takes: keys, what they sign, and what a robot makes of it."""

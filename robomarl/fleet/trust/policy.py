@@ -1,0 +1,202 @@
+"""`Trust`: whether a robot takes signed bundles only, by whom, and how many have to sign. It is `trust.json` there.
+
+A robot without the file takes anything that is whole. From the first key on it is *signed*, and stays so until somebody
+says otherwise: without keys, with a file that can't be read, with too few signatures it takes nothing.
+"""
+
+import base64
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from robomarl.config import UserError, build
+from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.trust.keys import checked_name, fingerprint, public_key
+from robomarl.fleet.trust.statement import SIGNATURE_FILE, Signed, Statement, eval_hash, is_signed_by, parse
+
+TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a bundle is said to be, and by whom."""
+
+    id: str
+    name: str
+    """Of its contract."""
+    sidecars: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whom one robot trusts. Made by `read_trust`."""
+
+    signed: bool = False
+    """Takes signed bundles only."""
+    keys: dict[str, str] = field(default_factory=dict)
+    """Public keys in base64, by name."""
+    threshold: int = 1
+    """So many of them have to sign."""
+    fleet: str = ""
+    """The fleet that the robot is of; empty where nobody said so."""
+    counter: int = 0
+    """The largest counter of a bundle that was current before; see `Statement`."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        for name, text in self.keys.items():
+            public_key(text, f"key {name}")
+        if self.threshold < 1:
+            raise ValueError("threshold must be at least 1.")
+
+    def with_key(self, name: str, text: str, instead_of: str = "") -> "Trust":
+        """This trust and a key, in the place of another one if asked.
+
+        Raises:
+            UserError: no public key, another one of that name is there, or none to replace.
+        """
+        raw, kept = public_key(text, f"key {name}"), dict(self.keys)
+        if instead_of and kept.pop(instead_of, None) is None:
+            raise UserError(self.unknown(instead_of))
+        if checked_name(name) in kept and public_key(kept[name], name) != raw:
+            old = fingerprint(public_key(kept[name], name))
+            raise UserError(f"Another key is trusted as {name!r}, {old}; replace it with --instead-of {name}.")
+        return replace(self, signed=True, keys=kept | {name: base64.b64encode(raw).decode()})
+
+    def without_key(self, name: str) -> "Trust":
+        """This trust without a key; a robot that has lost its last one takes nothing.
+
+        Raises:
+            UserError: no such key.
+        """
+        if name not in self.keys:
+            raise UserError(self.unknown(name))
+        return replace(self, keys={n: text for n, text in self.keys.items() if n != name})
+
+    def unknown(self, name: str) -> str:
+        """One sentence."""
+        return f"This robot does not trust a key {name!r} (it trusts {self.names()}); run `robomarl key list FLEET`."
+
+    def names(self) -> str:
+        """Names and fingerprints, for people."""
+        return ", ".join(f"{name} {print_}" for name, print_ in self.fingerprints().items()) or "nobody"
+
+    def fingerprints(self) -> dict[str, str]:
+        """By name."""
+        return {name: fingerprint(public_key(text, name)) for name, text in sorted(self.keys.items())}
+
+    def check(self, offer: Offer) -> Statement | None:
+        """What trusted signers say of a bundle; None where the robot takes unsigned ones.
+
+        Raises:
+            UserError: unsigned, by too few, of another bundle, of other figures or for another fleet.
+        """
+        if not self.signed:
+            return None
+        if SIGNATURE_FILE not in offer.sidecars:
+            raise UserError(
+                f"Bundle {offer.id[:12]} is not signed, and this robot takes signed ones only (it trusts "
+                f"{self.names()}); run `robomarl key sign` with a key that it trusts."
+            )
+        signed = parse(offer.sidecars[SIGNATURE_FILE])
+        self._check_said(signed.statement, offer)
+        self._check_signers(signed)
+        return signed.statement
+
+    def check_arrival(self, statement: Statement, floor: int, allow_rollback: bool = False) -> None:
+        """Look at what holds for a bundle that comes, and not for one that is there.
+
+        Args:
+            statement: of the bundle.
+            floor: counter of what is current.
+            allow_rollback: it may be an older one.
+
+        Raises:
+            UserError: expired, or older than what the robot has had.
+        """
+        today, floor = datetime.now(UTC).date().isoformat(), max(floor, self.counter)
+        if statement.expires and statement.expires < today:
+            raise UserError(f"Bundle {statement.id[:12]} was to be taken until {statement.expires}; sign it again.")
+        if statement.counter < floor and not allow_rollback:
+            raise UserError(
+                f"Bundle {statement.id[:12]} has counter {statement.counter}, this robot has had {floor}: it is an "
+                "older one; say --allow-rollback if you mean it."
+            )
+
+    def _check_said(self, statement: Statement, offer: Offer) -> None:
+        if statement.id != offer.id:
+            raise UserError(f"{SIGNATURE_FILE}: is for bundle {statement.id[:12]}, not {offer.id[:12]}; sign this one.")
+        if statement.name != offer.name:
+            raise UserError(f"{SIGNATURE_FILE}: names bundle {statement.name!r}, not {offer.name!r}; sign this one.")
+        if statement.eval != eval_hash(offer.sidecars):
+            raise UserError(f"{SIGNATURE_FILE}: eval.json is not the one that was signed; sign the bundle again.")
+        if statement.fleet and statement.fleet != self.fleet:
+            mine = f"this robot is of {self.fleet!r}" if self.fleet else "nobody told this robot its own"
+            raise UserError(f"{SIGNATURE_FILE}: is for fleet {statement.fleet!r}, {mine}; sign it for this one.")
+
+    def _check_signers(self, signed: Signed) -> None:
+        keys = {public_key(text, name) for name, text in self.keys.items()}
+        count = sum(is_signed_by(signed, raw) for raw in keys)
+        if count < self.threshold:
+            by = ", ".join(fingerprint(raw) for raw in signed.signatures) or "nobody"
+            raise UserError(
+                f"Bundle {signed.statement.id[:12]} is signed by {by}: {count} of the keys that this robot trusts "
+                f"({self.names()}), and it wants {self.threshold}; sign it with `robomarl key sign`."
+            )
+
+
+def read_trust(root: Path) -> Trust:
+    """Whom the robot trusts whose folder this is.
+
+    Raises:
+        UserError: what is there can't be read, or is damaged; that is not the same as nothing.
+    """
+    file = root / TRUST_FILE
+    if not _is_there(file):
+        return _old_trust(root / OLD_FOLDER)
+    try:
+        return build(Trust, json.loads(file.read_text()), str(file))
+    except OSError as error:
+        raise UserError(f"{file}: can't be read ({error.strerror}); mend its permissions.") from None
+    except (ValueError, RecursionError):
+        raise UserError(f"{file}: is damaged; remove it on the robot, and trust its keys anew.") from None
+
+
+def write_trust(root: Path, trust: Trust) -> None:
+    """Make it so, durably, by one rename.
+
+    Raises:
+        UserError: the folder can't be written.
+    """
+    with written(root):
+        text = json.dumps(asdict(trust), indent=1) + "\n"
+        replace_durably(root / TRUST_FILE, text.encode(), root / f"{TRUST_FILE}.new")
+
+
+def _old_trust(folder: Path) -> Trust:
+    """Of a robot from before `trust.json`: keys in a folder. The folder alone, whatever is in it, makes it signed."""
+    if not _is_there(folder):
+        return Trust()
+    try:
+        files = sorted(Path(entry.path) for entry in os.scandir(folder))
+        keys = {f.stem: f.read_text().split(" ")[0].strip() for f in files}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{folder}: can't be read ({error}); mend its permissions.") from None
+    if any(file.suffix != ".pub" for file in files):
+        raise UserError(f"{folder}: holds something else than .pub files; mend it, or trust the keys anew.")
+    for name, text in keys.items():
+        public_key(text, f"{folder}/{name}.pub")
+    return Trust(signed=True, keys=keys)
+
+
+def _is_there(path: Path) -> bool:
+    """Also where it is a link to nowhere. What can't be looked at is not the same as nothing."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise UserError(f"{path}: can't be read ({error.strerror}); mend its permissions.") from None
+    return True

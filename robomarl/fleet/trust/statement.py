@@ -1,0 +1,148 @@
+"""`Statement`: what signers say of a bundle, and `signature.json`, the sidecar that holds it with their signatures.
+
+    {"id": ..., "statement": {"id": ..., "name": ...}, "signatures": [{"key": ..., "signature": ...}]}
+
+The bundle's id covers every file of it but the sidecars; the statement covers `eval.json`, so that nobody exchanges the
+figures, and says which of two bundles is the newer one. Each signature is over all of the statement.
+"""
+
+import base64
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from robomarl.config import UserError, build
+from robomarl.policies.bundle import Bundle
+
+SIGNATURE_FILE, EVAL_FILE = "signature.json", "eval.json"
+MAX_SIGNATURES = 32
+_PURPOSE = b"robomarl bundle 2\n"
+"""Signed before the statement, so that a signature means nothing else."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is signed."""
+
+    id: str
+    """Of the bundle."""
+    name: str
+    """Of the bundle's contract."""
+    counter: int
+    """Of two bundles of a fleet, the newer one has the larger; by default the second of signing, since 1970."""
+    eval: str = ""
+    """Sha256 of `eval.json`; empty where there is none."""
+    expires: str = ""
+    """Last day, UTC, on which a robot may take the bundle (one that has it keeps it): YYYY-MM-DD; empty for none."""
+    fleet: str = ""
+    """The only fleet that may take it; empty for any."""
+
+    def __post_init__(self) -> None:
+        """Check the day."""
+        if self.expires:
+            date.fromisoformat(self.expires)
+
+    def content(self) -> bytes:
+        """The bytes that are signed."""
+        return _PURPOSE + json.dumps(asdict(self), sort_keys=True, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A statement, with a signature by each public key."""
+
+    statement: Statement
+    signatures: dict[bytes, bytes]
+
+    def to_bytes(self) -> bytes:
+        """The content of `signature.json`."""
+        rows = [{"key": _text(key), "signature": _text(signature)} for key, signature in self.signatures.items()]
+        data = {"id": self.statement.id, "statement": asdict(self.statement), "signatures": rows}
+        return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def statement_of(bundle: Bundle, fleet: str = "", expires: str = "", counter: int = 0) -> Statement:
+    """What can be said of a bundle now.
+
+    Raises:
+        UserError: `expires` is no day.
+    """
+    counter = counter or int(datetime.now(UTC).timestamp())
+    try:
+        return Statement(bundle.id, bundle.contract.name, counter, eval_hash(bundle.sidecars), expires, fleet)
+    except ValueError:
+        raise UserError(f"expires = {expires!r} must be a day, YYYY-MM-DD.") from None
+
+
+def joined(bundle: Bundle, said: Statement, counter: int = 0) -> Signed:
+    """What others signed of a bundle where they say the same, so that one more can; else nobody's word.
+
+    Args:
+        bundle: with its sidecars.
+        said: what is to be signed now.
+        counter: that was asked for; 0 takes the others'.
+    """
+    try:
+        old = parse(bundle.sidecars[SIGNATURE_FILE])
+    except (KeyError, UserError):
+        return Signed(said, {})
+    same = said if counter else replace(said, counter=old.statement.counter)
+    return old if old.statement == same else Signed(said, {})
+
+
+def sign(signed: Signed, key: Any) -> Signed:
+    """Add an `Ed25519PrivateKey`'s signature."""
+    raw = key.public_key().public_bytes_raw()
+    return Signed(signed.statement, signed.signatures | {raw: key.sign(signed.statement.content())})
+
+
+def parse(content: bytes) -> Signed:
+    """Read the content of `signature.json`; nothing in it is believed yet.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        data: Any = json.loads(content)
+        statement = build(Statement, data["statement"], SIGNATURE_FILE, "statement")
+        rows = data["signatures"][:MAX_SIGNATURES]
+        pairs = {_raw(row["key"]): _raw(row["signature"]) for row in rows}
+        if data["id"] != statement.id:
+            raise ValueError
+    except (ValueError, TypeError, KeyError, RecursionError, UserError):
+        raise UserError(f"{SIGNATURE_FILE}: is no signature; sign the bundle again.") from None
+    return Signed(statement, pairs)
+
+
+def is_signed_by(signed: Signed, raw: bytes) -> bool:
+    """Whether a public key's signature is there.
+
+    Raises:
+        UserError: there is one, and it is wrong.
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if raw not in signed.signatures:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(signed.signatures[raw], signed.statement.content())
+    except (InvalidSignature, ValueError):
+        bundle_id = signed.statement.id[:12]
+        raise UserError(f"{SIGNATURE_FILE}: bundle {bundle_id} has a wrong signature; sign it again.") from None
+    return True
+
+
+def eval_hash(sidecars: dict[str, bytes]) -> str:
+    """Sha256 of `eval.json`, or nothing."""
+    return hashlib.sha256(sidecars[EVAL_FILE]).hexdigest() if EVAL_FILE in sidecars else ""
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def _raw(text: Any) -> bytes:
+    return base64.b64decode(str(text), validate=True)
