@@ -89,7 +89,7 @@ def _cornered(arrays: dict[str, np.ndarray], random: np.random.Generator) -> int
     arrays["nominal"][:, :2] = random.choice([-1.0, 1.0], (num, 2)) * random.uniform(5, 50, (num, 2))
     # Mates stand where their rows bind and leave room: two that are near may leave none, and that is another fault.
     away = random.normal(size=arrays["mate_pos"].shape)
-    arrays["mate_pos"] = arrays["pos"][:, None] + 0.75 * away / np.linalg.norm(away, axis=-1, keepdims=True)
+    arrays["mate_pos"] = arrays["pos"][:, None] + 1.2 * away / np.linalg.norm(away, axis=-1, keepdims=True)
     arrays["mate_vel"] = np.zeros_like(arrays["mate_vel"])
     return _reasons().SOLVER
 

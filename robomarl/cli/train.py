@@ -164,7 +164,7 @@ def scenario_name(args: Args) -> str:
     return team_scenario(args.scenario, args.count) if args.scenario else ""
 
 
-def choose(args: Args, plan: Any) -> tuple[Any, Any, int]:
+def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
     """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
     from robomarl.sim.anyscenario import load_any_scenario
     from robomarl.train.checkpoint import load_recipe_of

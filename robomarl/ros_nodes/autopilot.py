@@ -271,16 +271,16 @@ class Autopilot:
             self._carry = None
         self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
         age_s = now.stamp_s - self._inbox.own_stamp_s
-        command = self._blind_brake(age_s, now)
+        command = self._blind_brake(reading.view, age_s, now)
         self._fallback.note(now.steady_s, command)
         return self._hold(reading, reason, command)
 
-    def _blind_brake(self, age_s: float, now: Now) -> np.ndarray:
-        """[A] against the velocity that the robot must have, and against its bias where the filter knows of it."""
+    def _blind_brake(self, view: LocalView, age_s: float, now: Now) -> np.ndarray:
+        """[A] the filter's brake from where the robot must be; without its memory, against the velocity that it must
+        have."""
         if self._carry is None:
             return self._fallback.brake(self._inbox.own, age_s, now.steady_s)
-        reckoned = self._fallback.velocity(self._inbox.own, age_s, now.steady_s)
-        safety, command = self._pilot.safety.blind(self._carry.safety, reckoned, age_s)
+        safety, command = self._pilot.safety.blind(self._carry.safety, view, np.array(age_s))
         self._carry = self._carry._replace(safety=safety)
         return self._layout.padded(command[:3])
 

@@ -107,7 +107,7 @@ def _is_deaf(checked: Checked) -> Array:
 def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Array:
     """Towards the brake, as a mate's row asks for more than braking: where it is not known well, its normal is not."""
     share = xp.minimum(share, 1.0)
-    return nominal + share * (brake - nominal)
+    return (1 - share) * nominal + share * brake
 
 
 def _remember(

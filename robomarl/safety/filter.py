@@ -15,9 +15,10 @@ from robomarl.safety.carry import FilterCarry, Reason, initial_carry
 from robomarl.safety.constants import Mode, constants_of
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
+from robomarl.safety.leaves import as_double, each
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.shapes import ShapeCheck
-from robomarl.safety.single import NUMPY, SingleFilter, as_double, each
+from robomarl.safety.single import NUMPY, SingleFilter
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 

@@ -4,10 +4,10 @@ Decisions in which something is not as it should be are made by `batch`, which k
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from robomarl.safety.constants import Constants
 from robomarl.safety.hold import NOWHERE_M
 from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.learned import Learned, learn_one
+from robomarl.safety.leaves import as_double, each
 from robomarl.safety.mates import Mate, MateRows, read
 from robomarl.safety.motion import Floats, Motion, Predicted, Vec3
 from robomarl.safety.pairs import Body, pair
@@ -107,7 +108,7 @@ class SingleFilter:
         if not share > 0.0:
             return given.nominal
         brake = _in_box(self._c, motion.brake(self._c, own, Floats))
-        return [a + share * (b - a) for a, b in zip(given.nominal, brake, strict=False)]
+        return [(1 - share) * a + share * b for a, b in zip(given.nominal, brake, strict=False)]
 
     def _by_batch(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
@@ -299,19 +300,3 @@ def _slack(limits: Limits, u: Vec3, good: bool) -> float:
     for value, low, high in zip(u, limits.low, limits.high, strict=False):
         worst = max(worst, -low.most - value, value - high.most)
     return worst
-
-
-def as_double(view: LocalView) -> LocalView:
-    """What the filter reads, in numpy's double precision."""
-    own, heard = view.own, view.heard
-    pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
-    mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
-    plan = Plan(*(np.asarray(part, float) for part in heard.plan))
-    mask = np.asarray(heard.mask, bool)
-    heard = heard._replace(mask=mask, pos_m=mate_pos, vel_m_s=mate_vel, age_s=mate_age, plan=plan)
-    return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)
-
-
-def each(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Nested NamedTuples with every array changed."""
-    return type(tree)(*(each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)

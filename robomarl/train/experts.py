@@ -51,11 +51,12 @@ def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec) -
 
 
 def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
-    """The run with others' actors, each of which decides on the field where it was trained.
+    """The run with others' actors beside those that it has, each of which decides on the field where it was trained.
 
     Raises:
         UserError: their robots, memories or filters differ, or their fields are alike.
     """
+    experts = (*run.experts, *(replace(other, experts=()) for other in experts))
     for other in experts:
         if alike(other) != alike(run):
             raise UserError(
@@ -68,7 +69,7 @@ def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
         if there - here < APART_M:
             fields = f"fields of {here:g} and {there:g} m"
             raise UserError(f"--expert: {a.name} and {b.name} were trained on {fields}; name one of them only.")
-    return replace(run, experts=tuple(experts))
+    return replace(run, experts=experts)
 
 
 def alike(run: "Run") -> tuple:

@@ -1,11 +1,13 @@
 """A bundle read as the run that it was made from, so that an export can add to it where the run folder is gone."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from robomarl.config import build
 from robomarl.policies.bundle import is_bundle, load_bundle
+from robomarl.policies.provenance import Training
 from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.train.checkpoint import Run, load_run, read_weights
 from robomarl.train.config import TrainConfig
@@ -15,7 +17,7 @@ from robomarl.train.weights import learned
 
 
 def run_of(source: str) -> Run:
-    """A run folder, or a bundle by name or path as the run of its first actor, without games and optimizer.
+    """A run folder, or a bundle by name or path as the runs of its actors, without games and optimizer.
 
     Raises:
         UserError: neither of both, or a bundle without weights.
@@ -23,8 +25,14 @@ def run_of(source: str) -> Run:
     if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
     contract = load_bundle(source).contract
-    scenario: Any = build_any_scenario(contract.scenario.content, f"{source}/bundle.json")
-    training = contract.training
+    parts = [(contract.scenario, contract.training), *((e.scenario, e.training) for e in contract.experts)]
+    first, *others = (_actor(source, scenario.content, training) for scenario, training in parts)
+    return replace(first, experts=tuple(others))
+
+
+def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
+    """One actor of a bundle."""
+    scenario: Any = build_any_scenario(content, f"{source}/bundle.json")
     config = build(TrainConfig, training.recipe, f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, read_weights(source, scenario.name), source)

@@ -72,16 +72,16 @@ def test_a_node_does_not_fly_what_is_not_confirmed(bundles, robots, stores):
     first, second = bundles
     flash.flash(first, robots)
     store, folder = stores["robot_0"], RobotFolder(str(stores["robot_0"].root), first.id, True)
-    assert folder.bundle_problem() == ""
+    assert folder.problem() == ""
     with store.lock("operator"):
         store.add(second.id, second.files)
         store.begin(State(second.id, first.id))
         with pytest.raises(UserError, match="is being flashed now"):
             flashed_bundle(store.root)
         late = RobotFolder(str(store.root), second.id, True)
-        assert "has not ended" in late.bundle_problem() and "has not ended" in folder.bundle_problem()
+        assert "has not ended" in late.problem() and "has not ended" in folder.problem()
         store.pointer.confirm()
-    assert flashed_bundle(store.root).id == second.id and late.bundle_problem() == ""
+    assert flashed_bundle(store.root).id == second.id and late.problem() == ""
 
 
 class Full:

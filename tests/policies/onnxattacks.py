@@ -129,7 +129,7 @@ def bfloat16_weights(model: onnx.ModelProto) -> None:
 
 
 def strings(model: onnx.ModelProto) -> None:
-    model.graph.initializer.append(helper.make_tensor("s", TensorProto.STRING, [1], [b"text"]))
+    model.graph.initializer.append(helper.make_tensor("s", TensorProto.STRING, [1], [b"text"]))  # type: ignore[arg-type]
 
 
 ATTACKS: dict[Callable[[onnx.ModelProto], None], str] = {

@@ -131,7 +131,7 @@ def test_floats_and_arrays_agree(pos, vel, mate_pos, mate_vel, age, early):
     mate = Body(Motion(mate_pos, mate_vel), age - 0.02, age, early_s=early)
     arrays = [tuple(np.array([x]) for x in v) for v in (pos, vel, mate_pos, mate_vel)]
     ages = np.array([age])
-    array_own = Predicted(Motion(*arrays[:2]), *([np.array([x]) for x in v] for v in (*UNSURE, *known)))
+    array_own = Predicted(Motion(*arrays[:2]), *(tuple(np.array([x]) for x in v) for v in (*UNSURE, *known)))  # type: ignore[arg-type]
     for row, rows in (
         (
             pair(c, own, mate, Floats),

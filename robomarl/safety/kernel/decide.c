@@ -316,7 +316,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     add_room(c, &hold, &own, &limits);
     brake(c, &own, &k, u);
     const double share = smaller(limits.pressed, 1.0);
-    for (int i = 0; i < 3; i++) wanted[i] = k.nominal[i] + share * (within(u[i], c->low[i], c->high[i]) - k.nominal[i]);
+    for (int i = 0; i < 3; i++) wanted[i] = (1 - share) * k.nominal[i] + share * within(u[i], c->low[i], c->high[i]);
     if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
