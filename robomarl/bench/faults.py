@@ -87,10 +87,10 @@ def _cornered(arrays: dict[str, np.ndarray], random: np.random.Generator) -> int
     num = len(arrays["pos"])
     arrays["pos"], arrays["vel"] = random.uniform(-1, 1, (num, 3)) + [0, 0, 1.5], np.zeros((num, 3))
     arrays["nominal"][:, :2] = random.choice([-1.0, 1.0], (num, 2)) * random.uniform(5, 50, (num, 2))
-    # Mates stand where their rows bind and leave room: two that are near may leave none, and that is another fault.
+    # Mates are far: a row of one may be the only one that is in the way, which needs no solver.
     away = random.normal(size=arrays["mate_pos"].shape)
-    arrays["mate_pos"] = arrays["pos"][:, None] + 1.2 * away / np.linalg.norm(away, axis=-1, keepdims=True)
-    arrays["mate_vel"] = np.zeros_like(arrays["mate_vel"])
+    arrays["mate_pos"] = arrays["pos"][:, None] + 30.0 * away / np.linalg.norm(away, axis=-1, keepdims=True)
+    arrays["mate_vel"], arrays["mate_age"] = np.zeros_like(arrays["mate_vel"]), np.full_like(arrays["mate_age"], 0.02)
     return _reasons().SOLVER
 
 
