@@ -149,9 +149,9 @@ def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_every_extra_of_the_package_brings_something(root: Path) -> None:
-    """What is installed with `robomarl[X]` is named in a sentence when it is missing; cuda, bench and dev are not."""
+    """What is installed with `robomarl[X]` is named in a sentence when it is missing; these four are not."""
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(cli.EXTRAS) == set(extras) - {"cuda", "bench", "dev"}
+    assert set(cli.EXTRAS) == set(extras) - {"cuda", "bench", "dev", "wheels"}
 
 
 def test_missing_extra_is_one_sentence_with_the_pip_command(capsys: pytest.CaptureFixture[str]) -> None:

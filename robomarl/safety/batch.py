@@ -1,6 +1,7 @@
 """The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from types import ModuleType
 from typing import NamedTuple
 
@@ -163,7 +164,9 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
             most, calm = xp.where(there, most, xp.inf), xp.where(there, calm, xp.inf)
         found.append((*row.normal, most, floor, calm))
         if kind.yields and c.mode == "qp":
-            pressed = xp.maximum(pressed, ((floor - most) / c.brake_m_s2).max(-1, initial=0.0))
+            more = (floor - most) / c.brake_m_s2
+            # One after the other: the gradient of `max` looks for its result, which a compiler may have rounded anew.
+            pressed = reduce(xp.maximum, [more[..., k] for k in range(more.shape[-1])], pressed)
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
     x, y, z, most, floor, calm = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))

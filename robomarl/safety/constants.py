@@ -28,6 +28,8 @@ ROUNDING_S = 1e-9
 """Shorter stretches of time are rounding."""
 LARGE_M = 1e6
 """As far away as anything can be."""
+BISECTIONS = 80
+"""From `LARGE_M` down to rounding."""
 TEXTBOOK_STEP_S = 1e-3
 """Look-ahead of the rows in textbook mode: they become the derivatives of the continuous formulas."""
 
@@ -234,17 +236,19 @@ def _hold(params: SafetyParams, arc_m: float) -> Vector3:
 
 
 def _leeway(params: SafetyParams, seems_m_s: float, lost_m_s2: float) -> float:
-    """Least clearance at which a wall's row allows 0 [m/s^2] to a robot that seems to come at a speed.
+    """Least clearance [m] at which a wall's row allows 0 [m/s^2] to a robot that seems to come at a speed."""
+    gain, brake, step = params.safety.gain_per_s, params.safety.brake_m_s2, params.period_s
+    knee = brake / slope_of(gain)
 
-    Of the row is left gain (s - v) - s' v - lost >= 0, with s the braking speed, s' = k on its line and a / s beyond.
-    """
-    gain, brake = params.safety.gain_per_s, params.safety.brake_m_s2
-    slope, plain = slope_of(gain), gain * seems_m_s + lost_m_s2
-    knee, speed = brake / slope, (plain + slope * seems_m_s) / gain
-    if speed <= knee:
-        return speed / slope
-    speed = (plain + math.sqrt(plain**2 + 4 * gain * brake * seems_m_s)) / (2 * gain)
-    return (speed**2 + knee**2) / (2 * brake)
+    def speed(x: float) -> float:
+        return slope_of(gain) * x if slope_of(gain) * x < knee else math.sqrt(2 * brake * x - knee**2)
+
+    low, high = 0.0, LARGE_M
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        ahead, now = speed(middle - seems_m_s * step) - seems_m_s, speed(middle) - seems_m_s
+        low, high = (low, middle) if ahead - keep_of(gain, step) * now >= lost_m_s2 * step else (middle, high)
+    return 1.001 * high  # beyond rounding
 
 
 def _clear(accel_m_s2: float, share: float, params: SafetyParams) -> float:

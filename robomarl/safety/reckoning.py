@@ -14,7 +14,8 @@ def reckoned(c: Constants, carry: FilterCarry, since_s: Array, xp: ModuleType) -
 
     The velocity was wrong from the beginning, the rest of the acceleration error and the bias add to that all the
     while, and so does what the delay has made of the commands: at most the longest delay less the shortest of the
-    widest change of the last commands.
+    widest change of the last commands. It grows for as long as the delay at most: who does not see comes to rest, and
+    must not flee from what may be.
 
     Args:
         c: constants of the vehicle.
@@ -22,6 +23,7 @@ def reckoned(c: Constants, carry: FilterCarry, since_s: Array, xp: ModuleType) -
         since_s: [...] age of the last estimate.
         xp: numpy or jax.numpy.
     """
+    since_s = xp.minimum(since_s, c.horizon_s)
     pos, vel, _ = (_components(part, xp) for part in carry.plan)
     acting, known = carry.commands[..., carry.commands.shape[-2] - c.num_acting :, :3], carry.bias
     still = Motion(tuple(x * 0.0 for x in pos), tuple(x * 0.0 for x in vel))

@@ -104,8 +104,7 @@ class SingleFilter:
 
     def _wanted(self, own: Predicted, limits: Limits, given: Given) -> Numbers:
         """The nominal command, or towards the brake; see `batch`."""
-        share = min(limits.pressed, 1.0)
-        if not share > 0.0:
+        if not (share := min(limits.pressed, 1.0)) > 0.0:
             return given.nominal
         brake = _in_box(self._c, motion.brake(self._c, own, Floats))
         return [(1 - share) * a + share * b for a, b in zip(given.nominal, brake, strict=False)]
@@ -174,10 +173,9 @@ class SingleFilter:
         bodies = list(_bodies(c, given))
         others = [pair(c, kind, own, body, Floats, tail) for kind, body, tail in bodies]
         gap = min(gap, *(row.gap_m for row in others)) if others else gap
-        asked = [r.bound.floor - r.bound.most for r, body in zip(others, bodies, strict=True) if body[0].yields]
-        pressed = max(pressed, *(more / c.brake_m_s2 for more in asked)) if asked else pressed
-        limit = barriers.speed_limit(c, own, Floats)
-        for n, (most, floor, calm), _, _ in (limit, *others):
+        more = [r.bound.floor - r.bound.most for r, body in zip(others, bodies, strict=True) if body[0].yields]
+        pressed = max([pressed, *(asked / c.brake_m_s2 for asked in more)])
+        for n, (most, floor, calm), _, _ in (limit := barriers.speed_limit(c, own, Floats), *others):
             if not most >= c.loose_m_s2:
                 normals.append(n)
                 bounds.append(most)

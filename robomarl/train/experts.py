@@ -56,7 +56,10 @@ def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
     Raises:
         UserError: their robots, memories or filters differ, or their fields are alike.
     """
-    experts = (*run.experts, *(replace(other, experts=()) for other in experts))
+    experts = [replace(other, experts=()) for other in experts]
+    for own in run.experts:  # a new actor takes the place of the one of its field
+        if all(abs(length_m(own.scenario) - length_m(other.scenario)) >= APART_M for other in experts):
+            experts.append(own)
     for other in experts:
         if alike(other) != alike(run):
             raise UserError(
@@ -69,7 +72,7 @@ def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
         if there - here < APART_M:
             fields = f"fields of {here:g} and {there:g} m"
             raise UserError(f"--expert: {a.name} and {b.name} were trained on {fields}; name one of them only.")
-    return replace(run, experts=experts)
+    return replace(run, experts=tuple(experts))
 
 
 def alike(run: "Run") -> tuple:

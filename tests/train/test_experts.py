@@ -23,7 +23,7 @@ from robomarl.view import blank_view
 
 @pytest.fixture(scope="module")
 def two() -> Run:
-    return run_of("soccer_2v2")
+    return dataclasses.replace(run_of("soccer_2v2"), experts=())
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,16 @@ def three(two: Run) -> Run:
     actor = jax.tree.map(lambda x: 0.7 * x, two.state.params["actor"])
     state = two.state._replace(params={**two.state.params, "actor": actor})
     return dataclasses.replace(two, scenario=load_soccer("soccer_3v3"), state=state, seed=5)
+
+
+def test_a_bundle_read_as_a_run_has_all_its_actors(two: Run):
+    """Exported anew, nothing is lost of what each came from; a new actor takes the place of the one of its field."""
+    whole = run_of("soccer_2v2")
+    (other,) = whole.experts
+    assert (other.scenario.name, other.config.scenario) == ("soccer_3v3", "soccer_3v3")
+    assert whole.weights.keys() == with_experts(two, [other]).weights.keys()
+    newer = dataclasses.replace(other, seed=7)
+    assert [expert.seed for expert in with_experts(whole, [newer]).experts] == [7]
 
 
 def seen(run: Run, length_m: float, count: int = 64) -> jax.Array:
