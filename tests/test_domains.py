@@ -60,11 +60,11 @@ def domain_imports(known: dict[str, Path]) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "is_domain"),
     [
-        ("robomarl.sim.load", True),
-        ("robomarl.sim.load.config", True),
-        ("robomarl.soccer", True),
+        ("robomarl.domains.payload", True),
+        ("robomarl.domains.payload.onboard.scenario", True),
+        ("robomarl.domains.soccer.onboard.features", True),
         ("robomarl.sim.scenario", False),
-        ("robomarl.ros_nodes.loading", False),
+        ("robomarl.ros_nodes.robot.startup", False),
         ("robomarl", False),
     ],
 )
@@ -74,15 +74,18 @@ def test_modules_of_domains_are_known(module: str, is_domain: bool):
 
 def test_imports_into_domains_are_found(tmp_path: Path):
     sources = {
-        "robomarl.sim.env": "def f():\n    from robomarl.sim.soccer.game import Game",
-        "robomarl.sim.world": "from .load import config\nimport robomarl.sim.env",
-        "robomarl.sim.load.config": "from robomarl.sim.soccer import game",
-        "robomarl.sim.soccer.game": "",
+        "robomarl.sim.env": "def f():\n    from robomarl.domains.soccer.game import Game",
+        "robomarl.domains.flight.world": "from .load import config\nimport robomarl.sim.env",
+        "robomarl.domains.payload.onboard.scenario": "from robomarl.domains.soccer import game",
+        "robomarl.domains.soccer.game": "",
     }
     known = {name: tmp_path / f"{name}.py" for name in sources}
     for name, path in known.items():
         path.write_text(sources[name])
-    wrong = {"robomarl.sim.env robomarl.sim.soccer.game", "robomarl.sim.world robomarl.sim.load.config"}
+    wrong = {
+        "robomarl.sim.env robomarl.domains.soccer.game",
+        "robomarl.domains.flight.world robomarl.domains.payload.onboard.scenario",
+    }
     assert domain_imports(known) == wrong
 
 

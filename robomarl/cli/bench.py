@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from robomarl.bench import BENCHMARKS
-from robomarl.bench import run as run_benchmark
+from benchmarks import BENCHMARKS
+from benchmarks import run as run_benchmark
 from robomarl.config import UserError
 
 
