@@ -4,13 +4,14 @@ import math
 from typing import NamedTuple
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.autopilot import Autopilot, Team
 from robomarl.ros_nodes.command_layout import CommandLayout
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.loading import Loaded
+from robomarl.ros_nodes.patience import Patience
 from robomarl.ros_nodes.recording_watch import RecordingWatch
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.state_machine import State, TeamFallback
@@ -67,7 +68,8 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(agreement, heartbeat, hover, inputs.recording), patience)
+    team = Team(agreement, heartbeat, hover, inputs.recording)
+    autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
     return Robot(settings, loaded, inputs, autopilot, fallback)
 
 

@@ -4,11 +4,12 @@ import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
-from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.autopilot import Autopilot, Team
 from robomarl.ros_nodes.fallback import Fallback
 from robomarl.ros_nodes.heartbeat import Heartbeat
 from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
+from robomarl.ros_nodes.patience import Patience
 from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.tick import Timing
