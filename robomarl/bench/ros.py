@@ -71,7 +71,7 @@ def rows_of(case: str, measured: Measured) -> list[Row]:
 def measure(fleet: Any, bundle: str, seconds: float) -> Measured:
     """Fly a fleet for some time; what its ticks say."""
     from robomarl.ros_nodes.flights import bring_up
-    from robomarl.ros_nodes.plan import PlanOptions
+    from robomarl.ros_nodes.plan_options import PlanOptions
 
     started_s = time.monotonic()
     with bring_up(fleet, PlanOptions(bundle=bundle, sim=True), None, lambda name, line: None) as team:
@@ -136,7 +136,9 @@ def measure_bare(fleet: Any, seconds: float) -> tuple[np.ndarray, float]:
     Returns:
         [T] microseconds from odometry to command; mean processor time of one echo [us].
     """
-    from robomarl.ros_nodes.plan import PlanOptions, environment, plan_fleet
+    from robomarl.ros_nodes.environment import environment
+    from robomarl.ros_nodes.plan import plan_fleet
+    from robomarl.ros_nodes.plan_options import PlanOptions
     from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 
     lines: list[str] = []

@@ -25,7 +25,7 @@ def node_rows() -> list[Row]:
         return []
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.ros_nodes.flights import bring_up
-    from robomarl.ros_nodes.plan import PlanOptions
+    from robomarl.ros_nodes.plan_options import PlanOptions
 
     fleet = load_fleet("local_4")
     plan = PlanOptions(bundle="swap_4", robots=(fleet.robots[0].name,))

@@ -11,7 +11,7 @@ from robomarl.ros_nodes.figures import Tick
 from robomarl.ros_nodes.flights import SLOWER, START_LIMIT_S, Team, bring_up
 from robomarl.ros_nodes.gameplan import rules_of
 from robomarl.ros_nodes.match_figures import MatchResult, match_result
-from robomarl.ros_nodes.plan import PlanOptions
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.processes import Relay
 from robomarl.ros_nodes.rules import NOTHING_YET, Phase, Said
 from robomarl.ros_nodes.state_machine import MOVING

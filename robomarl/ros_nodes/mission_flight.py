@@ -13,7 +13,7 @@ from robomarl.ros_nodes.figures import Tick, complete_log, figures_of
 from robomarl.ros_nodes.flights import SLOWER, Team, bring_up
 from robomarl.ros_nodes.load_figures import MissionResult, load_figures
 from robomarl.ros_nodes.mission import Mission, load_mission
-from robomarl.ros_nodes.plan import PlanOptions
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.processes import Relay
 from robomarl.ros_nodes.state_machine import MOVING, State
 

@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,11 @@ import robomarl
 from robomarl.config import UserError
 from robomarl.hardware_configs.field import scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
+from robomarl.ros_nodes.environment import environment
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.gameplan import check_team, rules_of, seat_of
+from robomarl.ros_nodes.node_spec import PACKAGE, NodeSpec
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     LinkSettings,
     MissionSettings,
@@ -24,90 +27,6 @@ from robomarl.ros_nodes.settings import (
     SimSettings,
 )
 from robomarl.ros_nodes.topics import REFEREE
-
-PACKAGE = "robomarl"
-MAX_DOMAIN = 101
-"""Larger domain ids use ports that Linux gives to other programs."""
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What the operator chooses."""
-
-    bundle: str = ""
-    """Name or folder of a bundle that all robots fly, instead of the one that each was flashed with."""
-    against: str = ""
-    """Of a game: the same for the second team, if it is another one."""
-    match_s: float = 0.0
-    """Of a game: length of a match; 0: the scenario's."""
-    namespace: str = ""
-    """Above the robots' own namespaces."""
-    root: str = ""
-    """Relative folders of the fleet file are below it; by default below the working directory."""
-    robots: tuple[str, ...] = ()
-    """Start the policy nodes of these only; by default of the whole team."""
-    sim: bool = False
-    """Simulate the robots with MuJoCo."""
-    record: str = ""
-    """Folder of the recording; none without it."""
-    params_file: str = ""
-    """ROS parameter file that all nodes read first."""
-    use_sim_time: bool = False
-    autostart: bool = False
-    """Activate each robot as soon as its inputs are fresh and it has a goal. Nothing moves without this."""
-    log_level: str = "info"
-    seed: int = 0
-    """Of the simulator's first reset."""
-    log_dir: str = ""
-    """Folder for the simulator's true logs."""
-    link: bool = False
-    """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
-    mission: str = ""
-    """Name or file of a mission: where the load of a team that carries one is to go, and when; none without it."""
-    tell_goals: bool = False
-    """The simulator tells the robots the scenario's goals, until somebody else does."""
-    monitor: bool = True
-    """Start a monitor: one machine of a team does."""
-    ground: bool = False
-    """Simulated robots start on the ground: they take off before the policy flies."""
-
-
-@dataclass(frozen=True)
-class NodeSpec:
-    """One process."""
-
-    executable: str
-    """Console script, for `ros2 run robomarl EXECUTABLE` and launch files."""
-    module: str
-    """The same as a Python module, where there is no `ros2`."""
-    name: str
-    """Name of the node."""
-    namespace: str
-    """Absolute, or empty for the root."""
-    parameters: dict[str, Any]
-    lifecycle: bool = False
-    respawn: bool = False
-    """Started again when it ends by itself: a robot then waits in STANDBY, the team's heartbeat goes on."""
-    remaps: tuple[tuple[str, str], ...] = ()
-    params_file: str = ""
-    log_level: str = "info"
-    environment: dict[str, str] = field(default_factory=dict)
-    """Added to that of the parent."""
-
-    @property
-    def full_name(self) -> str:
-        """Absolute name of the node."""
-        return f"{self.namespace}/{self.name}"
-
-    def arguments(self) -> list[str]:
-        """Command line of the process, after the program."""
-        rules = [f"__node:={self.name}", *([f"__ns:={self.namespace}"] if self.namespace else [])]
-        rules += [f"{a}:={b}" for a, b in self.remaps]
-        words = ["--ros-args", *(word for rule in rules for word in ("-r", rule))]
-        words += ["--log-level", self.log_level]
-        words += ["--params-file", self.params_file] if self.params_file else []
-        pairs = [f"{name}:={_yaml(value)}" for name, value in self.parameters.items()]
-        return words + [word for pair in pairs for word in ("-p", pair)]
 
 
 def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008
@@ -122,7 +41,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         if name not in names:
             raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
-    chosen = [robot for robot in team if not options.robots or robot.name in options.robots]
+    chosen = [r for r in team if options.policies and (not options.robots or r.name in options.robots)]
     check_team(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
@@ -149,23 +68,6 @@ def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[No
         seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
         specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
     return specs
-
-
-def environment(sim: bool, domain_id: int | None = None) -> dict[str, str]:
-    """What all nodes, and whoever talks to them, need in their environment.
-
-    Raises:
-        UserError: the domain id is out of range.
-    """
-    if domain_id is not None and not 0 <= domain_id <= MAX_DOMAIN:
-        raise UserError(f"--domain-id {domain_id} is out of range; it must be from 0 to {MAX_DOMAIN}.")
-    # Shared memory made discovery take seconds now and then when several nodes ran on one machine.
-    made = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    if sim:
-        made["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    if domain_id is not None:
-        made["ROS_DOMAIN_ID"] = str(domain_id)
-    return made
 
 
 def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
@@ -257,7 +159,8 @@ def _spec(
         parameters={**parameters, "use_sim_time": options.use_sim_time},
         params_file=options.params_file,
         log_level=options.log_level,
-        environment=environment(options.sim),
+        environment=environment(options.sim, options.domain_id, options.keystore),
+        enclave=f"{where[1]}/{where[0]}" if options.keystore else "",
     )
 
 
@@ -272,8 +175,3 @@ def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
 def _absolute(bundle: str) -> str:
     """A folder as an absolute path, because nodes may run elsewhere; names stay as they are."""
     return str(Path(bundle).absolute()) if bundle and Path(bundle).is_dir() else bundle
-
-
-def _yaml(value: Any) -> str:
-    """A parameter value as ROS reads it on the command line: JSON is YAML."""
-    return json.dumps(value)

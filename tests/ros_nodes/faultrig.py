@@ -20,7 +20,9 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE
 from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, plan_fleet
+from robomarl.ros_nodes.node_spec import NodeSpec
+from robomarl.ros_nodes.plan import plan_fleet
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.processes import child_environment
 from robomarl.ros_nodes.rosnode import Mailbox
 from robomarl.ros_nodes.state_machine import Order, State

@@ -24,7 +24,7 @@ from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
 from robomarl.ros_nodes.decision import Held
 from robomarl.ros_nodes.flights import Flight, Team, bring_up
 from robomarl.ros_nodes.inbox import Estimate
-from robomarl.ros_nodes.plan import PlanOptions
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.rosnode import Mailbox, publisher
 from robomarl.ros_nodes.state_machine import Order, State
 from robomarl.view import Goal

@@ -16,8 +16,11 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.console import open_console
 from robomarl.ros_nodes.decision import Held
+from robomarl.ros_nodes.environment import environment
 from robomarl.ros_nodes.flights import bring_up
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.node_spec import NodeSpec
+from robomarl.ros_nodes.plan import plan_fleet
+from robomarl.ros_nodes.plan_options import PlanOptions
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.rosnode import Mailbox
 from robomarl.ros_nodes.state_machine import MOVING, Order, State

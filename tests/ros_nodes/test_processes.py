@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.plan import NodeSpec
+from robomarl.ros_nodes.node_spec import NodeSpec
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 
 STUBBORN = (
@@ -64,7 +64,7 @@ def test_all_are_gone_at_the_end_even_the_stubborn(modules):
 
 PARENT = """
 import sys, time
-from robomarl.ros_nodes.plan import NodeSpec
+from robomarl.ros_nodes.node_spec import NodeSpec
 from robomarl.ros_nodes.processes import Processes, child_environment
 processes = Processes(lambda name, line: print(line, flush=True))
 processes.start([NodeSpec("child", "child", "child", "", {})], child_environment({}))

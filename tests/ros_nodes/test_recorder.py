@@ -15,8 +15,9 @@ from std_msgs.msg import String
 
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.console import open_console
+from robomarl.ros_nodes.environment import environment
 from robomarl.ros_nodes.health import ERROR, OK, WARN
-from robomarl.ros_nodes.plan import NodeSpec, environment
+from robomarl.ros_nodes.node_spec import NodeSpec
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.recording_health import Arrivals
 from robomarl.ros_nodes.recording_watch import QUIET_S, RECORDED, RecordingWatch, Told

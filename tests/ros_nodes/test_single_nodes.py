@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.plan import environment
+from robomarl.ros_nodes.environment import environment
 from robomarl.ros_nodes.processes import child_environment, claimed_domain
 from robomarl.ros_nodes.security import WITH_SECURITY, check_security, is_enforced
 

@@ -14,7 +14,8 @@ from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.console import Console, open_console
-from robomarl.ros_nodes.plan import NodeSpec, environment
+from robomarl.ros_nodes.environment import environment
+from robomarl.ros_nodes.node_spec import NodeSpec
 from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.rosnode import publisher
 from robomarl.ros_nodes.state_machine import Order, State
