@@ -70,7 +70,7 @@ def rows_of(case: str, measured: Measured) -> list[Row]:
 
 def measure(fleet: Any, bundle: str, seconds: float) -> Measured:
     """Fly a fleet for some time; what its ticks say."""
-    from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
     from robomarl.ros_nodes.operator.rehearsal import bring_up
 
     started_s = time.monotonic()
@@ -136,8 +136,10 @@ def measure_bare(fleet: Any, seconds: float) -> tuple[np.ndarray, float]:
     Returns:
         [T] microseconds from odometry to command; mean processor time of one echo [us].
     """
+    from robomarl.ros_nodes.io.environment import environment
     from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
-    from robomarl.ros_nodes.operator.fleet_plan import PlanOptions, environment, plan_fleet
+    from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
     lines: list[str] = []
     specs = [spec for spec in plan_fleet(fleet, PlanOptions(sim=True)) if spec.name != "monitor"]

@@ -24,7 +24,7 @@ def node_rows() -> list[Row]:
     if importlib.util.find_spec("rclpy") is None:
         return []
     from robomarl.hardware_configs.fleet import load_fleet
-    from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
     from robomarl.ros_nodes.operator.rehearsal import bring_up
 
     fleet = load_fleet("local_4")

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.up import LAST_DOMAIN
+from robomarl.config import Range
+
 FILTERS = {"c": "filter in C", "numpy": "filter in Python"}
 """What the safety filter of a robot runs in, for people."""
 
@@ -32,6 +35,11 @@ class Args:
     """rollback: also of robots that take signed bundles only, to a smaller counter than what they have had."""
     wheels: Path | None = None
     """setup: folder of wheels to install from, for robots without a way to a package index."""
+    domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
+    """setup: ROS domain of the robots' nodes; by default what each robot's environment says."""
+    secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """setup: SROS2. Every node gets an enclave that permits what it uses and nothing else; nodes don't start without.
+    The robots' ROS needs a middleware with DDS security: distributions have one, the wheels have none."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -59,11 +67,26 @@ def set_up(args: Args, fleet: Any) -> dict[str, Any]:
     from robomarl.cli.progress import robot_lines
     from robomarl.fleet.install import setup
 
+    network = network_of(args, fleet)
     with robot_lines([robot.name for robot in fleet.robots], setup.STEPS) as watch:
-        found = setup.set_up(fleet, args.wheels, watch, args.dry_run)
+        found = setup.set_up(fleet, args.wheels, watch, args.dry_run, network)
     for r in found:
         print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {r.reason}")
     return {"ok": all(r.ok for r in found), "robots": [asdict(r) for r in found]}
+
+
+def network_of(args: Args, fleet: Any) -> Any:
+    """Domain and enclaves that robots are set up with; the enclaves are made here, but for a dry run."""
+    from robomarl.fleet.install.systemd_unit import Network
+    from robomarl.ros_nodes.io.keystore import keystore_of
+    from robomarl.ros_nodes.operator.rights import rights_of
+
+    if not args.secure or args.dry_run:
+        return Network(args.domain_id)
+    keystore, rights = keystore_of(fleet.name), rights_of(fleet)
+    keystore.write(rights, args.domain_id or 0)
+    print(f"{keystore.folder}: {len(rights)} enclaves for domain {args.domain_id or 0}; its private folder stays here.")
+    return Network(args.domain_id or 0, keystore)
 
 
 def report(reports: Sequence[Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Start a fleet's ROS 2 nodes: the same as the launch file, where `ros2 launch` is not installed."""
 
 import sys
-import time
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +12,9 @@ from robomarl.config import Natural, NonNegative, Range
 
 LAST_DOMAIN = 232
 """Of DDS, whose ports are numbered by the domain."""
+
+STAYING = ("robots", "no_policies", "no_monitor", "namespace", "params_file", "use_sim_time", "log_level", "secure")
+"""Options that are for staying up only."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,22 @@ class Args:
     """With --mission: ROBOT@SECONDS, end that robot's policy node so long after the take-over."""
     ground: bool = False
     """Simulated robots start on the ground and take off to the hand-over altitude of the scenario or fleet file."""
+    robots: tuple[str, ...] = ()
+    """With --flights 0: start the policy nodes of these only; by default of the whole fleet."""
+    no_policies: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """With --flights 0: start no policy nodes; robots that systemd starts have theirs. Monitor and recorder remain."""
+    no_monitor: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """With --flights 0: start no monitor; one machine of a team has it."""
+    namespace: str = ""
+    """With --flights 0: above the robots' own namespaces."""
+    params_file: str = ""
+    """With --flights 0: ROS parameter file that all nodes read first."""
+    use_sim_time: bool = False
+    """With --flights 0: take the time from /clock."""
+    log_level: str = "info"
+    """With --flights 0: of all nodes."""
+    secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """With --flights 0: nodes have the enclaves that `robomarl fleet setup --secure` made, and don't start without."""
     record: str = ""
     """Folder for the recording (MCAP, rosbag2), which must not exist yet; by default runs/field/FLEET_DATE_TIME."""
     no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -76,6 +94,9 @@ def run(args: Args) -> dict[str, Any]:
     if (args.flights or args.mission) and not args.sim:
         word = "--flights" if args.flights else "--mission"
         raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
+    judged = "--flights" if args.flights else "--mission" if args.mission else ""
+    if judged and (given := [name for name in STAYING if getattr(args, name) != getattr(Args, name)]):
+        raise UserError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
     if args.lose and not args.mission:
         raise UserError("--lose needs --mission.")
     if args.mission:
@@ -92,12 +113,13 @@ def recording(args: Args, fleet: str) -> str:
         UserError: there is to be one, and what writes it is not installed.
     """
     from robomarl.config import UserError
+    from robomarl.ros_nodes.operator.plan_options import new_recording
 
     if args.no_record:
         return ""
     if find_spec("mcap") is None:
         raise UserError("mcap is not installed; run: pip install 'robomarl[ros]', or fly unrecorded with --no-record.")
-    return args.record or str(Path("runs", "field", f"{fleet}_{time.strftime('%Y%m%d_%H%M%S')}"))
+    return args.record or new_recording(fleet)
 
 
 def fly(fleet: Any, args: Args) -> dict[str, Any]:
@@ -176,7 +198,7 @@ def mission_line(result: Any) -> str:
 
 def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
     """Configure all robots, activate them if asked to, and relay logs until Ctrl-C."""
-    from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
     from robomarl.ros_nodes.operator.rehearsal import stay_up
 
     plan = PlanOptions(
@@ -190,8 +212,31 @@ def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
         ground=args.ground,
         seed=args.seed,
         log_dir=str(args.out.absolute()),
+        robots=args.robots,
+        policies=not args.no_policies,
+        monitor=not args.no_monitor,
+        namespace=args.namespace,
+        params_file=args.params_file,
+        use_sim_time=args.use_sim_time,
+        log_level=args.log_level,
+        keystore=enclaves_of(fleet.name) if args.secure else "",
     )
     return stay_up(fleet, plan, args.domain_id, relay, args.duration)
+
+
+def enclaves_of(fleet: str) -> str:
+    """Folder of the operator's keystore of a fleet.
+
+    Raises:
+        UserError: it was not made.
+    """
+    from robomarl.config import UserError
+    from robomarl.ros_nodes.io.keystore import keystore_of
+
+    folder = keystore_of(fleet).folder
+    if not (folder / "enclaves").is_dir():
+        raise UserError(f"{folder}: has no enclaves; make them with `robomarl fleet setup {fleet} --secure`.")
+    return str(folder.absolute())
 
 
 def line_of(figures: Any) -> str:

@@ -1,9 +1,10 @@
 """`monitor_node`: the operator's hand on the team. One for each team.
 
 - `emergency_stop`: says ten times a second whether the E-stop is pressed. Robots that don't hear it land.
-- services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, activate, hold, land, stop, reset, estop.
-  `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` asks nobody unless all are
-  READY, in HOLD or fly already, and if one refuses then the others land (those from HOLD hold) again.
+- services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, prepare, activate, hold, land, stop, reset,
+  estop. `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` has two phases: nobody moves
+  unless all have said within `PREPARE_S` that they would, and if one fails then all the same, the others land (those
+  from HOLD hold) again.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
 A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
@@ -46,6 +47,9 @@ WAITS = {State.READY: Order.LAND, State.HOLD: Order.HOLD}
 """Who can be activated, and what ends it when another one can not."""
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
+PREPARE_S = 2.0
+"""So long all have to say that they are ready to go."""
+NO_ANSWER = "does not answer"
 
 
 class MonitorNode(Node):
@@ -153,22 +157,35 @@ class MonitorNode(Node):
         return response
 
     async def _activate(self) -> dict[str, str]:
-        """All or none, of those who do not fly yet: whoever began to when another one refused is told to end it."""
+        """All or none, of those who do not fly yet.
+
+        First all say that they would go; then all go. Whoever has begun when another one fails is told to end it, and
+        so is who did not answer: the order may still be on its way.
+        """
         await wait_until(self, lambda: not self._not_ready(), READY_S, self._orders)
         if refused := self._not_ready():
             return refused
         before = self._states()
         asked = [name for name, state in before.items() if state in WAITS]
-        refused = await self._ask(Order.ACTIVATE, asked)
-        if not refused or len(refused) == len(asked):
+        if refused := await self._ask(Order.PREPARE, asked, PREPARE_S):
             return refused
-        begun = [name for name in asked if name not in refused]
-        ends = {order: [n for n in begun if before[n] is state] for state, order in WAITS.items()}
-        for order, names in ends.items():
-            if names:
-                self.get_logger().error(f"{order} for {', '.join(names)}: not all were activated.")
-                refused |= {name: f"{order}: {why}" for name, why in (await self._ask(order, names)).items()}
-        return refused
+        refused = await self._ask(Order.ACTIVATE, asked)
+        return refused and refused | await self._call_off(before, asked, refused)
+
+    async def _call_off(
+        self, before: dict[str, State | None], asked: Sequence[str], refused: dict[str, str]
+    ) -> dict[str, str]:
+        """Back to where they were, for all but those who refused; says who can't."""
+        failed: dict[str, str] = {}
+        for state, order in WAITS.items():
+            those = [name for name in asked if before[name] is state]
+            begun = [name for name in those if name not in refused]
+            for name in [name for name in those if refused.get(name) == NO_ANSWER]:
+                self._asked[name, order].call_async(Trigger.Request())
+            if begun:
+                self.get_logger().error(f"{order} for {', '.join(begun)}: not all were activated.")
+                failed |= {name: f"{order}: {why}" for name, why in (await self._ask(order, begun)).items()}
+        return failed
 
     def _states(self) -> dict[str, State | None]:
         self._listen()
@@ -185,7 +202,7 @@ class MonitorNode(Node):
             if state not in WAITS and state not in JOINED
         }
 
-    async def _ask(self, order: Order, names: Sequence[str]) -> dict[str, str]:
+    async def _ask(self, order: Order, names: Sequence[str], limit_s: float = ANSWER_S) -> dict[str, str]:
         """Ask each robot as soon as its service is there: one that is heard, or any by a young monitor, may be late."""
         clients, now = {name: self._asked[name, order] for name in names}, time.monotonic()
         states, young = self._table.states(now), now - self._began_s < YOUNG_S
@@ -197,11 +214,11 @@ class MonitorNode(Node):
                 answers[name] = clients[name].call_async(Trigger.Request())
             return all(name in answers and answers[name].done() for name in expected)
 
-        await wait_until(self, answered, ANSWER_S, self._orders)
+        await wait_until(self, answered, limit_s, self._orders)
         results = {name: answer.result() if answer.done() else None for name, answer in answers.items()}
         for answer in answers.values():
             answer.cancel()
-        refused = {name: "does not answer" for name in clients if results.get(name) is None}
+        refused = {name: NO_ANSWER for name in clients if results.get(name) is None}
         return refused | {name: r.message for name, r in results.items() if r is not None and not r.success}
 
 

@@ -171,6 +171,8 @@ class PolicyNode(LifecycleNode):
         """An operator asks for something."""
         response.message = self._obey(order) if self._configured else "is not configured"
         response.success = not response.message
+        if order is Order.PREPARE:  # the monitor says what comes of it
+            return response
         if response.message:
             self.get_logger().error(f"{order} refused: {response.message}.")
         else:
@@ -184,13 +186,18 @@ class PolicyNode(LifecycleNode):
         if order is Order.ACTIVATE and not self._is_active:
             self.trigger_activate()
             return self._refusal
-        refusal = "" if order is not Order.ARM else self._robot_folder.problem()
-        refusal = refusal or "; ".join(map(str, self._radio.rivals() if order is Order.ARM else ()))
-        refusal = refusal or self._autopilot.order(order, now)
+        refusal = self._hindrance(order) or self._autopilot.order(order, now)
         self._changed()
         if self._fatal and order is Order.RESET and not refusal:
             self._begin()
         return refusal
+
+    def _hindrance(self, order: Order) -> str:
+        """What stands against arming and moving beside the autopilot's own conditions."""
+        if order not in (Order.ARM, Order.PREPARE):
+            return ""
+        rivals = [*self._radio.doubles(), *self._radio.rivals()] if order is Order.PREPARE else self._radio.rivals()
+        return self._robot_folder.problem() or "; ".join(map(str, rivals))
 
     def _died(self, error: BaseException) -> None:
         """A tick raised what nobody expected: without commands the vehicle looks after itself.

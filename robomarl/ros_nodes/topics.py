@@ -49,7 +49,8 @@ STATE_AND_PLAN = Topic(
 COMMAND = Topic(
     "command", "trajectory_msgs/msg/MultiDOFJointTrajectory", True, False, 1, "policy rate while active", "map",
     "acceleration (`accelerations[0].linear`) and yaw rate (`velocities[0].angular.z`), filtered (REP-147); under a "
-    "load roll and pitch rate (`velocities[0].angular.x`, `.y`) instead",
+    "load roll and pitch rate (`velocities[0].angular.x`, `.y`) instead; free fall at the end of a landing: "
+    "stop the motors",
 )  # fmt: skip
 GOAL = Topic(
     "goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",

@@ -12,12 +12,13 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
-ARGUMENTS = {"fleet": "lift_4", "sim": "true", "ground": "true"}
+from robomarl.ros_nodes.operator.launch_plan import REHEARSALS
 
 
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` calls."""
-    declared = [DeclareLaunchArgument(name, default_value=value) for name, value in ARGUMENTS.items()]
+    arguments = REHEARSALS[Path(__file__).name.removesuffix(".launch.py")]
+    declared = [DeclareLaunchArgument(name, default_value=value) for name, value in arguments.items()]
     source = PythonLaunchDescriptionSource(str(Path(__file__).with_name("field_test.launch.py")))
-    given = [(name, LaunchConfiguration(name)) for name in ARGUMENTS]
+    given = [(name, LaunchConfiguration(name)) for name in arguments]
     return LaunchDescription([*declared, IncludeLaunchDescription(source, launch_arguments=given)])

@@ -19,6 +19,7 @@ from robomarl.fleet.install import setup, wheels
 from robomarl.fleet.install.systemd_unit import start_script, unit_file
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes.io.keystore import FILES
 from tests.fleet.sshd import serve
 
 OWN = ("robomarl", "__editable__", "pip", "setuptools", "jax", "flax", "brax", "mujoco", "torch", "_", "distutils")
@@ -63,14 +64,18 @@ def of_one(file: Path) -> Path:
 PATH = f"{Path(getattr(sys, '_base_executable', sys.executable)).parent}:/usr/bin:/bin"
 
 
-def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, lock: Path, tmp_path: Path, capsys):
+def test_a_bare_robot_is_set_up_and_flashed(
+    bundles, borrowed: Path, lock: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ROBOMARL_KEYS", str(tmp_path / "keys"))
     with serve(tmp_path / "sshd", PYTHONPATH=str(borrowed), PIP_NO_INDEX="1", PATH=PATH) as server:
         file, figures = fleet_file(tmp_path, server.config), tmp_path / "figures.json"
         of_one(file)
         assert main(["fleet", "status", str(file)]) == 1
         assert "run `robomarl fleet setup`" in capsys.readouterr().out
         assert main(["fleet", "setup", str(file), "--dry-run"]) == 0 and not (tmp_path / "r0/venv").exists()
-        assert main(["fleet", "setup", str(file), "--json", str(figures)]) == 0, capsys.readouterr().out
+        secure = ["--secure", "--domain-id", "43"]
+        assert main(["fleet", "setup", str(file), *secure, "--json", str(figures)]) == 0, capsys.readouterr().out
         (said,) = json.loads(figures.read_text())["robots"]
         in_c = wheels.zig() is not None and platform.machine() in wheels.PROCESSORS
         assert said["filter"] == ("c" if in_c else "numpy")
@@ -94,6 +99,21 @@ def test_a_bare_robot_is_set_up_and_flashed(bundles, borrowed: Path, lock: Path,
         reports = flash.flash(bundles[0], connect_all(load_fleet(str(file)), tmp_path))
         assert all(r.ok and r.current == bundles[0].id for r in reports), reports
     assert subprocess.run(["bash", "-n", tmp_path / "r0/policy_node.sh"]).returncode == 0
+    assert_has_its_own_enclaves(tmp_path / "r0", tmp_path / "keys")
+
+
+def assert_has_its_own_enclaves(robot: Path, keys: Path) -> None:
+    """They are in its folder, for nobody else to read; who signed them is not; the script exports them."""
+    found = {path.relative_to(robot / "keystore").as_posix() for path in (robot / "keystore").rglob("*.*")}
+    assert found == {f"enclaves/robot_0/{node}/{name}" for node in ("policy_node", "vehicle") for name in FILES}
+    assert not [path for path in (robot / "keystore").rglob("*") if path.stat().st_mode & 0o077]
+    (authority,) = keys.rglob("ca.key.pem")
+    assert not [path for path in robot.rglob("*.pem") if path.read_bytes() == authority.read_bytes()]
+    script = (robot / "policy_node.sh").read_text()
+    exports = {"ROS_SECURITY_KEYSTORE": f"{robot}/keystore", "ROS_SECURITY_ENABLE": "true", "ROS_DOMAIN_ID": "43"}
+    exports["ROS_SECURITY_STRATEGY"] = "Enforce"
+    assert all(f"export {name}={value}\n" in script for name, value in exports.items())
+    assert "--enclave /robot_0/policy_node" in script
 
 
 def test_what_a_robot_says_of_its_processor_is_no_text_for_the_terminal(tmp_path: Path, capsys):

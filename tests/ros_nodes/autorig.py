@@ -4,11 +4,12 @@ import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
-from robomarl.ros_nodes.robot.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
+from robomarl.ros_nodes.robot.patience import Patience
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.robot.tick_record import Timing

@@ -20,7 +20,9 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox
 from robomarl.ros_nodes.io.processes import child_environment
 from robomarl.ros_nodes.operator.console import CONFIGURE, DEACTIVATE
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, plan_fleet
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import Team, bring_up
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.state_machine import Order, State

@@ -1,20 +1,31 @@
 """The launch files: the field test's is thin over the fleet plan, every scenario's over that one."""
 
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from robomarl.cli.up import Args
 from robomarl.config import UserError
 from robomarl.domains.soccer.scenario import is_soccer, load_soccer
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.io.environment import environment
+from robomarl.ros_nodes.io.processes import PARENT_ENV
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.launch_plan import LEFT_OUT, REHEARSALS, arguments, launch_plan
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.sim.scenario import load_scenario, scenario_names
+
+BAG = str(Path("bag").absolute())
 
 
 @pytest.fixture
@@ -88,19 +99,20 @@ def launched(launch_file: ModuleType, **given: str) -> tuple[list[Recorded], lis
     )
 
 
-def as_spec(node: Recorded) -> SimpleNamespace:
-    return SimpleNamespace(**node.kwargs, lifecycle=node.kind == "LifecycleNode")
-
-
-def same(spec: NodeSpec, node: SimpleNamespace) -> bool:
-    files = [p for p in node.parameters if isinstance(p, str)]
-    return (
-        (spec.executable, spec.name, spec.namespace) == (node.executable, node.name, node.namespace)
-        and (spec.lifecycle, [spec.params_file] if spec.params_file else []) == (node.lifecycle, files)
-        and node.parameters[-1] == spec.parameters
-        and node.ros_arguments == ["--log-level", spec.log_level]
-        and node.respawn == spec.respawn
-    )
+def given_to(spec: NodeSpec) -> dict[str, Any]:
+    """All that a launch file has to tell the node's action, no more and no less."""
+    return {
+        "package": "robomarl",
+        "executable": spec.executable,
+        "name": spec.name,
+        "namespace": spec.namespace,
+        "parameters": [*([spec.params_file] if spec.params_file else []), spec.parameters],
+        "remappings": list(spec.remaps),
+        "ros_arguments": ["--log-level", spec.log_level],
+        "output": "screen",
+        "respawn": spec.respawn,
+        "respawn_delay": spec.respawn_s,
+    }
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,7 @@ def same(spec: NodeSpec, node: SimpleNamespace) -> bool:
         ({"record": "false", "monitor": "false", "goals": "false"}, PlanOptions(monitor=False)),
         (
             {"sim": "true", "bundle": "swap_4", "namespace": "lab", "record_dir": "bag", "autostart": "True"},
-            PlanOptions(sim=True, bundle="swap_4", namespace="lab", record="bag", autostart=True, tell_goals=True),
+            PlanOptions(sim=True, bundle="swap_4", namespace="lab", record=BAG, autostart=True, tell_goals=True),
         ),
         (
             {"record": "false", "robots": "robot_1,robot_3", "params_file": "p.yaml", "log_level": "debug",
@@ -125,10 +137,78 @@ def test_the_launch_file_starts_what_the_plan_says(
 ):
     nodes, others = launched(launch_file, fleet="local_4", **given)
     specs = plan_fleet(fleet, options)
-    assert len(nodes) == len(specs)
-    assert all(same(spec, as_spec(node)) for spec, node in zip(specs, nodes, strict=True))
+    assert [node.kwargs for node in nodes] == [given_to(spec) for spec in specs]
+    assert not any(node.args for node in nodes)
+    assert [node.kind == "LifecycleNode" for node in nodes] == [spec.lifecycle for spec in specs]
     variables = {a.args[0]: a.args[1] for a in others if a.kind == "SetEnvironmentVariable"}
-    assert variables == environment(options.sim)
+    assert variables == environment(options.sim, options.domain_id) | {PARENT_ENV: str(os.getpid())}
+
+
+def test_the_environment_is_set_before_the_first_node(launch_file: ModuleType):
+    """Who configures the nodes has to be in their domain."""
+    described = launch_file.generate_launch_description().args[0]
+    arguments_of = {a.args[0]: a.kwargs["default_value"] for a in described if a.kind == "DeclareLaunchArgument"}
+    made = described[-1].kwargs["function"]({**arguments_of, "fleet": "local_4", "domain_id": "7"})
+    kinds = [action.kind for action in made]
+    assert len(kinds) - kinds[::-1].index("SetEnvironmentVariable") <= kinds.index("RegisterEventHandler")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("sim", "maybe", "sim:=maybe must be true or false"),
+        ("goals", "", "goals:= must be true or false"),
+        ("seed", "first", "seed:=first must be a whole number"),
+        ("domain_id", "x", "domain_id:=x must be a whole number"),
+        ("domain_id", "102", "must be from 0 to 101"),
+        ("robots", "robot_9", "has no robot 'robot_9'"),
+    ],
+)
+def test_an_argument_that_is_none_is_one_sentence(name: str, text: str, words: str):
+    given = {name: argument.default or "" for name, argument in arguments().items()}
+    with pytest.raises(UserError, match=re.escape(words)):
+        launch_plan({**given, "fleet": "local_4", name: text})
+
+
+def test_up_and_the_launch_files_give_every_option_of_the_plan():
+    options = {field.name for field in fields(PlanOptions)}
+    assert {*arguments(), *LEFT_OUT} >= (options - {"tell_goals"}) | {"goals"}
+    words = {"match_s": "duration", "log_dir": "out", "keystore": "secure", "policies": "no_policies",
+             "monitor": "no_monitor"}  # fmt: skip
+    assert {words.get(name, name) for name in options - {"tell_goals"}} <= {field.name for field in fields(Args)}
+
+
+def test_rehearsals_give_arguments_that_there_are():
+    assert all(set(given) <= set(arguments()) for given in REHEARSALS.values())
+    for given in REHEARSALS.values():
+        plan = launch_plan({name: argument.default or "" for name, argument in arguments().items()} | given)
+        assert [spec.name for spec in plan.nodes][-1] == "recorder"
+
+
+@pytest.mark.ros
+@pytest.mark.skipif(importlib.util.find_spec("launch_ros") is None, reason="ROS's own launch is on no package index")
+def test_ros_launch_brings_a_rehearsal_to_ready_and_takes_it_down(root: Path, goto_bundle: Path, tmp_path: Path):
+    """The real `launch`: robots become READY by themselves; when it ends, by whatever signal, so do all nodes."""
+    from robomarl.ros_nodes.io.processes import child_environment, claimed_domain
+    from robomarl.ros_nodes.operator.console import open_console
+    from robomarl.ros_nodes.robot.state_machine import Order
+
+    robots, file = tuple(f"robot_{k}" for k in range(4)), root / "ros_nodes" / "launch" / "swap_4.launch.py"
+    with claimed_domain(None) as domain:
+        shared = environment(True, domain)
+        words = ["ros2", "launch", str(file), f"bundle:={goto_bundle}", f"root:={tmp_path}", f"domain_id:={domain}"]
+        process = subprocess.Popen([*words, f"record_dir:={tmp_path / 'bag'}"], env=child_environment(shared))
+        try:
+            with open_console(robots, shared) as console:
+                console.wait_for_nodes(60)
+                console.wait_until_ready(robots, 60)
+                for order in (Order.ARM, Order.ACTIVATE, Order.LAND):
+                    assert console.order(order, ["all"]) == {"all": ""}
+                process.kill()
+                console.wait(lambda: len(console._node.get_node_names()) == 1, 40, "all nodes to end")
+        finally:
+            process.kill()
+            process.wait()
 
 
 FIELDED = [name for name in scenario_names() if re.fullmatch(r"(swap|goto|lift)_\d+|soccer_(2v2|3v3)", name)]
@@ -146,7 +226,8 @@ def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypa
     module = loaded(root, monkeypatch, f"{name}.launch.py", names)
     *declared, included = module.generate_launch_description().args[0]
     assert included.args[0].args[0] == str(root / "ros_nodes" / "launch" / "field_test.launch.py")
-    fleet = load_fleet(module.ARGUMENTS["fleet"])
+    fleet = load_fleet(REHEARSALS[name]["fleet"])
+    assert {action.args[0]: action.kwargs["default_value"] for action in declared} == REHEARSALS[name]
     scenario = load_soccer(name) if is_soccer(name) else load_scenario(name)
     assert (fleet.scenario, fleet.team_size, fleet.vehicle) == (name, scenario.count, scenario.vehicle)
     assert [given[0] for given in included.kwargs["launch_arguments"]] == [action.args[0] for action in declared]

@@ -22,7 +22,7 @@ from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.operator.console import ACTIVATE, DEACTIVATE
-from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import Flight, Team, bring_up
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Estimate

@@ -1,5 +1,6 @@
 """What an operator relies on: a rehearsal that becomes READY by itself, one monitor, orders to all that are whole."""
 
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,15 +12,21 @@ pytest.importorskip("mujoco")
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.node_base import Mailbox
 from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.operator.console import open_console
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import bring_up
-from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.decision import Held
+from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
 from robomarl.view import Goal
 from tests.ros_nodes.faultrig import ROBOTS, FaultRig, write_files
+from tests.ros_nodes.truth import truth_to
 
 pytestmark = pytest.mark.ros
 
@@ -82,14 +89,49 @@ def test_orders_to_all_follow_each_other_at_once(rehearsal: FaultRig):
     assert said.count("is not armed") == len(ROBOTS)
 
 
-def test_if_one_refuses_the_others_do_not_fly_on(rehearsal: FaultRig):
+def test_if_one_refuses_nobody_flies(rehearsal: FaultRig):
     rehearsal.order(Order.STOP, "all")
     rehearsal.order(Order.RESET, "all")
     rehearsal.console.wait_until_ready(ROBOTS, 30)
     assert rehearsal.order(Order.ARM, "right") == ""
+    rehearsal.forget()
     assert rehearsal.order(Order.ACTIVATE, "all") == "left: is not armed; an operator has to arm it first"
-    rehearsal.wait_for_line("land for right: not all were activated")
-    rehearsal.wait_for_words("/right/policy_node", "(land was ordered)")
+    rehearsal.wait_for_rows("right", lambda row: row["state"] == State.READY, 10)
+    assert not {row["state"] for row in rehearsal.rows["right"]} & MOVING
+
+
+def test_if_one_does_not_answer_nobody_flies(rehearsal: FaultRig):
+    """Its process stands still; the monitor has just heard that it is READY."""
+    rehearsal.order(Order.STOP, "all")
+    rehearsal.order(Order.RESET, "all")
+    rehearsal.console.wait_until_ready(ROBOTS, 30)
+    assert rehearsal.order(Order.ARM, "all") == ""
+    rehearsal.send(signal.SIGSTOP, "/left/policy_node")
+    begin_s = time.monotonic()
+    try:
+        said = rehearsal.order(Order.ACTIVATE, "all")
+    finally:
+        rehearsal.send(signal.SIGCONT, "/left/policy_node")
+    assert "left: does not answer" in said
+    assert time.monotonic() - begin_s < 3.0
+    rehearsal.console.wait_until_ready(ROBOTS, 30)
+    assert not {row["state"] for name in ROBOTS for row in rehearsal.rows[name]} & MOVING
+
+
+def test_a_landing_ends_on_the_ground_with_its_motors_told_to_stop(rehearsal: FaultRig):
+    """What the simulator's truth says when the robots fall silent; the vehicles do nothing of their own then."""
+    truth = Mailbox(rehearsal.node, topics.TRUTH, "/sim/truth", truth_to, depth=1)
+    rehearsal.console.reset()
+    fly(rehearsal)
+    assert rehearsal.order(Order.LAND, "all") == ""
+    rehearsal.wait_for_state(State.STOP, *ROBOTS)
+    (found, _), radius_m = truth.latest(), load_vehicle("crazyflie_21").body.radius_m
+    assert found.pos_m[:, 2] == pytest.approx([radius_m] * 2, abs=0.01)
+    assert abs(found.vel_m_s).max() < 0.05
+    for name in ROBOTS:
+        reasons = [row["reason"] for row in rehearsal.rows[name] if row["state"] == State.LAND]
+        assert reasons.count(Held.LANDED) >= 5
+        assert reasons[-1] == Held.LANDED
 
 
 def test_of_four_monitors_that_start_at_once_one_stays():

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from robomarl.config import UserError
+from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import child_environment, claimed_domain
 from robomarl.ros_nodes.io.security import WITH_SECURITY, check_security, is_enforced
-from robomarl.ros_nodes.operator.fleet_plan import environment
 
 ENFORCED = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
 

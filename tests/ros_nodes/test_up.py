@@ -96,3 +96,37 @@ def test_without_a_bundle_it_says_so_and_leaves_nothing_behind(pair: str, capsys
     said = errors(capsys, pair, "--sim", "mujoco", "--flights", "1", "--root", str(Path(pair).parent))
     assert "was not configured" in said, said
     assert "no bundle is flashed; run robomarl flash" in said
+
+
+@pytest.mark.ros
+def test_who_ends_by_itself_while_it_stays_up_is_started_again_and_configured(pair: str, goto_bundle: Path):
+    """A killed policy node and a killed monitor come back; the killed simulator ends all."""
+    pytest.importorskip("rclpy")
+    pytest.importorskip("mujoco")
+    from contextlib import suppress
+
+    from robomarl.hardware_configs.fleet import load_fleet
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
+    from robomarl.ros_nodes.operator.rehearsal import bring_up
+
+    plan = PlanOptions(bundle=str(goto_bundle), sim=True, tell_goals=True)
+    with bring_up(load_fleet(pair), plan, None, lambda name, line: None) as team, team.respawning():
+        team.configure()
+        console, running = team.console, team.processes.running
+        console.wait_until_ready(("one", "two"), 30)
+        before = {name: running[name].popen for name in ("/one/policy_node", "/monitor")}
+        for popen in before.values():
+            popen.kill()
+        console.wait(lambda: all(running[n].popen is not popen for n, popen in before.items()), 15, "new processes")
+
+        def ready() -> bool:
+            team.configure_again()
+            with suppress(UserError):
+                console.wait_until_ready(("one", "two"), 1.0)
+                return True
+            return False
+
+        console.wait(ready, 60, "READY again")
+        running["/sim"].popen.kill()
+        with pytest.raises(UserError, match="/sim ended with status -9"):
+            console.wait(lambda: False, 10, "nothing")

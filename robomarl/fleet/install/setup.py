@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.fleet.install.systemd_unit import start_script, unit_file, unit_name
+from robomarl.fleet.install.systemd_unit import KEYSTORE, Network, start_script, unit_file, unit_name
 from robomarl.fleet.install.wheels import LOCK, Shelf, why_in_python
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.transport import SshTransport, ssh_command
@@ -53,6 +53,7 @@ $pip --force-reinstall --no-deps --no-index setup/{wheel}  # also where the vers
 cp setup/{unit} setup/policy_node.sh .
 chmod 755 policy_node.sh
 if [ -f setup/vehicle.yaml ]; then cp setup/vehicle.yaml .; fi
+if [ -d setup/{keystore} ]; then rm -rf {keystore}; mv setup/{keystore} .; chmod -R go= {keystore}; fi
 rm -rf setup
 """
 
@@ -78,6 +79,7 @@ def set_up(
     wheels: Path | None = None,
     watch: Callable[[str, str], None] = lambda name, step: None,
     dry_run: bool = False,
+    network: Network = Network(),  # noqa: B008
 ) -> list[SetupReport]:
     """Put robomarl on all robots at once.
 
@@ -87,6 +89,7 @@ def set_up(
             that is built here.
         watch: is told a robot's name and the step that it begins.
         dry_run: only look whether it would work.
+        network: domain and enclaves of the robots' nodes.
     """
     with tempfile.TemporaryDirectory() as temporary:
         shelf = Shelf(wheels, Path(temporary))
@@ -94,7 +97,7 @@ def set_up(
         def one(robot: RobotConfig) -> SetupReport:
             start = time.perf_counter()
             try:
-                report = _set_up_one(fleet, robot, None if dry_run else shelf, watch)
+                report = _set_up_one(fleet, robot, None if dry_run else shelf, watch, network)
             except UserError as error:
                 watch(robot.name, "failed")
                 report = SetupReport(robot.name, False, reason=str(error))
@@ -105,7 +108,7 @@ def set_up(
 
 
 def _set_up_one(
-    fleet: Fleet, robot: RobotConfig, shelf: Shelf | None, watch: Callable[[str, str], None]
+    fleet: Fleet, robot: RobotConfig, shelf: Shelf | None, watch: Callable[[str, str], None], network: Network
 ) -> SetupReport:
     """Set one robot up; without a shelf, only look."""
     if not robot.host:
@@ -123,10 +126,11 @@ def _set_up_one(
     files, unit = shelf.files(machine), unit_name(robot)
     there = replace(robot, folder=place)
     watch(robot.name, "send")
-    _run(fleet, robot, UNPACK.format(folder=folder), _packed(fleet, there, user, files), 120.0)
+    content = {file.name: file.read_bytes() for file in (*files, LOCK)} | network.files(robot.name)
+    _run(fleet, robot, UNPACK.format(folder=folder), _packed(fleet, there, user, content, network), 120.0)
     watch(robot.name, "install")
     options = "--no-index --find-links setup" if shelf.given is not None else ""
-    names = {"unit": unit, "lock": LOCK.name, "wheel": shlex.quote(files[-1].name)}
+    names = {"unit": unit, "lock": LOCK.name, "wheel": shlex.quote(files[-1].name), "keystore": KEYSTORE}
     _run(fleet, robot, INSTALL.format(folder=folder, python=base, options=options, **names), within_s=INSTALL_S)
     watch(robot.name, "check")
     facts = _introduce(fleet, robot)
@@ -155,20 +159,19 @@ def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
         there.close()
 
 
-def _packed(fleet: Fleet, robot: RobotConfig, user: str, files: list[Path]) -> bytes:
-    """A tar file with all that goes into the robot's folder."""
-    content = {file.name: file.read_bytes() for file in (*files, LOCK)}
+def _packed(fleet: Fleet, robot: RobotConfig, user: str, content: dict[str, bytes], network: Network) -> bytes:
+    """A tar file with all that goes into the robot's folder; `content`: what is there already, by name."""
     vehicle = Path(fleet.vehicle)
     if vehicle.suffix in (".yaml", ".yml"):
         content["vehicle.yaml"] = vehicle.read_bytes()
         fleet = replace(fleet, vehicle=f"{robot.folder}/vehicle.yaml")
-    content["policy_node.sh"] = start_script(fleet, robot).encode()
+    content["policy_node.sh"] = start_script(fleet, robot, network).encode()
     content[unit_name(robot)] = unit_file(fleet, robot, user).encode()
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for name, data in content.items():
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o644
+            entry.size, entry.mode = len(data), 0o600 if name.startswith(KEYSTORE) else 0o644
             archive.addfile(entry, io.BytesIO(data))
     return stream.getvalue()
 

@@ -2,23 +2,47 @@
 
 import re
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import FOLDER, Fleet, RobotConfig
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, plan_fleet
+from robomarl.ros_nodes.io.keystore import Keystore
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.ros_nodes.operator.rights import VEHICLE
 
+KEYSTORE = "keystore"
+"""Folder of a robot's own enclaves, in its folder."""
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*[$]?")
 
 
-def start_script(fleet: Fleet, robot: RobotConfig) -> str:
+@dataclass(frozen=True)
+class Network:
+    """What robots are told of the network that they are on."""
+
+    domain_id: int | None = None
+    """ROS domain; None: whatever the robot's environment says."""
+    keystore: Keystore | None = None
+    """The operator's, with the enclaves of the team; None: an open network."""
+
+    def files(self, robot: str) -> dict[str, bytes]:
+        """The robot's share of the keystore by path in its folder: its own enclaves, and nobody's who signs."""
+        if self.keystore is None:
+            return {}
+        found = self.keystore.files([f"/{robot}/policy_node", f"/{robot}/{VEHICLE}"])
+        return {f"{KEYSTORE}/{path}": data for path, data in found.items()}
+
+
+def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network()) -> str:  # noqa: B008
     """A shell script that becomes the policy node, with ROS 2 from wherever the robot has it.
 
     Args:
         fleet: the team.
         robot: with its absolute folder, as it is on the robot.
+        network: domain and enclaves.
     """
-    spec = _spec(fleet, robot)
+    spec = _spec(fleet, robot, network)
     words = [f"{robot.folder}/venv/bin/python", "-m", spec.module, *spec.arguments()]
     lines = [
         "#!/bin/bash",
@@ -57,6 +81,7 @@ WorkingDirectory={folder}
 ExecStart=/bin/bash "{folder}/policy_node.sh"
 Restart=on-failure
 RestartSec=2
+Nice=-10
 TimeoutStopSec=5
 
 [Install]
@@ -69,6 +94,8 @@ def unit_name(robot: RobotConfig) -> str:
     return f"robomarl-{robot.name}.service"
 
 
-def _spec(fleet: Fleet, robot: RobotConfig) -> NodeSpec:
+def _spec(fleet: Fleet, robot: RobotConfig, network: Network) -> NodeSpec:
     team = tuple(robot if r.name == robot.name else r for r in fleet.robots)
-    return plan_fleet(replace(fleet, robots=team), PlanOptions(robots=(robot.name,)))[0]
+    keystore = f"{robot.folder}/{KEYSTORE}" if network.keystore else ""
+    options = PlanOptions(robots=(robot.name,), domain_id=network.domain_id, keystore=keystore)
+    return plan_fleet(replace(fleet, robots=team), options)[0]

@@ -286,7 +286,7 @@ def die_with_parent() -> None:
     if not parent or not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != int(parent):  # it was gone before we asked
+    if os.getppid() != int(parent) and not Path("/proc", parent).exists():  # it was gone before we asked
         os.kill(os.getpid(), signal.SIGTERM)
 
 

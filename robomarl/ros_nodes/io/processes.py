@@ -15,7 +15,8 @@ from typing import IO
 
 import robomarl
 from robomarl.config import UserError
-from robomarl.ros_nodes.operator.fleet_plan import MAX_DOMAIN, NodeSpec
+from robomarl.ros_nodes.io.environment import MAX_DOMAIN
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 
 PARENT_ENV = "ROBOMARL_PARENT"
 """Process id of the parent, for `robomarl.ros_nodes.io.node_base.die_with_parent`."""
@@ -76,7 +77,8 @@ class Processes:
         """Start nothing yet."""
         self._relay = relay
         self.running: dict[str, Process] = {}
-        self._gone: set[str] = set()
+        self._due_s: dict[str, float] = {}
+        """When a node that has ended by itself is started again, by the steady clock."""
 
     def start(self, specs: Iterable[NodeSpec], environment: dict[str, str]) -> None:
         """Start nodes; call from a thread that lives as long as they shall."""
@@ -93,11 +95,29 @@ class Processes:
         Raises:
             UserError: one is not; says what it printed last.
         """
-        for name in self.dead():
+        for name in [n for n in self.dead() if not self.running[n].spec.respawn] or self.dead():
             process = self.running[name]
             process.drained()
             last = process.tail[-1] if process.tail else "it printed nothing"
             raise UserError(f"{name} ended with status {process.exit_status}: {last}")
+
+    def revive(self, environment: dict[str, str]) -> list[NodeSpec]:
+        """Start again what has ended by itself and is to be, each when it is its time; returns what was started now.
+
+        Raises:
+            UserError: another one has ended.
+        """
+        if not all(self.running[name].spec.respawn for name in self.dead()):
+            self.check()
+        now_s = time.monotonic()
+        for name in self.dead():
+            self._due_s.setdefault(name, now_s + self.running[name].spec.respawn_s)
+        due = [self.running[name].spec for name, due_s in self._due_s.items() if due_s <= now_s]
+        for spec in due:
+            del self._due_s[spec.full_name]
+            self._relay(spec.full_name, "ended by itself; started again.")
+        self.start(due, environment)
+        return due
 
     def kill(self, name: str, how: signal.Signals = signal.SIGKILL) -> None:
         """End one node and forget it."""

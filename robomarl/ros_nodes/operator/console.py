@@ -25,7 +25,9 @@ from std_srvs.srv import Trigger
 from robomarl.config import UserError
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, secured
+from robomarl.ros_nodes.io.security import is_enforced
+from robomarl.ros_nodes.operator.rights import CONSOLE
 from robomarl.ros_nodes.robot.state_machine import Order
 from robomarl.view import Goal
 
@@ -54,7 +56,7 @@ class Console:
             watch: called while waiting.
             task: of the scenario; a team that carries has one goal topic.
         """
-        self.team, self._node, self._watch = team, node, watch
+        self.team, self._node, self.watch = team, node, watch
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(node)
         self._lifecycle: dict[str, Client] = {
@@ -82,7 +84,7 @@ class Console:
 
     def poll(self, duration_s: float = POLL_S) -> None:
         """Let answers come in for a while."""
-        self._watch()
+        self.watch()
         self._executor.spin_once(timeout_sec=duration_s)
 
     def wait(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
@@ -228,7 +230,7 @@ def open_console(
 
     Args:
         team: names of the robots in the order of their indices.
-        environment: of the nodes, see `robomarl.ros_nodes.operator.fleet_plan.environment`.
+        environment: of the nodes, see `robomarl.ros_nodes.io.environment`.
         base: namespace of the team.
         sim: there is a simulator.
         watch: called while waiting, about every 20 ms; what it raises ends the waiting.
@@ -236,8 +238,9 @@ def open_console(
     """
     context = Context()
     with _environment(environment):
-        rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
-        node = Node("robomarl_console", context=context, namespace=base or None, start_parameter_services=False)
+        enclave = ["--ros-args", "--enclave", f"{base}/{CONSOLE}"] if is_enforced(environment) else None
+        secured(lambda: rclpy.init(args=enclave, context=context, signal_handler_options=SignalHandlerOptions.NO))
+        node = secured(lambda: Node(CONSOLE, context=context, namespace=base or None, start_parameter_services=False))
     try:
         yield Console(node, team, base, sim, watch, task)
     finally:

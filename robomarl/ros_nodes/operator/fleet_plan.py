@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from robomarl.domains.soccer.ros_nodes.fleet_rules import check_team, rules_of, 
 from robomarl.hardware_configs.field import scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.fieldtask import task_name
+from robomarl.ros_nodes.io.environment import environment
+from robomarl.ros_nodes.operator.node_spec import PACKAGE, NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     LinkSettings,
     MissionSettings,
@@ -25,6 +28,11 @@ from robomarl.ros_nodes.settings import (
 )
 from robomarl.ros_nodes.topics import REFEREE
 
+<<<<<<< branch
+MISSION_NODE = "domains.payload.ros_nodes.mission_node"
+GAME_NODE = "domains.soccer.ros_nodes.game_node"
+REFEREE_NODE = "domains.soccer.ros_nodes.referee_node"
+=======
 PACKAGE = "robomarl"
 MISSION_NODE = "domains.payload.ros_nodes.mission_node"
 GAME_NODE = "domains.soccer.ros_nodes.game_node"
@@ -111,6 +119,7 @@ class NodeSpec:
         words += ["--params-file", self.params_file] if self.params_file else []
         pairs = [f"{name}:={_yaml(value)}" for name, value in self.parameters.items()]
         return words + [word for pair in pairs for word in ("-p", pair)]
+>>>>>>> followup
 
 
 def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008
@@ -125,7 +134,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         if name not in names:
             raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
-    chosen = [robot for robot in team if not options.robots or robot.name in options.robots]
+    chosen = [r for r in team if options.policies and (not options.robots or r.name in options.robots)]
     check_team(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
@@ -154,23 +163,6 @@ def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[No
         seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
         specs.append(_spec("link_node", "ros_nodes.link_node", ("link", base), seeded, options))
     return specs
-
-
-def environment(sim: bool, domain_id: int | None = None) -> dict[str, str]:
-    """What all nodes, and whoever talks to them, need in their environment.
-
-    Raises:
-        UserError: the domain id is out of range.
-    """
-    if domain_id is not None and not 0 <= domain_id <= MAX_DOMAIN:
-        raise UserError(f"--domain-id {domain_id} is out of range; it must be from 0 to {MAX_DOMAIN}.")
-    # Shared memory made discovery take seconds now and then when several nodes ran on one machine.
-    made = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    if sim:
-        made["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    if domain_id is not None:
-        made["ROS_DOMAIN_ID"] = str(domain_id)
-    return made
 
 
 def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
@@ -262,7 +254,8 @@ def _spec(
         parameters={**parameters, "use_sim_time": options.use_sim_time},
         params_file=options.params_file,
         log_level=options.log_level,
-        environment=environment(options.sim),
+        environment=environment(options.sim, options.domain_id, options.keystore),
+        enclave=f"{where[1]}/{where[0]}" if options.keystore else "",
     )
 
 
@@ -277,8 +270,3 @@ def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
 def _absolute(bundle: str) -> str:
     """A folder as an absolute path, because nodes may run elsewhere; names stay as they are."""
     return str(Path(bundle).absolute()) if bundle and Path(bundle).is_dir() else bundle
-
-
-def _yaml(value: Any) -> str:
-    """A parameter value as ROS reads it on the command line: JSON is YAML."""
-    return json.dumps(value)

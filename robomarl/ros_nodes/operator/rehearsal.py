@@ -4,19 +4,24 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.fieldtask import task_name
+from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import Processes, Relay, child_environment, claimed_domain
 from robomarl.ros_nodes.operator.console import CONFIGURE, DEACTIVATE, Console, open_console
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Tick, complete_log, figures_of, why_failed
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
 START_LIMIT_S = 60.0
 """For all nodes to come up, load their bundles and hear each other, on a machine that has other things to do."""
+AGAIN_S = 3.0
+"""For a robot to answer that was started again; then it is asked anew."""
 GRACE_S = 1.0
 """The judge's clock starts with the first command; so much longer than its limit we wait by ours."""
 SLOWER = 4.0
@@ -102,7 +107,7 @@ def fly(
 def stay_up(
     fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay, duration_s: float = 0.0
 ) -> dict[str, float]:
-    """Bring a fleet up and leave it to the operator, until Ctrl-C.
+    """Bring a fleet up and leave it to the operator, until Ctrl-C; what ends by itself is started again.
 
     Args:
         fleet: which robots.
@@ -114,16 +119,13 @@ def stay_up(
     Raises:
         UserError: as `fly`.
     """
-    with bring_up(fleet, plan, domain_id, relay) as team:
+    with bring_up(fleet, replace(plan, tell_goals=True), domain_id, relay) as team:
         team.configure()
-        console, robots = team.console, team.console.team
         end_s = time.monotonic() + (duration_s or math.inf)
-        if plan.sim and fleet.teams == 1:
-            goals = console.reset()
-            console.send_goals({name: goals[team.index[name]] for name in robots})
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt), team.respawning():
             while time.monotonic() < end_s:
-                console.poll()
+                team.console.poll()
+                team.configure_again()
         return {"bring_up_s": team.bring_up_s, "configure_s": team.configure_s}
 
 
@@ -133,6 +135,7 @@ class Team:
     def __init__(self, console: Console, processes: Processes, started_s: float, index: dict[str, int]) -> None:
         """Take over what runs; `index` of every robot in the team."""
         self.console, self.processes, self._started_s, self.index = console, processes, started_s, index
+        self._revived: set[str] = set()
         self.environment: dict[str, str] = {}
         """That the nodes share, domain included."""
         self.ready_s: dict[str, float] = {}
@@ -155,6 +158,27 @@ class Team:
         self.configure_s = time.monotonic() - begin_s
         self.bring_up_s = time.monotonic() - self._started_s
 
+    @contextmanager
+    def respawning(self) -> Iterator[None]:
+        """While the console waits, start again what has ended by itself, instead of ending all."""
+        self.console.watch = self._revive
+        try:
+            yield
+        finally:
+            self.console.watch = self.processes.check
+
+    def configure_again(self) -> None:
+        """Let robots load their bundles whose processes were started again."""
+        for name in tuple(self._revived):
+            with suppress(UserError):  # a dead process is in discovery for a while, and does not answer
+                if self.console.change(CONFIGURE, [name], AGAIN_S)[name]:
+                    self._revived.discard(name)
+
+    def _revive(self) -> None:
+        started = self.processes.revive(child_environment(self.environment))
+        robots = {spec.namespace.rpartition("/")[2] for spec in started if spec.lifecycle}
+        self._revived |= robots & set(self.console.team)
+
     def last_error(self, robot: str) -> str:
         """The last error in a policy node's log."""
         process = next((p for n, p in self.processes.running.items() if n.endswith(f"/{robot}/policy_node")), None)
@@ -171,11 +195,11 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
     """Start the nodes of a fleet, wait until they answer, and stop them at the end, whatever happens."""
     specs: list[NodeSpec] = plan_fleet(fleet, plan)
     team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
-    chosen = plan.robots or team
+    chosen = (plan.robots or team) if plan.policies else ()
     base = "/" + plan.namespace.strip("/") if plan.namespace.strip("/") else ""
     task = task_name(fleet.scenario)
     with claimed_domain(domain_id) as domain, Processes(relay) as processes:
-        shared = environment(plan.sim, domain)
+        shared = environment(plan.sim, domain, plan.keystore)
         started_s = time.monotonic()
         processes.start(specs, child_environment(shared))
         with open_console(chosen, shared, base, plan.sim, processes.check, task) as console:

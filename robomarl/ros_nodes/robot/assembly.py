@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.recording.watch import RecordingWatch
-from robomarl.ros_nodes.robot.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits
+from robomarl.ros_nodes.robot.patience import Patience
 from robomarl.ros_nodes.robot.startup import Loaded
 from robomarl.ros_nodes.robot.state_machine import State, TeamFallback
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
@@ -67,7 +68,8 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
-    autopilot = Autopilot(loaded.pilot, inbox, Team(agreement, heartbeat, hover, inputs.recording), patience)
+    team = Team(agreement, heartbeat, hover, inputs.recording)
+    autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
     return Robot(settings, loaded, inputs, autopilot, fallback)
 
 

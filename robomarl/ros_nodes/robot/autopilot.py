@@ -9,7 +9,6 @@ under `on_command_loss`. Only an operator makes it fly again. What may follow wh
 
 import math
 import time
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,31 +22,16 @@ from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, Now, Problem, Reading
+from robomarl.ros_nodes.robot.patience import Patience
 from robomarl.ros_nodes.robot.state_machine import MOVING, POLICY, Conditions, Order, State, Status, TeamFallback
 from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
+from robomarl.ros_nodes.robot.touchdown import FREE_FALL_M_S2
+from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.model.bias import Bias, unanchored
 from robomarl.view import LocalView, Plan
 
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to go on without what one needs, and what to do then."""
-
-    max_gap_s: float = 0.1
-    """Longer without a decision of the policy, and its memory starts again."""
-    silent_after_s: float = 1.0
-    """After so long of blind braking the robot falls silent."""
-    blend_s: float = 0.5
-    """From hovering to the policy's command."""
-    takeoff_s: float = 60.0
-    """A robot that is in TAKEOFF for longer lands: its team does not come."""
-    arm_lasts_s: float = 60.0
-    """An armed robot that is not activated for so long is disarmed."""
-    robot_lost_after_s: float = 1.0
-    """A team-mate that was not heard for so long in flight is lost."""
-    on_robot_lost: TeamFallback = TeamFallback.HOLD
-
-
+INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
+"""Orders whose refusal names what is missing."""
 EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
 """States that an operator wants to know the reason of."""
 
@@ -64,9 +48,25 @@ class Team(NamedTuple):
 class Autopilot:
     """Decisions of one robot; `tick` is called at the bundle's rate, `order` when an operator asks for something."""
 
-    def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
-        """Put together; in STANDBY."""
+    def __init__(
+        self,
+        pilot: Pilot,
+        inbox: Inbox,
+        team: Team,
+        patience: Patience = Patience(),  # noqa: B008
+        landing: SafetyFilter | None = None,
+    ) -> None:
+        """Put together; in STANDBY.
+
+        Args:
+            pilot: policy and filter.
+            inbox: what was heard.
+            team: who is around.
+            patience: how long to go on without what one needs.
+            landing: the filter of a landing, whose floor is below the ground; None: the pilot's.
+        """
         self._pilot, self._inbox, self._patience = pilot, inbox, patience
+        self._landing = Pilot(pilot.policy, landing or pilot.safety)
         self._agreement, self._heartbeat, self._hover, self._recording = team
         self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
         self._fallback = Fallback(pilot.safety.params, self._layout)
@@ -116,7 +116,7 @@ class Autopilot:
             self._explain(status.state, f"{order} was ordered", True)
             self._enter(status, now)
             return ""
-        wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not conditions.ready else []
+        wrong = self.problems(now) if order in INTO_FLIGHT and not conditions.ready else []
         return "; ".join([refusal, *map(str, wrong)])
 
     def tick(self, now: Now) -> Decision:
@@ -131,6 +131,8 @@ class Autopilot:
             return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
             return self._blind(reading, now, Held.BLIND)
+        if self.state is State.LAND and self._hover.on_ground(now.steady_s):
+            return self._hold(reading, Held.LANDED, self._layout.padded(np.array(FREE_FALL_M_S2)))
         try:
             decision = self._fly(reading, now)
         except Exception as error:  # whatever it is, the robot must not fly on with it
@@ -156,7 +158,7 @@ class Autopilot:
             team_aloft=all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
             lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
-            down=self.state is State.LAND and own is not None and self._hover.down(own),
+            down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
             lost=at_s - self._lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
             rule=rule,
@@ -222,7 +224,8 @@ class Autopilot:
         started_s = time.perf_counter()
         nominal = self._nominal(self._carry, reading.view, now)
         # The rules lead to the goal, and only a policy goes there.
-        self._carry, result = self._pilot.guard(self._carry, reading.view, nominal, self.state in POLICY)
+        pilot = self._landing if self.state is State.LAND else self._pilot
+        self._carry, result = pilot.guard(self._carry, reading.view, nominal, self.state in POLICY)
         self.pilot_s = time.perf_counter() - started_s
         command = np.asarray(result.command, float)
         if not math.isfinite(command.sum()):

@@ -21,6 +21,8 @@ class Held(IntEnum):
     """The policy or the filter raised an error: blind brake."""
     SILENT = -4
     """Stopped: nothing is sent, the vehicle looks after itself."""
+    LANDED = -5
+    """On the ground: the motors are told to stop."""
 
 
 class Decision(NamedTuple):

@@ -120,7 +120,7 @@ class Health:
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:
         why = f": {error}" if error and reason == Held.FAILED else ""
-        return reason not in (Reason.OK, Held.INACTIVE), f"now: {reason_name(reason)}{why}."
+        return reason not in (Reason.OK, Held.INACTIVE, Held.LANDED), f"now: {reason_name(reason)}{why}."
 
 
 def _numbers(bias: Bias | None) -> str:

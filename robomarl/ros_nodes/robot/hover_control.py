@@ -9,6 +9,7 @@ import numpy as np
 
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.ros_nodes.robot.state_machine import State
+from robomarl.ros_nodes.robot.touchdown import Touchdown
 
 POSITION_PER_S2 = 2.5
 """Acceleration over position error; with the two below the poles stay slow beside the command's delay."""
@@ -20,8 +21,6 @@ MAX_TRIM_M_S2 = 1.5
 """Most that the integral may add."""
 LEVEL_M = 0.1
 """So close below the hand-over altitude counts as there."""
-LOW_M = 0.25
-"""So little above the lowest place that the filter allows counts as down: the vehicle does the rest."""
 NEAR_M = 0.1
 """Closer than this to its station a robot slows down."""
 MAX_STEP_S = 0.1
@@ -41,17 +40,19 @@ class HoverConfig:
 
 
 class HoverController:
-    """Memory: the place to hold, and a slow trim."""
+    """Memory: the place to hold, a slow trim, and whether a landing is over."""
 
     def __init__(self, config: HoverConfig) -> None:
         """Nothing to hold yet."""
         self.config = config
         self._place: np.ndarray | None = None
         self._trim, self._then_s = np.zeros(3), 0.0
+        self._touchdown = Touchdown(config.floor_m, config.descend_m_s)
 
     def begin(self) -> None:
         """Hold from where the robot is at the next decision; the trim stays."""
         self._place = None
+        self._touchdown.forget()
 
     def __call__(
         self, state: State, own: Estimate, when: tuple[float, float], station_m: np.ndarray | None = None
@@ -73,6 +74,9 @@ class HoverController:
             self._place = own.pos_m + own.vel_m_s * (speed / (2 * brake_m_s2))
         wanted = np.array([*self._to_station(state, station_m), self._climb(state, own)])
         self._place += wanted * dt_s
+        if state is State.LAND:
+            self._place[2] = min(self._place[2], own.pos_m[2])  # one that was pushed down does not climb back
+            self._touchdown.note(own, self._place, steady_s)
         error = np.clip(self._place - own.pos_m, -0.5, 0.5)
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - own.vel_m_s) + self._trim
@@ -82,9 +86,13 @@ class HoverController:
         """Whether a robot at this height can be handed over."""
         return height_m > self.config.handover_m - LEVEL_M
 
-    def down(self, own: Estimate) -> bool:
-        """Whether a landing is over as far as the filter lets it go."""
-        return bool(own.pos_m[2] < self.config.floor_m + LOW_M)
+    def on_ground(self, steady_s: float) -> bool:
+        """Whether a landing has come to the ground: the motors are to stop."""
+        return self._touchdown.on_ground(steady_s)
+
+    def down(self, own: Estimate, steady_s: float) -> bool:
+        """Whether a landing is over, and the vehicle has been told to stop its motors."""
+        return self._touchdown.over(own, steady_s)
 
     def _to_station(self, state: State, station_m: np.ndarray | None) -> np.ndarray:
         """[2] horizontal velocity [m/s]: to the station, slower close to it."""

@@ -24,11 +24,13 @@ from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.io.messages import empty_snapshot
 from robomarl.ros_nodes.robot.command_layout import PLAYING
+from robomarl.ros_nodes.robot.touchdown import GROUND_M
 from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
 from robomarl.ros_nodes.topics import COMMANDS
-from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
+from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.give_way import rules_for
 from robomarl.safety.model.bodies import Obstacle
+from robomarl.spec import ActionSpec
 from robomarl.view import LocalView, blank_view
 
 LOAD_STEPS = 10
@@ -42,6 +44,8 @@ class Loaded:
     """A bundle that is ready to fly."""
 
     pilot: Pilot
+    landing: SafetyFilter
+    """The same filter without its floor: a landing ends on the ground."""
     id: str
     name: str
     rate_hz: float
@@ -75,7 +79,7 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     check_fit(bundle.contract, settings, folder)
     limits = robot_limits(bundle.contract, settings)
     rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
-    pilot = Pilot(policy, filter_for(policy.action, limits), rules)
+    pilot, landing = Pilot(policy, filter_for(policy.action, limits), rules), landing_filter(policy.action, limits)
     if "load" in bundle.contract.scenario.content:
         own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
         check_carried(bundle.contract.scenario.content, own, len(settings.team))
@@ -83,12 +87,14 @@ def load_pilot(settings: PolicySettings) -> Loaded:
     seat = Seat(settings.index, size, settings.away, settings.pitch_m)
     task = field_task(bundle.contract.scenario.content, seat)
     blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
-    warm_up(pilot, blank_view(size - 1, blank))
+    for each in (pilot, Pilot(policy, landing)):
+        warm_up(each, blank_view(size - 1, blank))
     gaps = [carry.max_gap_s for carry in bundle.contract.carries]
     contract = bundle.contract
     vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
     return Loaded(
         pilot=pilot,
+        landing=landing,
         id=bundle.id,
         name=contract.name,
         rate_hz=contract.rate_hz,
@@ -165,6 +171,14 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
         return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
     except ValueError as error:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
+
+
+def landing_filter(action: ActionSpec, limits: SafetyParams) -> SafetyFilter:
+    """The filter of a landing: the floor of the arena is a line in the air, and the ground is below it."""
+    if limits.arena is None:
+        return filter_for(action, limits)
+    x, y, z = limits.arena.low_m
+    return filter_for(action, replace(limits, arena=Arena((x, y, z - GROUND_M), limits.arena.high_m)))
 
 
 def _arena(settings: PolicySettings) -> Arena | None:

@@ -32,7 +32,7 @@ class State(IntEnum):
     HOLD = 6
     """Hovers where it came to rest."""
     LAND = 7
-    """Descends where it is."""
+    """Descends where it is, to the ground."""
     STOP = 8
     """Landed, stopped or given up: sends nothing, the vehicle looks after itself. Latched."""
     ESTOP = 9
@@ -51,6 +51,8 @@ class Order(StrEnum):
     """What an operator may ask for."""
 
     ARM = "arm"
+    PREPARE = "prepare"
+    """Say whether `activate` would be carried out now; nothing changes."""
     ACTIVATE = "activate"
     HOLD = "hold"
     LAND = "land"
@@ -93,7 +95,7 @@ class Conditions(NamedTuple):
     blended: bool = False
     """In BLEND for `blend_s`."""
     down: bool = False
-    """Landed, or as low as the filter lets it."""
+    """Landed, and the motors have been told to stop."""
     lost: bool = False
     """Without its own state for longer than blind braking is good for."""
     expired: bool = False
@@ -212,6 +214,7 @@ def _activated(status: Status, conditions: Conditions) -> Status:
 
 _REFUSALS = {
     Order.ARM: _refuses_arm,
+    Order.PREPARE: _refuses_activate,
     Order.ACTIVATE: _refuses_activate,
     Order.HOLD: _refuses_hold,
     Order.LAND: _refuses_land,
@@ -219,6 +222,7 @@ _REFUSALS = {
 }
 _CARRIED_OUT = {
     Order.ARM: lambda status, conditions: Status(State.READY, True),
+    Order.PREPARE: lambda status, conditions: status,
     Order.ACTIVATE: _activated,
     Order.HOLD: lambda status, conditions: Status(State.HOLD, status.armed),
     Order.LAND: lambda status, conditions: Status(State.LAND, status.armed),

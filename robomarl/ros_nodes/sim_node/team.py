@@ -22,6 +22,8 @@ from robomarl.types import GRAVITY_M_S2
 from robomarl.vectors import to_world
 from robomarl.view import Goal
 
+ON_FEET = (Mode.GROUNDED, Mode.LANDED)
+"""Who stands on the ground."""
 TAKEN_OFF_M = 0.1
 """So far above the arena's floor, a robot that began on the ground has taken off."""
 
@@ -84,7 +86,7 @@ class RealTimeTeam:
     def step(self) -> None:
         """One physics step."""
         measured = self.world.measured
-        stands, before = self.onboard.mode == Mode.GROUNDED, self.world
+        stands, before = np.isin(self.onboard.mode, ON_FEET), self.world
         command = self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
         self._stop_motors()
         world = self._sim.step(command[None])
@@ -165,12 +167,13 @@ class RealTimeTeam:
 
 
 def on_feet(before: World, world: World, stands: np.ndarray) -> World:
-    """Vehicles [N] that stand on the ground stay as they are: to the engine they are spheres, which wind would roll."""
+    """Vehicles [N] on the ground stay where they are: to the engine they are spheres, which wind would roll."""
     body, then = world.body, before.body
     parts = {
         name: tuple(np.where(stands, a, b) for a, b in zip(getattr(then, name), getattr(body, name), strict=True))
-        for name in ("pos", "quat", "vel", "omega")
+        for name in ("pos", "quat")
     }
+    parts |= {name: tuple(np.where(stands, 0.0, b) for b in getattr(body, name)) for name in ("vel", "omega")}
     return world._replace(body=body._replace(**parts))
 
 

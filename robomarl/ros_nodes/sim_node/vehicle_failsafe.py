@@ -20,6 +20,8 @@ MAX_TRIM_M_S2 = 2.0
 """Most that the integral may add."""
 NEAR_GROUND = 3.0
 """Lower than so many body radii a vehicle that is not commanded lands instead of stopping its motors."""
+MOTORS_OFF_M_S2 = -9.8
+"""Who is commanded to accelerate down like this, low and slow, has been told to stop the motors."""
 TOUCHDOWN_SPEED_M_S = 0.05
 """Slower than this and within a body radius of its lowest place, a landing vehicle is down."""
 
@@ -36,6 +38,7 @@ class Mode(IntEnum):
     LANDING = 3
     """Commands stopped for `land_after_s`."""
     LANDED = 4
+    """On the ground, motors idle, until the next reset."""
     GROUNDED = 5
     """On the ground, motors idle, until it is commanded."""
     OFF = 6
@@ -112,4 +115,5 @@ class Onboard:
             silent = (self.mode == Mode.HOVERING) & (self._age_s > off_s)
             self.mode[silent] = np.where(pos_m[silent, 2] < NEAR_GROUND * self._radius_m, Mode.LANDING, Mode.OFF)
         slow = np.abs(vel_m_s[:, 2]) < TOUCHDOWN_SPEED_M_S
-        self.mode[(self.mode == Mode.LANDING) & low & slow] = Mode.LANDED
+        told = (self.mode == Mode.FOLLOWING) & (self._command[:, 2] < MOTORS_OFF_M_S2)
+        self.mode[((self.mode == Mode.LANDING) | told) & low & slow] = Mode.LANDED

@@ -12,10 +12,11 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
 from robomarl.ros_nodes.operator.console import Console, open_console
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, environment
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.robot.team_agreement import Announcement
 

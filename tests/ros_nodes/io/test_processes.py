@@ -11,7 +11,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 
 STUBBORN = (
     "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)\n"
@@ -64,7 +64,7 @@ def test_all_are_gone_at_the_end_even_the_stubborn(modules):
 
 PARENT = """
 import sys, time
-from robomarl.ros_nodes.operator.fleet_plan import NodeSpec
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.io.processes import Processes, child_environment
 processes = Processes(lambda name, line: print(line, flush=True))
 processes.start([NodeSpec("child", "child", "child", "", {})], child_environment({}))

@@ -11,7 +11,9 @@ from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import FieldConfig, Fleet, load_fleet
 from robomarl.paths import vehicles_dir
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.operator.fleet_plan import PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.io.environment import environment
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
 
 ROBOTS = ("robot_0", "robot_1", "robot_2", "robot_3")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robomarl.ros_nodes.robot.autopilot import Patience
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Count
+from robomarl.ros_nodes.robot.patience import Patience
 from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State, TeamFallback
 from robomarl.ros_nodes.robot.tick_record import tick_names, tick_values
 from robomarl.safety.filter import Reason
@@ -235,18 +235,41 @@ def test_a_mate_that_does_not_fly_yet_is_not_missed(robot: Robot):
     assert robot.autopilot.state is State.ACTIVE
 
 
-def test_land_descends_until_the_filter_lets_it_go_no_lower_then_stops(robot: Robot):
+def test_land_descends_to_the_ground_tells_the_motors_to_stop_and_is_silent_then(robot: Robot):
     robot.tick("odometry", "mate")
     assert robot.autopilot.order(Order.LAND, robot.now) == ""
-    for _ in range(25):
+    robot.velocity[2] = -0.3
+    for robot.height_m in np.arange(1.0, 0.07, -0.3 * PERIOD_S):
         decision = robot.tick("odometry", "mate")
+        assert robot.autopilot.state is State.LAND  # also low above the ground: it still sinks
     assert decision.command is not None
-    assert decision.command[2] < -0.1
-    robot.height_m = 0.2
-    robot.tick("odometry", "mate")
-    assert robot.autopilot.state is State.STOP
-    assert robot.tick("odometry", "mate").command is None
+    assert decision.command[2] > -3
+    reasons = rests(robot)
+    assert reasons[-1] == Held.SILENT
+    assert [reasons.count(reason) for reason in (Reason.OK, Held.LANDED)] == pytest.approx([20, 15], abs=8)
     assert robot.autopilot.state not in MOVING
+
+
+def rests(robot: Robot) -> list[int]:
+    """Reasons of the decisions of a robot that the ground holds, until it stops; free fall says that motors stop."""
+    robot.velocity[2], reasons = 0.0, []
+    while robot.autopilot.state is not State.STOP:
+        decision = robot.tick("odometry", "mate")
+        reasons.append(decision.reason)
+        falls = decision.command is not None and decision.command[2] == pytest.approx(-9.81, abs=0.01)
+        assert falls == (decision.reason == Held.LANDED)
+        assert len(reasons) < 100
+    return reasons
+
+
+def test_what_holds_a_landing_robot_up_high_is_not_the_ground(robot: Robot):
+    """A mate below it, say: the motors go on."""
+    robot.tick("odometry", "mate")
+    assert robot.autopilot.order(Order.LAND, robot.now) == ""
+    for _ in range(200):
+        decision = robot.tick("odometry", "mate")
+    assert robot.autopilot.state is State.LAND
+    assert decision.reason == Reason.OK
 
 
 def test_the_policy_keeps_to_the_right_of_a_mate_on_its_way_and_a_robot_that_holds_does_not():
@@ -291,14 +314,13 @@ def test_every_fallback_names_its_cause_and_an_order_is_one():
     assert robot.autopilot.state is State.LAND
     assert (robot.autopilot.why, robot.autopilot.ordered) == ("no heartbeat of the E-stop", False)
     robot.height_m = 0.05
-    robot.tick("odometry", "mate")
-    assert robot.autopilot.state is State.STOP
+    rests(robot)
     assert robot.autopilot.why == "no heartbeat of the E-stop"
     told = in_flight()
     told.autopilot.order(Order.LAND, told.now)
     assert (told.autopilot.why, told.autopilot.ordered) == ("land was ordered", True)
     told.height_m = 0.05
-    told.tick("odometry", "mate")
+    rests(told)
     assert (told.autopilot.state, told.autopilot.ordered) == (State.STOP, True)
     told.autopilot.order(Order.RESET, told.now)
     assert told.autopilot.why == ""

@@ -16,12 +16,12 @@ from robomarl.domains.payload.ros_nodes.mission import load_mission
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
 from robomarl.ros_nodes.settings import MissionSettings
 
 PERIOD_S = 0.1
 REPEAT = 10
-"""Periods from one telling of a set-point to the next."""
+"""Periods from one telling of a set-point to the next, and from one order to land to the next."""
 
 
 class MissionNode(Node):
@@ -51,7 +51,7 @@ class MissionNode(Node):
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if settings.sim else None
         self._flight_s = 0.0
         self._began_s = self._told = None
-        self._landed, self._periods = False, 0
+        self._periods, self._ordered = 0, -REPEAT
         self.create_timer(PERIOD_S, self._tick)
         self.get_logger().info(f"{self._mission.name}: waits until all robots are ACTIVE.")
 
@@ -90,10 +90,14 @@ class MissionNode(Node):
         self._told = point
 
     def _end(self) -> None:
-        if not self._landed and self._land.service_is_ready():
-            self._landed = True
-            self._land.call_async(Trigger.Request())
-            self.get_logger().info(f"{self._mission.name}: all robots are asked to land.")
+        """Order the landing, and again as long as a robot flies on: an order may be lost, or refused."""
+        fly_on = [name for name, state in self._states.items() if state in MOVING and state is not State.LAND]
+        self._periods += 1
+        if not fly_on or self._periods - self._ordered < REPEAT or not self._land.service_is_ready():
+            return
+        self._ordered = self._periods
+        self._land.call_async(Trigger.Request())
+        self.get_logger().info(f"{self._mission.name}: all robots are told to land; {', '.join(fly_on)} fly.")
 
 
 def main(args: list[str] | None = None) -> int:

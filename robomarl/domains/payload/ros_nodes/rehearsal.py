@@ -12,8 +12,8 @@ from robomarl.domains.payload.ros_nodes.mission import Mission, load_mission
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult, load_figures
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
-from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
 from robomarl.ros_nodes.operator.flight_outcome import Tick, complete_log, figures_of
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import SLOWER, Team, bring_up
 from robomarl.ros_nodes.robot.state_machine import MOVING, State
 

@@ -11,8 +11,8 @@ from robomarl.domains.soccer.ros_nodes.outcome import MatchResult, match_result
 from robomarl.domains.soccer.ros_nodes.referee import NOTHING_YET, Phase, Said
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
-from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
 from robomarl.ros_nodes.operator.flight_outcome import Tick
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import SLOWER, START_LIMIT_S, Team, bring_up
 from robomarl.ros_nodes.robot.state_machine import MOVING
 
