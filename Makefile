@@ -37,7 +37,7 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
 # does what flashes. What flies in real processes has the machine alone.
-COMPUTES := tests/train tests/sim tests/safety tests/policies
+COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 FLIES := tests/ros_nodes
 TWO_CORES := --numprocesses 2 --dist loadfile
 
@@ -64,9 +64,9 @@ demo: setup ## the main job on this machine, from training to the report
 build: setup ## build the wheels, install one elsewhere with what a robot needs, and run it there
 	@rm -rf build dist
 	@echo "building the wheels, one for each processor"
-	@$(BIN)/python -m robomarl.fleet.wheels dist
+	@$(BIN)/python -m robomarl.fleet.install.wheels dist
 	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; echo "installing it into $$smoke"; \
-	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq --require-hashes --requirement robomarl/fleet/onboard.txt; \
+	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq --require-hashes --requirement robomarl/fleet/install/onboard.txt; \
 	"$$smoke/venv/bin/pip" install -qq --no-deps dist/*_$$(uname -m).whl; \
 	cd "$$smoke"; venv/bin/robomarl list > /dev/null; venv/bin/python -c 'import robomarl; print(robomarl.__version__, "runs outside the checkout")'
 	@ls -1 dist/*.whl

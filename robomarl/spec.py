@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-import robomarl.features_load  # noqa: F401  (they register themselves)
-import robomarl.soccer  # noqa: F401
+import robomarl.domains.payload.onboard.features  # noqa: F401  (they register themselves)
+import robomarl.domains.soccer.onboard.features  # noqa: F401
 from robomarl.config import UserError
 from robomarl.features import FEATURES, NeighbourRule, as_array, numbers, of_one
 from robomarl.geometry import namespace

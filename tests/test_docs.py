@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from robomarl.cli import COMMANDS
-from robomarl.sim.baselines import SCRIPTS
+from robomarl.domains.soccer.controllers import SCRIPTS
 
 
 def _blocks(root: Path, language: str) -> list[str]:

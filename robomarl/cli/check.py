@@ -25,11 +25,11 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Compare every pair of engines; print a table."""
-    from robomarl.sim.soccer.scenario import is_soccer
+    from robomarl.domains.soccer.scenario import is_soccer
 
     if is_soccer(args.scenario):
         return run_game(args)
-    from robomarl.sim.check import CheckConfig, check_engines
+    from robomarl.domains.flight.check import CheckConfig, check_engines
     from robomarl.sim.scenario import load_scenario
 
     config = CheckConfig(args.sims, args.seconds, args.seed)
@@ -40,8 +40,8 @@ def run(args: Args) -> dict[str, Any]:
 
 def run_game(args: Args) -> dict[str, Any]:
     """Compare the engines of a game; print a table."""
-    from robomarl.sim.soccer import check
-    from robomarl.sim.soccer.scenario import load_soccer
+    from robomarl.domains.soccer import check
+    from robomarl.domains.soccer.scenario import load_soccer
 
     figures = check.check_soccer(load_soccer(args.scenario), args.seed)
     print(check.table(figures))

@@ -23,6 +23,6 @@ def run(args: Args) -> dict[str, Any]:
     """Run the demo; success means that it ran, the figures say how well it flew."""
     import rclpy  # noqa: F401  (said at once when it is missing, not after the training)
 
-    from robomarl.demo import DemoOptions, run_demo
+    from robomarl.cli.demo_stages import DemoOptions, run_demo
 
     return run_demo(DemoOptions(args.out, args.quick, seed=args.seed))

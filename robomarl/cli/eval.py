@@ -44,7 +44,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy; print a table."""
-    from robomarl.sim.soccer.scenario import is_soccer
+    from robomarl.domains.soccer.scenario import is_soccer
 
     if args.against or (args.scenario and is_soccer(args.scenario)) or plays(args.policies, args.scenario):
         return run_games(args, args.scenario)
@@ -53,8 +53,8 @@ def run(args: Args) -> dict[str, Any]:
 
 def plays(policies: tuple[str, ...], scenario: str | None) -> bool:
     """Whether the first policy was trained for a game, where no scenario is named."""
-    from robomarl.sim.baselines import SCRIPTS
-    from robomarl.train.resolve import BASELINE, LAW, resolve_policy
+    from robomarl.domains.soccer.controllers import SCRIPTS
+    from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
 
     if scenario or not policies or policies[0] in (BASELINE, LAW):
         return False
@@ -63,9 +63,9 @@ def plays(policies: tuple[str, ...], scenario: str | None) -> bool:
 
 def run_flights(args: Args) -> dict[str, Any]:
     """Fly the episodes of every policy."""
-    from robomarl.field.sensitivity_plot import check_file
-    from robomarl.train.evaluate import EvalConfig, evaluate, perturbed
-    from robomarl.train.resolve import resolve_policy
+    from robomarl.evaluate.evaluate import EvalConfig, evaluate, perturbed
+    from robomarl.evaluate.resolve import resolve_policy
+    from robomarl.report.plots.sensitivity import check_file
 
     if not args.policies:
         raise UserError("Name at least one policy: a bundle, a run folder, or baseline.")
@@ -97,7 +97,7 @@ def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str,
     Raises:
         UserError: the scenario holds out nothing.
     """
-    from robomarl.train.evaluate import evaluate, perturbed
+    from robomarl.evaluate.evaluate import evaluate, perturbed
 
     if not scenario.held_out:
         raise UserError(f"--held-out: scenario {scenario.name} has no section [held_out]; name some variations there.")
@@ -117,9 +117,9 @@ def print_held_out(row: dict[str, Any]) -> None:
 
 def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
     """Fly and draw the sensitivity to every randomized parameter."""
-    from robomarl.field.sensitivity_plot import write_sensitivity
-    from robomarl.train.evaluate import EvalConfig
-    from robomarl.train.sensitivity import sensitivity
+    from robomarl.evaluate.evaluate import EvalConfig
+    from robomarl.evaluate.sensitivity import sensitivity
+    from robomarl.report.plots.sensitivity import write_sensitivity
 
     assert args.sensitivity is not None, "only called with a file"
     config = EvalConfig(args.sim, args.sensitivity_episodes, args.seed, args.filter)
@@ -135,7 +135,7 @@ def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[d
 
 def run_games(args: Args, scenario: str | None) -> dict[str, Any]:
     """Matches and set pieces of every team; print a table."""
-    from robomarl.train.games import GameConfig, evaluate_game, table
+    from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game, table
 
     if not args.policies:
         raise UserError("Name at least one team: a bundle, a run folder, or a script, chaser or keeper.")
@@ -149,7 +149,7 @@ def run_games(args: Args, scenario: str | None) -> dict[str, Any]:
 
 
 def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:
-    from robomarl.train.tally import paired_difference
+    from robomarl.domains.flight.score import paired_difference
 
     if len(rows) == 1:
         return rows[0]

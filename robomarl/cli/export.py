@@ -30,9 +30,9 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Export and say where the bundle is."""
     from robomarl.policies.export import export_bundle
-    from robomarl.train.average import averaged
-    from robomarl.train.experts import with_experts
-    from robomarl.train.sealed import run_of
+    from robomarl.train.run.average_runs import averaged
+    from robomarl.train.run.bundle_as_run import run_of
+    from robomarl.train.run.mixture import with_experts
 
     source = averaged(run_of(str(args.run)), args.average)
     source = with_experts(source, [run_of(name) for name in args.expert])

@@ -26,8 +26,8 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Flash, and say what each robot has now."""
     from robomarl.cli.fleet import report
-    from robomarl.cli.loads import check_load
     from robomarl.cli.progress import robot_lines
+    from robomarl.domains.payload.fleet_rules import check_load
     from robomarl.fleet.flash import STEPS, check_fit, flash
     from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet

@@ -57,7 +57,7 @@ def run(args: Args) -> dict[str, Any]:
 def set_up(args: Args, fleet: Any) -> dict[str, Any]:
     """Put robomarl on every robot that is not a folder of this machine."""
     from robomarl.cli.progress import robot_lines
-    from robomarl.fleet import setup
+    from robomarl.fleet.install import setup
 
     with robot_lines([robot.name for robot in fleet.robots], setup.STEPS) as watch:
         found = setup.set_up(fleet, args.wheels, watch, args.dry_run)

@@ -59,7 +59,7 @@ def run(args: Args) -> dict[str, Any]:
     """Fly the campaign and print what came of it."""
     from tqdm import tqdm
 
-    from robomarl.safety.prove import run as fly
+    from robomarl.safety.campaign.prove import run as fly
 
     if args.worst:
         from robomarl.cli.prove_worst import run_worst
@@ -77,7 +77,7 @@ def run(args: Args) -> dict[str, Any]:
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}
     if args.out:
-        from robomarl.field.prove_report import write_prove_report
+        from robomarl.report.prove_report import write_prove_report
 
         file = args.out / "report.html"
         write_prove_report(figures, trial, records, file)
@@ -87,9 +87,9 @@ def run(args: Args) -> dict[str, Any]:
 
 def trial_of(args: Args) -> Any:
     """What the options ask for."""
-    from robomarl.safety.adversary import KINDS
-    from robomarl.safety.campaign import Campaign
-    from robomarl.safety.prove import Trial
+    from robomarl.safety.campaign.adversary import KINDS
+    from robomarl.safety.campaign.conditions import Campaign
+    from robomarl.safety.campaign.prove import Trial
 
     for kind in args.adversaries:
         if kind not in KINDS:

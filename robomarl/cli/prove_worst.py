@@ -56,7 +56,7 @@ def _in_mujoco(args: "Args") -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.cli.prove import scenario_of
-    from robomarl.train.attack import attack_all, variations
+    from robomarl.evaluate.attack import attack_all, variations
 
     scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO
     total = sum(1 for _ in variations(scenario)) * episodes

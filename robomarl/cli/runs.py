@@ -23,7 +23,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Print a table of the runs; draw them if asked."""
-    from robomarl.field.report import compare_runs_plot
+    from robomarl.report.report import compare_runs_plot
 
     folders = find_runs(args.folders or (Path("runs"),))
     rows = [summary(folder) for folder in folders]
@@ -53,7 +53,7 @@ def find_runs(places: tuple[Path, ...]) -> list[Path]:
 
 def summary(folder: Path) -> dict[str, Any]:
     """The figures of one run that the table shows."""
-    from robomarl.field.runs import last, read_run
+    from robomarl.report.runs import last, read_run
 
     run = read_run(folder)
     names = ("steps", "seconds", "success", "eval_success")

@@ -39,10 +39,10 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
-    from robomarl.field.report import write_run_report
-    from robomarl.flight import save_flight
-    from robomarl.train.checkpoint import RunPolicy, load_run
-    from robomarl.train.evaluate import EvalConfig, evaluate
+    from robomarl.domains.flight.log import save_flight
+    from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.report.report import write_run_report
+    from robomarl.train.run.run_folder import RunPolicy, load_run
 
     run = load_run(out)
     if run.scenario.task == "soccer":

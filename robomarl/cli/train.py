@@ -70,7 +70,7 @@ def run(args: Args) -> dict[str, Any]:
 
 def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
     """One run of every seed, and a report page of each."""
-    from robomarl.train.runner import train_run
+    from robomarl.train.run.runner import train_run
 
     rows = train_run(config, scenario, options)
     for folder, row in zip(options.folders.values(), rows, strict=True):
@@ -83,7 +83,7 @@ def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
 
 def options_of(args: Args, config: Any, seed: int) -> Any:
     """How the run is carried out."""
-    from robomarl.train.runner import RunOptions
+    from robomarl.train.run.runner import RunOptions
 
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
     times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
@@ -120,7 +120,7 @@ def quiet_compiler() -> None:
 def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
     """Fit a policy to the task's law; a run folder as of training."""
     from robomarl.sim.scenario import load_scenario
-    from robomarl.train.imitate import imitate_run
+    from robomarl.train.imitation import imitate_run
 
     found = imitate_run(config, load_scenario(config.scenario), out, seed, quiet)
     print(f"{out}: imitates the law of {config.scenario}; train on with --init {out}.")
@@ -130,8 +130,8 @@ def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
 def print_profile(config: Any) -> dict[str, Any]:
     """Where the time of one update goes."""
     from robomarl.sim.scenario import load_scenario
-    from robomarl.train.profile import profile, table
-    from robomarl.train.programs import training_env
+    from robomarl.train.algorithm import training_env
+    from robomarl.train.run.profile import profile, table
 
     env = training_env(config, load_scenario(config.scenario))
     parts = profile(config, env)
@@ -167,9 +167,9 @@ def scenario_name(args: Args) -> str:
 def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
     """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
     from robomarl.sim.anyscenario import load_any_scenario
-    from robomarl.train.checkpoint import load_recipe_of
     from robomarl.train.config import TrainConfig, load_recipe
-    from robomarl.train.runner import longer
+    from robomarl.train.run.run_folder import load_recipe_of
+    from robomarl.train.run.runner import longer
 
     if args.resume and args.out:
         first = args.out if args.seeds == 1 else args.out / f"seed_{args.seed or 0}"

@@ -63,9 +63,9 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Fly and judge, or stay up."""
-    from robomarl.cli import games
-    from robomarl.cli.loads import check_load
     from robomarl.config import UserError
+    from robomarl.domains.payload.fleet_rules import check_load
+    from robomarl.domains.soccer import up
     from robomarl.hardware_configs.fleet import load_fleet
 
     fleet = load_fleet(args.fleet)
@@ -81,7 +81,7 @@ def run(args: Args) -> dict[str, Any]:
     if args.mission:
         return fly_mission(fleet, args)
     if fleet.teams > 1:
-        return games.play_match(fleet, args) if games.plays(fleet, args) else stay_up(fleet, args)
+        return up.play_match(fleet, args) if up.plays(fleet, args) else stay_up(fleet, args)
     return fly(fleet, args) if args.flights else stay_up(fleet, args)
 
 
@@ -103,7 +103,7 @@ def recording(args: Args, fleet: str) -> str:
 def fly(fleet: Any, args: Args) -> dict[str, Any]:
     """Flights in the simulator, one line for each."""
     from robomarl.config import to_dict
-    from robomarl.ros_nodes import flights
+    from robomarl.ros_nodes.operator import rehearsal as flights
 
     options = flights.FlyOptions(
         flights=args.flights,
@@ -128,11 +128,11 @@ def fly(fleet: Any, args: Args) -> dict[str, Any]:
 def fly_mission(fleet: Any, args: Args) -> dict[str, Any]:
     """One mission with a load, its report and one line."""
     from robomarl.config import to_dict
-    from robomarl.field.load_report import write_load_report
-    from robomarl.ros_nodes import mission_flight
-    from robomarl.ros_nodes.plan import commit
+    from robomarl.domains.payload.report.page import write_load_report
+    from robomarl.domains.payload.ros_nodes import rehearsal
+    from robomarl.ros_nodes.operator.fleet_plan import commit
 
-    options = mission_flight.MissionOptions(
+    options = rehearsal.MissionOptions(
         mission=args.mission,
         bundle=args.bundle,
         root=str(args.root),
@@ -142,7 +142,7 @@ def fly_mission(fleet: Any, args: Args) -> dict[str, Any]:
         domain_id=args.domain_id,
         lose=lost_robot(args.lose),
     )
-    result = mission_flight.fly_mission(fleet, options, relay)
+    result = rehearsal.fly_mission(fleet, options, relay)
     report = args.out / "load_report.html"
     about = {"fleet": fleet.name, "mission": args.mission, "bundle": args.bundle, "seed": args.seed}
     write_load_report(result, report, {**about, "commit": commit(), "simulator fell behind [s]": result.slipped_s})
@@ -176,8 +176,8 @@ def mission_line(result: Any) -> str:
 
 def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
     """Configure all robots, activate them if asked to, and relay logs until Ctrl-C."""
-    from robomarl.ros_nodes.flights import stay_up
-    from robomarl.ros_nodes.plan import PlanOptions
+    from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+    from robomarl.ros_nodes.operator.rehearsal import stay_up
 
     plan = PlanOptions(
         bundle=args.bundle,

@@ -3,7 +3,7 @@
 `OperatorSession` serves one operator: it holds the robot's lock and the way back for as long as the operator is there.
 An operator who goes away between the switch and its confirmation leaves the robot as it was before.
 
-    python -m robomarl.fleet.requests FOLDER     speaks with `robomarl.fleet.link` on its standard streams
+    python -m robomarl.fleet.requests FOLDER     speaks with `robomarl.fleet.pipe` on its standard streams
 """
 
 import json

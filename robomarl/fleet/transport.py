@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from robomarl.config import UserError
-from robomarl.fleet.link import BrokenLinkError, Link
+from robomarl.fleet.pipe import BrokenLinkError, Link
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.fleet import RobotConfig

@@ -2,7 +2,7 @@
 
 Both are commanded by an acceleration in the plane. An omnidirectional robot makes it with its centre; a
 differential drive makes it with the look-ahead point, a fixed distance in front of its axle, whose
-acceleration follows from those of its wheels (`robomarl.safety.look_ahead`).
+acceleration follows from those of its wheels (`robomarl.safety.model.look_ahead`).
 """
 
 import math

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robomarl.config import Positive, UserError, build
-from robomarl.hardware_configs.carrier import CarrierConfig
+from robomarl.domains.payload.onboard.vehicle import CarrierConfig
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
 from robomarl.hardware_configs.sections import (
     BodyConfig,

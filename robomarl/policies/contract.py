@@ -161,7 +161,7 @@ class Contract:
     actions_seen: tuple[Seen, ...] = ()
     """For every action element what it was in the golden sequences; empty in bundles of schema_version 1."""
     experts: tuple[Expert, ...] = ()
-    """Actors in the graph beside the one of `scenario`; see `robomarl.train.experts`."""
+    """Actors in the graph beside the one of `scenario`; see `robomarl.train.run.mixture`."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""

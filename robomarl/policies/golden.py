@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.soccer.onboard.command_filter import filter_for
 from robomarl.policies.contract import Contract
-from robomarl.safety.players import filter_for
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 from robomarl.view import LocalView, blank_view

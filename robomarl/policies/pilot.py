@@ -4,8 +4,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robomarl.safety.deadlock import GiveWay, WayCarry
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.give_way import GiveWay, WayCarry
 from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan

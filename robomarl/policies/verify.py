@@ -16,8 +16,8 @@ from robomarl.policies.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, open_policy, read_golden
-from robomarl.safety.deadlock import rules_for
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.give_way import rules_for
 
 DECISIONS = 200
 """How many are timed ..."""

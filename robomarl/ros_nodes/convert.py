@@ -15,8 +15,8 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.messages import Broadcast, Detections, Estimate
-from robomarl.ros_nodes.stamp import Stamp, set_stamp, time_of
+from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate
+from robomarl.ros_nodes.timing.stamp import Stamp, set_stamp, time_of
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
 from robomarl.view import Goal, Plan
 

@@ -2,8 +2,8 @@
 
 A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors puts a function into
 `FIELD_TASKS` under the task's name, which a bundle carries in its contract with the whole scenario; the simulator
-publishes the same topics from a function in `robomarl.ros_nodes.sim_node.sensors`. No ROS here: readers are named,
-not imported.
+publishes the same topics from a function in `robomarl.domains.payload.ros_nodes.sim_sensors`. No ROS here: readers
+are named, not imported.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.domains.payload.ros_nodes.carrying import Carrying
+from robomarl.domains.soccer.ros_nodes.playing import Playing
 from robomarl.hardware_configs.field import scenario_content
-from robomarl.ros_nodes.loadtask import Carrying
-from robomarl.ros_nodes.messages import Detections, TeamSnapshot
-from robomarl.ros_nodes.soccertask import Playing
-from robomarl.ros_nodes.state_machine import TeamFallback
+from robomarl.ros_nodes.io.messages import Detections, TeamSnapshot
+from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.ros_nodes.topics import (
     CMD_VEL,
     COMMAND,
@@ -41,7 +41,7 @@ class Sensor:
 
     topic: Topic
     reader: str
-    """Function of `robomarl.ros_nodes.wire` or `.convert` that makes (value, stamp [s]) of a message."""
+    """Function of `robomarl.ros_nodes.io.fast_messages` or `.convert` that makes (value, stamp [s]) of a message."""
     shared: bool = True
     """One topic for the team (in the namespace `BASE/world`); otherwise one for each robot."""
 

@@ -15,13 +15,14 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from robomarl.ros_nodes import cdr, status_messages, topics
-from robomarl.ros_nodes.health import WARN, Status
-from robomarl.ros_nodes.link import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
+from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.io import cdr
+from robomarl.ros_nodes.io.link_model import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.robot.health import WARN, Status
 from robomarl.ros_nodes.settings import LinkSettings
-from robomarl.ros_nodes.ticker import Beat, Ticker
+from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import linked
 
 POLL_S = 0.002

@@ -26,13 +26,13 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.async_wait import wait_until
-from robomarl.ros_nodes.fleet_table import FleetTable
+from robomarl.ros_nodes.io.async_wait import wait_until
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.operator.fleet_table import FleetTable
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.team_agreement import JOINED
 from robomarl.ros_nodes.settings import MonitorSettings
-from robomarl.ros_nodes.state_machine import Order, State
-from robomarl.ros_nodes.team_agreement import JOINED
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""

@@ -21,22 +21,22 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.assembly import Robot, assemble
-from robomarl.ros_nodes.autopilot import Autopilot
-from robomarl.ros_nodes.decision import Decision
-from robomarl.ros_nodes.inbox import Problem
-from robomarl.ros_nodes.loading import Loaded, load_pilot
-from robomarl.ros_nodes.loop import Loop
-from robomarl.ros_nodes.metronome import Beat
-from robomarl.ros_nodes.nodeclock import NodeClock
+from robomarl.ros_nodes.io.node_base import run_node, tidy_memory
+from robomarl.ros_nodes.io.publications import ANNOUNCE_S, Reporter
+from robomarl.ros_nodes.io.robot_folder import RobotFolder
+from robomarl.ros_nodes.io.subscriptions import Radio
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.radio import Radio
-from robomarl.ros_nodes.reporter import ANNOUNCE_S, Reporter
-from robomarl.ros_nodes.robot_folder import RobotFolder
-from robomarl.ros_nodes.rosnode import run_node, tidy_memory
+from robomarl.ros_nodes.robot.assembly import Robot, assemble
+from robomarl.ros_nodes.robot.autopilot import Autopilot
+from robomarl.ros_nodes.robot.decision import Decision
+from robomarl.ros_nodes.robot.inbox import Problem
+from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
+from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
+from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.ros_nodes.settings import PolicySettings
-from robomarl.ros_nodes.state_machine import MOVING, Order, State
-from robomarl.ros_nodes.tick import Timing
+from robomarl.ros_nodes.timing.clocks import NodeClock
+from robomarl.ros_nodes.timing.control_loop import Loop
+from robomarl.ros_nodes.timing.metronome import Beat
 
 
 class PolicyNode(LifecycleNode):

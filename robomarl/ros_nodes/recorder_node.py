@@ -13,15 +13,15 @@ from rclpy.serialization import deserialize_message
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.bagfile import BagWriter, definition_of
 from robomarl.ros_nodes.convert import MessageError
-from robomarl.ros_nodes.health import ERROR, Status
+from robomarl.ros_nodes.io.node_base import Mailbox, RMWError, message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.recording_health import Arrivals
-from robomarl.ros_nodes.recording_watch import Told
-from robomarl.ros_nodes.rosnode import Mailbox, RMWError, message_class, now_s, publisher, run_node
+from robomarl.ros_nodes.recording.bag_writer import BagWriter, definition_of
+from robomarl.ros_nodes.recording.health import Arrivals
+from robomarl.ros_nodes.recording.watch import Told
+from robomarl.ros_nodes.robot.health import ERROR, Status
 from robomarl.ros_nodes.settings import RecorderSettings
-from robomarl.ros_nodes.ticker import Beat, Ticker
+from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic, recorded_topics, system_topics, topic_named
 
 POLL_S = 0.05

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
-from robomarl.ros_nodes.health import Status
-from robomarl.ros_nodes.recording_watch import Told
-from robomarl.ros_nodes.state_machine import State
-from robomarl.ros_nodes.team_agreement import Announcement
+from robomarl.ros_nodes.recording.watch import Told
+from robomarl.ros_nodes.robot.health import Status
+from robomarl.ros_nodes.robot.state_machine import State
+from robomarl.ros_nodes.robot.team_agreement import Announcement
 
 
 def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticArray:

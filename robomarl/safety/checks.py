@@ -4,13 +4,13 @@ import math
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import look_ahead, pairs
-from robomarl.safety.carry import LARGE, Reason
-from robomarl.safety.constants import Constants
-from robomarl.safety.motion import Motion, Vec3
-from robomarl.safety.pairs import Body
-from robomarl.safety.strangers import strangers_in
-from robomarl.safety.twins import count_mates
+from robomarl.safety.memory import LARGE, Reason
+from robomarl.safety.model import look_ahead, pairs
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import Motion, Vec3
+from robomarl.safety.model.pairs import Body
+from robomarl.safety.model.strangers import strangers_in
+from robomarl.safety.model.twins import count_mates
 from robomarl.types import Array
 from robomarl.view import LocalView
 

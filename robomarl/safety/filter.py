@@ -9,13 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.safety import carriers
-from robomarl.safety.batch import blind_batch, filter_batch
-from robomarl.safety.carry import FilterCarry, Reason, initial_carry
-from robomarl.safety.constants import Mode, constants_of
+from robomarl.domains.payload.onboard import command_filter
+from robomarl.safety.decision import blind_batch, filter_batch
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
 from robomarl.safety.leaves import as_double, each
+from robomarl.safety.memory import FilterCarry, Reason, initial_carry
+from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.safety.single import NUMPY, SingleFilter
@@ -89,8 +89,8 @@ class SafetyFilter:
         """
         nominal = np.asarray(nominal)
         shapes = self._check_shapes(carry, view, nominal, gain_per_s)
-        if nominal.shape[-1] == carriers.WIDTH:
-            found = carriers.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
+        if nominal.shape[-1] == command_filter.WIDTH:
+            found = command_filter.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
         else:
             found = self._decide(carry, view, nominal, gain_per_s)
         self._check_shapes.last = (found[0], shapes)

@@ -7,9 +7,9 @@ do. Components and `xp` are those of `motion`.
 
 from typing import NamedTuple
 
-from robomarl.safety.bias import LARGE
-from robomarl.safety.constants import LARGE_M, Constants
-from robomarl.safety.motion import Library, Predicted, Vec3
+from robomarl.safety.model.bias import LARGE
+from robomarl.safety.model.constants import LARGE_M, Constants
+from robomarl.safety.model.motion import Library, Predicted, Vec3
 from robomarl.types import Array
 
 NOWHERE_M = 2 * LARGE

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from robomarl.safety import least, qp
-from robomarl.safety.batch import Library, filter_batch
-from robomarl.safety.carry import FilterCarry, initial_carry
-from robomarl.safety.constants import Mode, constants_of
+from robomarl.safety.decision import Library, filter_batch
+from robomarl.safety.memory import FilterCarry, initial_carry
+from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import SafetyParams
+from robomarl.safety.qp import least, projection
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
@@ -56,15 +56,15 @@ def make_jax_filter(params: SafetyParams, mode: Mode = "qp", gradients: bool = T
     return JaxFilter(params, mode, gradients)
 
 
-def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
+def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> projection.Projection:
     """`qp.project_rows` for JAX."""
-    return qp.project_rows(rows, point, jnp, tolerance, _repeat)
+    return projection.project_rows(rows, point, jnp, tolerance, _repeat)
 
 
-def project_open(rows: Array, point: Array, tolerance: float = TOLERANCE) -> qp.Projection:
+def project_open(rows: Array, point: Array, tolerance: float = TOLERANCE) -> projection.Projection:
     """The same, without gradients: constant in its arguments, as far as JAX knows."""
     rows, point = jax.lax.stop_gradient((rows, point))
-    return qp.project_rows(rows, point, jnp, tolerance, _repeat_open)
+    return projection.project_rows(rows, point, jnp, tolerance, _repeat_open)
 
 
 def least_open(step: Callable, u: Array, needed: Array) -> Array:
@@ -78,13 +78,13 @@ def _least(step: Callable, u: Array, needed: Array) -> Array:
     return jax.lax.stop_gradient(jax.lax.scan(lambda s, _: (step(s), None), u, None, length=least.ROUNDS)[0])
 
 
-def _repeat(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
+def _repeat(pivot: Callable, rows: Array, point: Array, state: projection.Basis) -> projection.Basis:
     """As a scan: the graph holds one round, and gradients flow backwards through it."""
-    state, _ = jax.lax.scan(lambda s, _: (pivot(rows, point, s)[0], None), state, None, length=qp.ROUNDS)
+    state, _ = jax.lax.scan(lambda s, _: (pivot(rows, point, s)[0], None), state, None, length=projection.ROUNDS)
     return state
 
 
-def _repeat_open(pivot: Callable, rows: Array, point: Array, state: qp.Basis) -> qp.Basis:
+def _repeat_open(pivot: Callable, rows: Array, point: Array, state: projection.Basis) -> projection.Basis:
     """As a loop that ends when no problem is left that a round would change."""
 
     def step(left: tuple) -> tuple:
@@ -92,7 +92,7 @@ def _repeat_open(pivot: Callable, rows: Array, point: Array, state: qp.Basis) ->
         state, todo = pivot(rows, point, state)
         return number + 1, todo.any(), state
 
-    return jax.lax.while_loop(lambda s: s[1] & (s[0] < qp.ROUNDS), step, (0, jnp.array(True), state))[2]
+    return jax.lax.while_loop(lambda s: s[1] & (s[0] < projection.ROUNDS), step, (0, jnp.array(True), state))[2]
 
 
 GRADIENTS = Library(jnp, project, repeat=_least)

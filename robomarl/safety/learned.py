@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-from robomarl.safety import bias
-from robomarl.safety.bias import LARGE, UNKNOWN_M_S, Bias
-from robomarl.safety.constants import Constants
-from robomarl.safety.motion import Floats, Vec3
+from robomarl.safety.model import bias
+from robomarl.safety.model.bias import LARGE, UNKNOWN_M_S, Bias
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import Floats, Vec3
 
 
 class Learned(NamedTuple):

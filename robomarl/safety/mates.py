@@ -9,11 +9,11 @@ from itertools import combinations
 from math import exp, sqrt
 from typing import NamedTuple
 
-from robomarl.safety.barriers import SPECK
-from robomarl.safety.bias import LARGE
-from robomarl.safety.constants import Constants
-from robomarl.safety.motion import TINY, Predicted, Vec3
-from robomarl.safety.pairs import NO_STOP_M
+from robomarl.safety.model.barriers import SPECK
+from robomarl.safety.model.bias import LARGE
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import TINY, Predicted, Vec3
+from robomarl.safety.model.pairs import NO_STOP_M
 from robomarl.view import Heard
 
 ROOT = 1e-9

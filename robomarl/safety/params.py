@@ -20,7 +20,7 @@ from robomarl.hardware_configs.vehicle import (
     SafetyConfig,
     Vector3,
 )
-from robomarl.safety.bodies import Obstacle, Strangers, Tail
+from robomarl.safety.model.bodies import Obstacle, Strangers, Tail
 
 SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad")
 """Keys of `SafetyConfig` and `Strangers` whose smaller value is the careful one; of all others it is the larger."""

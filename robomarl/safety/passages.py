@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.geometry import namespace, norm
-from robomarl.safety.kinds import POINT, Shape
+from robomarl.safety.model.body_kinds import POINT, Shape
+from robomarl.safety.model.separation import apart
 from robomarl.safety.params import SafetyParams
-from robomarl.safety.separation import apart
 from robomarl.types import Array
 from robomarl.view import LocalView
 

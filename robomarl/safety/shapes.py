@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.safety.carriers import WIDTH
-from robomarl.safety.carry import FilterCarry, initial_carry
+from robomarl.domains.payload.onboard.command_filter import WIDTH
+from robomarl.safety.memory import FilterCarry, initial_carry
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array
 from robomarl.view import LocalView

@@ -1,6 +1,6 @@
-"""The filter for one robot, in Python floats: the formulas of `batch`, where numpy's overhead would cost the most.
+"""The filter for one robot, in Python floats: the formulas of `decision`, where numpy's overhead would cost the most.
 
-Decisions in which something is not as it should be are made by `batch`, which knows all the reasons.
+Decisions in which something is not as it should be are made by `decision`, which knows all the reasons.
 """
 
 import math
@@ -11,26 +11,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.safety import barriers, least, look_ahead, motion, qp
-from robomarl.safety.barriers import Bound
-from robomarl.safety.batch import Library, filter_batch
-from robomarl.safety.bias import LARGE, Bias
-from robomarl.safety.carry import FilterCarry, Reason
-from robomarl.safety.constants import Constants
+from robomarl.safety.decision import Library, filter_batch
 from robomarl.safety.hold import NOWHERE_M
-from robomarl.safety.kinds import Kind, Shape
 from robomarl.safety.learned import Learned, learn_one
 from robomarl.safety.leaves import as_double, each
 from robomarl.safety.mates import Mate, MateRows, read
-from robomarl.safety.motion import Floats, Motion, Predicted, Vec3
-from robomarl.safety.pairs import Body, pair
-from robomarl.safety.strangers import strangers_in
+from robomarl.safety.memory import FilterCarry, Reason
+from robomarl.safety.model import barriers, look_ahead, motion
+from robomarl.safety.model.bias import LARGE, Bias
+from robomarl.safety.model.body_kinds import Kind, Shape
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import Floats, Motion, Predicted, Vec3
+from robomarl.safety.model.pairs import Body, pair
+from robomarl.safety.model.strangers import strangers_in
+from robomarl.safety.qp import least, projection
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
-NUMPY = Library(np, partial(qp.project_rows, xp=np, repeat=qp.repeat_open))
+NUMPY = Library(np, partial(projection.project_rows, xp=np, repeat=projection.repeat_open))
 Numbers = list[float]
-_FREE = Bound(math.inf, -math.inf, math.inf)
+_FREE = barriers.Bound(math.inf, -math.inf, math.inf)
 _REASONS = tuple(Reason)
 
 
@@ -58,8 +58,8 @@ class Limits(NamedTuple):
     """What each is clipped at."""
     calms: Numbers
     """What each is where they are at odds: see `barriers.Bound`."""
-    low: list[Bound]
-    high: list[Bound]
+    low: list[barriers.Bound]
+    high: list[barriers.Bound]
     """Of the command down and up each axis; empty without an arena."""
     gap_m: float
     slow: least.Half
@@ -244,7 +244,7 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
             yield solid.tail_kind, body, c.tail_m
 
 
-def _arena(c: Constants, own: Predicted) -> tuple[list[Bound], list[Bound]]:
+def _arena(c: Constants, own: Predicted) -> tuple[list[barriers.Bound], list[barriers.Bound]]:
     """What `stacked.faces` says, where it may bind; nothing where no wall may."""
     if c.arena is None:
         return [], []
@@ -261,7 +261,7 @@ def _arena(c: Constants, own: Predicted) -> tuple[list[Bound], list[Bound]]:
 def _solve(c: Constants, limits: Limits, nominal: Numbers) -> tuple[Vec3, Reason]:
     """The nearest acceleration that holds all rows, and what became of it."""
     bounds = [a if a > b else b for a, b in zip(limits.bounds, limits.floors, strict=True)]
-    found = qp.project_one(limits.normals, bounds, nominal[:3], _box(c, limits))
+    found = projection.project_one(limits.normals, bounds, nominal[:3], _box(c, limits))
     return found.u, Reason.OK if found.solved else Reason.INFEASIBLE if found.infeasible else Reason.SOLVER
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from robomarl.config import build
+from robomarl.domains.soccer.scenario import TASK, SoccerScenario, is_soccer, load_soccer
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.soccer.scenario import TASK, SoccerScenario, is_soccer, load_soccer
 
 AnyScenario = Scenario | SoccerScenario
 

@@ -7,15 +7,15 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
+from robomarl.domains.flight.engines.fast import make_fast
+from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.views import local_views
+from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
+from robomarl.domains.soccer.sections import Starts
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
-from robomarl.sim.draws import seed_words, uniform
-from robomarl.sim.engines.fast import make_fast
-from robomarl.sim.observe import local_views
+from robomarl.sim.random_bits import seed_words, uniform
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.soccer.config import Starts
-from robomarl.sim.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.sim.tasks import task_of
-from robomarl.sim.world import Integrate, World, advance, num_step_draws, with_plans
 from robomarl.spec import Memory
 from robomarl.view import LocalView, Plan
 
@@ -154,10 +154,10 @@ class Filter:
 
     def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
-        from robomarl.safety.carriers import filter_carrier
-        from robomarl.safety.deadlock import rules_for
+        from robomarl.domains.payload.onboard.command_filter import filter_carrier
+        from robomarl.safety.give_way import rules_for
         from robomarl.safety.jax_filter import make_jax_filter
-        from robomarl.sim.guard import safety_params
+        from robomarl.sim.filter_params import safety_params
 
         params = safety_params(scenario)
         self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def make_engine(scenario: Scenario, sim: str) -> Integrate:
     if sim == "fast":
         return make_fast(scenario)
     if sim == "mjx":
-        from robomarl.sim.engines.mjx import make_mjx
+        from robomarl.domains.flight.engines.mjx import make_mjx
 
         return make_mjx(scenario)
     raise UserError(f"Engine {sim!r} is not a JAX engine; allowed: fast, mjx.")
@@ -211,7 +211,7 @@ def make_env(
 ) -> Any:
     """The environment of a scenario or game: `TeamEnv`, or `SoccerEnv`, which has one engine and its own `starts`."""
     if scenario.task == "soccer":
-        from robomarl.sim.soccer.env import SoccerEnv
+        from robomarl.domains.soccer.env import SoccerEnv
 
         return SoccerEnv(scenario, weights, safety, starts)
     return TeamEnv(scenario, sim, weights, safety)

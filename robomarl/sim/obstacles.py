@@ -1,9 +1,9 @@
 """What stands in the arena and never moves: how far robots are from it."""
 
+from robomarl.domains.flight.quadrotor import Vec3
 from robomarl.geometry import namespace, norm
-from robomarl.safety.kinds import POINT, Shape
-from robomarl.safety.separation import apart
-from robomarl.sim.quadrotor import Vec3
+from robomarl.safety.model.body_kinds import POINT, Shape
+from robomarl.safety.model.separation import apart
 from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 

@@ -8,8 +8,8 @@ import math
 from itertools import combinations
 
 from robomarl.config import UserError
-from robomarl.sim.load.config import CableConfig, LoadConfig
-from robomarl.sim.load.grip import reach_m
+from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig
+from robomarl.domains.payload.onboard.statics import reach_m
 
 
 def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from robomarl.config import Count, NonNegative, Positive, UserError, build, read_toml
-from robomarl.control.command import CommandConfig
+from robomarl.domains.flight.control.command_kinds import CommandConfig
+from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
+from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
-from robomarl.safety.bodies import Obstacle
+from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.clock import Clock
-from robomarl.sim.load.config import CableConfig, LoadConfig, check_load
-from robomarl.sim.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.sim.radio import check_radio, widest_load_m
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.types import GRAVITY_M_S2

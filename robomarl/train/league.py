@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.sim.baselines import SCRIPTS
-from robomarl.sim.baselines.playbook import Belief, no_belief
-from robomarl.sim.baselines.soccer import ScriptedTeam
-from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.match import team_view
+from robomarl.domains.soccer.controllers import SCRIPTS
+from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
+from robomarl.domains.soccer.controllers.skills import Belief, no_belief
+from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.domains.soccer.evaluation.match import team_view
 from robomarl.train.config import SelfPlayConfig, TrainConfig
 from robomarl.train.distribution import squash
 from robomarl.train.networks import Carry, Networks

@@ -10,7 +10,7 @@ from dataclasses import replace
 import jax
 
 from robomarl.config import UserError
-from robomarl.sim.soccer.env import SoccerEnv
+from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.league import Team
 from robomarl.train.selfplay import init_games, make_game_update

@@ -14,7 +14,7 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.config import UserError
-from robomarl.sim.soccer.env import SoccerEnv
+from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.train import league as leagues
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash

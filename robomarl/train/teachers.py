@@ -5,12 +5,12 @@ So one policy learns from several, each of which plays one game well.
 
 from functools import partial
 
-from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.train.checkpoint import read_weights
+from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.league import Team, as_team, team_teaches
+from robomarl.train.run.run_folder import read_weights
+from robomarl.train.run.weights import learned
 from robomarl.train.selfplay import init_games
-from robomarl.train.weights import learned
 
 
 def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:

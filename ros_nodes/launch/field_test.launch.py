@@ -2,7 +2,7 @@
 
     ros2 launch robomarl field_test.launch.py fleet:=local_4 sim:=true bundle:=swap_4
 
-Thin over `robomarl.ros_nodes.plan`, which `robomarl up` uses as well. Written for ROS 2 Jazzy and newer.
+Thin over `robomarl.ros_nodes.operator.fleet_plan`, which `robomarl up` uses as well. Written for ROS 2 Jazzy and newer.
 """
 
 import time
@@ -24,7 +24,7 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
 
 RESPAWN_S = 2.0
 ARGUMENTS = {

@@ -1,4 +1,4 @@
-"""The sshd of `robomarl.bench.loopback` for tests, which are left out where there can be none."""
+"""The sshd of `benchmarks.fleet.loopback` for tests, which are left out where there can be none."""
 
 import sys
 import sysconfig
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.bench import loopback
-from robomarl.bench.loopback import Server, fleet_text
+from benchmarks.fleet import loopback
+from benchmarks.fleet.loopback import Server, fleet_text
 
 __all__ = ["Server", "fleet_text", "interpreter", "serve"]
 
 
 @contextmanager
 def serve(folder: Path, address: str = "127.0.0.1", netns: str = "", **environment: str) -> Iterator[Server]:
-    """See `robomarl.bench.loopback.serve`."""
+    """See `benchmarks.fleet.loopback.serve`."""
     if reason := loopback.missing():
         pytest.skip(reason)
     with loopback.serve(folder, address, netns, **environment) as server:

@@ -11,9 +11,9 @@ import pytest
 
 from robomarl.cli import main
 from robomarl.config import UserError
-from robomarl.fleet.link import MAX_ANSWER, Link
+from robomarl.fleet.install.systemd_unit import unit_file
+from robomarl.fleet.pipe import MAX_ANSWER, Link
 from robomarl.fleet.transport import remote_command, ssh_command
-from robomarl.fleet.unit import unit_file
 from robomarl.hardware_configs.fleet import RobotConfig, load_fleet
 
 HEAD = "version: 1\nvehicle: crazyflie_21\nscenario: swap_4\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.fleet import flash, link, preflight
+from robomarl.fleet import flash, pipe, preflight
 from robomarl.fleet.robot import Robot, connect_all
 from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
@@ -108,7 +108,7 @@ def test_a_robot_that_goes_away_in_the_middle_of_a_transfer(
     far_server: Server, bundles, large: Bundle, root: Path, tmp_path: Path, monkeypatch
 ):
     """Its link goes down while megabytes are on their way; the near robot does not switch, the far one is whole."""
-    monkeypatch.setattr(link, "STALL_S", 4.0)
+    monkeypatch.setattr(pipe, "STALL_S", 4.0)
     python = interpreter(tmp_path / "python", root, QUICK)
     file = tmp_path / "team.yaml"
     near = f"  - {{name: near, index: 1, folder: {tmp_path}/near}}\n"

@@ -15,9 +15,9 @@ from zipfile import ZipFile
 import pytest
 
 from robomarl.cli import main
-from robomarl.fleet import setup, wheels
+from robomarl.fleet.install import setup, wheels
+from robomarl.fleet.install.systemd_unit import start_script, unit_file
 from robomarl.fleet.store import Store
-from robomarl.fleet.unit import start_script, unit_file
 from robomarl.hardware_configs.fleet import load_fleet
 from tests.fleet.sshd import serve
 

@@ -18,7 +18,7 @@ from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, read_trust, write_trust
 from robomarl.policies.bundle import load_bundle
-from robomarl.ros_nodes.loading import load_pilot
+from robomarl.ros_nodes.robot.startup import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
 from tests.fleet.signing import reasons, signed, trusting
 from tests.policies.sealing import copy

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.fleet import wheels
+from robomarl.fleet.install import wheels
 from tests.fleet import aarch64
 
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}

@@ -17,7 +17,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from robomarl.config import UserError
-from robomarl.fleet.link import Link
+from robomarl.fleet.pipe import Link
 from robomarl.fleet.store import Store
 from robomarl.paths import bundles_dir
 from robomarl.policies import golden

@@ -16,7 +16,7 @@ from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import bundle_id, load_bundle
 from robomarl.policies.onnx_check import MAX_FIELDS, check_onnx
 from robomarl.policies.runtime import open_session
-from robomarl.ros_nodes.loading import load_pilot
+from robomarl.ros_nodes.robot.startup import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
 from tests.policies.onnxattacks import ATTACKS, SIDE_FILE, SIDE_SIZE, function_reads_a_file
 from tests.policies.sealing import copy, reseal

@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.swap import observation
 from robomarl.policies import golden
 from robomarl.policies.export import export_bundle
 from robomarl.policies.pilot import Pilot
@@ -15,7 +16,6 @@ from robomarl.policies.runtime import Policy, load_policy, open_policy, read_gol
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import TASKS
-from robomarl.sim.tasks.swap import observation
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import blank_view
 from tests.policies.conftest import gru_run

@@ -4,16 +4,16 @@ import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
-from robomarl.ros_nodes.autopilot import Autopilot, Patience, Team
-from robomarl.ros_nodes.fallback import Fallback
-from robomarl.ros_nodes.heartbeat import Heartbeat
-from robomarl.ros_nodes.hover_control import HoverConfig, HoverController
-from robomarl.ros_nodes.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
-from robomarl.ros_nodes.state_machine import Order, State
-from robomarl.ros_nodes.team_agreement import Announcement, TeamAgreement
-from robomarl.ros_nodes.tick import Timing
-from robomarl.safety.deadlock import GiveWay
+from robomarl.ros_nodes.robot.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.robot.blind_brake import Fallback
+from robomarl.ros_nodes.robot.heartbeat import Heartbeat
+from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
+from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
+from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
+from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import SafetyFilter, from_vehicle
+from robomarl.safety.give_way import GiveWay
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.view import Goal, Plan
 

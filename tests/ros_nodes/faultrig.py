@@ -17,13 +17,13 @@ from rclpy.parameter import Parameter
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.console import CONFIGURE, DEACTIVATE
-from robomarl.ros_nodes.decision import Held
-from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, plan_fleet
-from robomarl.ros_nodes.processes import child_environment
-from robomarl.ros_nodes.rosnode import Mailbox
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.io.processes import child_environment
+from robomarl.ros_nodes.operator.console import CONFIGURE, DEACTIVATE
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, plan_fleet
+from robomarl.ros_nodes.operator.rehearsal import Team, bring_up
+from robomarl.ros_nodes.robot.decision import Held
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.view import Goal
 
 ROBOTS = ("left", "right")

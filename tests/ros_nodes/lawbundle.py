@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from onnx import helper
 
+from robomarl.domains.flight.engines.mujoco import MujocoTeam
 from robomarl.policies.contract import Carry, Contract, Element, Observation, describe
 from robomarl.safety.filter import Arena, from_vehicle
-from robomarl.sim.engines.mujoco import MujocoTeam
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.bundles import contract_of

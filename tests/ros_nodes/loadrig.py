@@ -4,16 +4,16 @@ from pathlib import Path
 
 import numpy as np
 
+from robomarl.domains.payload.state import Load, origin
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.assembly import assemble
-from robomarl.ros_nodes.decision import Decision
-from robomarl.ros_nodes.inbox import Broadcast, Now
-from robomarl.ros_nodes.loading import load_pilot
+from robomarl.ros_nodes.robot.assembly import assemble
+from robomarl.ros_nodes.robot.decision import Decision
+from robomarl.ros_nodes.robot.inbox import Broadcast, Now
+from robomarl.ros_nodes.robot.startup import load_pilot
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
-from robomarl.ros_nodes.state_machine import Order, State
-from robomarl.sim.load.state import Load, origin
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import Goal
 

@@ -17,7 +17,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.convert import point_of
-from robomarl.ros_nodes.rosnode import message_class, publisher
+from robomarl.ros_nodes.io.node_base import message_class, publisher
 from robomarl.ros_nodes.topics import Topic, linked
 
 TEN = bytes(10)

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 from onnx import helper
 
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.task import action
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
 from robomarl.policies.provenance import Training, source_of
-from robomarl.sim.guard import safety_params
-from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
-from robomarl.sim.soccer.sim import make_soccer
-from robomarl.sim.tasks.soccer import action
+from robomarl.sim.filter_params import safety_params
 from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from robomarl.config import to_dict
+from robomarl.domains.soccer.game import Game
+from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.playing import Sighting, Thing, kind_of
+from robomarl.domains.soccer.scenario import SoccerScenario
+from robomarl.domains.soccer.views import flat, turned, upright
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.adapters import omni
 from robomarl.ros_nodes.fieldtask import Seat, field_task
-from robomarl.ros_nodes.inbox import Inbox, InboxLimits, Now
-from robomarl.ros_nodes.messages import Broadcast, Estimate
-from robomarl.ros_nodes.soccertask import Sighting, Thing, kind_of
-from robomarl.sim.soccer.game import Game
-from robomarl.sim.soccer.observe import flat, turned, upright
-from robomarl.sim.soccer.scenario import SoccerScenario
+from robomarl.ros_nodes.io.messages import Broadcast, Estimate
+from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits, Now
 from robomarl.view import LocalView, Plan
 
 EPOCH_S = 1000.0
@@ -58,20 +58,20 @@ class Senses:
     def _own(self, inbox: Inbox, index: int, game: Game, now: Now) -> None:
         name, away = self.names[index], self.tasks[index].away
         on_map = estimate_of(game.pose, index)
-        sent = convert.odometry_from(omni.turned(on_map) if away else on_map, now.stamp_s, name)
+        sent = convert.odometry_from(messages.turned(on_map) if away else on_map, now.stamp_s, name)
         read, stamp_s = convert.odometry_to(sent)
-        inbox.put_own(omni.turned(read) if away else read, stamp_s, now.steady_s)
+        inbox.put_own(messages.turned(read) if away else read, stamp_s, now.steady_s)
         taken_s, there = self._poses[0]
-        picture = omni.sighting_from(Sighting(taken_s, things_of(game, there, index)), name)
-        inbox.put_sensed(topics.SIGHTING.name, *omni.sighting_to(picture), now.steady_s)
-        kicker = omni.kicker_from(now.stamp_s + float(game.robots.charge_s[0, index]), now.stamp_s)
-        inbox.put_sensed(topics.KICKER.name, *omni.kicker_to(kicker), now.steady_s)
+        picture = messages.sighting_from(Sighting(taken_s, things_of(game, there, index)), name)
+        inbox.put_sensed(topics.SIGHTING.name, *messages.sighting_to(picture), now.steady_s)
+        kicker = messages.kicker_from(now.stamp_s + float(game.robots.charge_s[0, index]), now.stamp_s)
+        inbox.put_sensed(topics.KICKER.name, *messages.kicker_to(kicker), now.steady_s)
 
     def _said(self, index: int, view: LocalView, stamp_s: float) -> Any:
         task = self.tasks[index]
         told = task.told(view.sensed, 0.0)
         said = Broadcast(np.asarray(view.own.pos_m), np.asarray(view.own.vel_m_s), NOWHERE, told)
-        said = omni.turned_broadcast(said) if task.away else said
+        said = messages.turned_broadcast(said) if task.away else said
         return convert.broadcast_from(said, stamp_s, self.names[index], (0.1, 0.2))
 
     def _deliver(self, index: int, message: Any, stamp_s: float, now: Now) -> None:
@@ -80,7 +80,7 @@ class Senses:
         for name, inbox, task in zip(self.names, self.inboxes, self.tasks, strict=True):
             if self.names[index] in inbox.mates:
                 assert name != self.names[index]
-                heard = omni.turned_broadcast(said) if task.away else said
+                heard = messages.turned_broadcast(said) if task.away else said
                 inbox.put_mate(self.names[index], heard, read_s, now.steady_s)
 
 

@@ -9,8 +9,8 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.rosnode import publisher
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.io.node_base import publisher
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.topics import linked
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig
 from tests.ros_nodes.malformed import TEN, attackers, far_stamp, stream

@@ -15,7 +15,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from robomarl.geometry import rotate
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
-from robomarl.ros_nodes.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS
 from robomarl.view import Goal, Plan
 from tests.ros_nodes.truth import truth_to

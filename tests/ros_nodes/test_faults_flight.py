@@ -13,10 +13,10 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.inbox import Broadcast
-from robomarl.ros_nodes.rosnode import publisher
-from robomarl.ros_nodes.state_machine import Order, State
-from robomarl.ros_nodes.wire import BroadcastWriter
+from robomarl.ros_nodes.io.fast_messages import BroadcastWriter
+from robomarl.ros_nodes.io.node_base import publisher
+from robomarl.ros_nodes.robot.inbox import Broadcast
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.safety.filter import Reason
 from robomarl.view import Plan
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault

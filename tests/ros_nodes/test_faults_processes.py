@@ -17,8 +17,8 @@ from robomarl.fleet.store import State as Stored
 from robomarl.fleet.store import Store
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.rosnode import publisher
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.io.node_base import publisher
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from tests.ros_nodes import test_faults_flight
 from tests.ros_nodes.bundles import make_bundle
 from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.soccer.scenario import is_soccer, load_soccer
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
 from robomarl.sim.scenario import load_scenario, scenario_names
-from robomarl.sim.soccer.scenario import is_soccer, load_soccer
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import yaml
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
-from robomarl.field.load_report import write_load_report
+from robomarl.domains.payload.report.page import write_load_report
+from robomarl.domains.payload.ros_nodes.outcome import MissionResult
+from robomarl.domains.payload.ros_nodes.rehearsal import MissionOptions, fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.load_figures import MissionResult
-from robomarl.ros_nodes.mission_flight import MissionOptions, fly_mission
 
 pytestmark = pytest.mark.ros
 # Three policy nodes at 100 Hz and a simulator, on machines that have other things to do: what is late is not lost.

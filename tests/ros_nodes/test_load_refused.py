@@ -62,8 +62,8 @@ def test_a_node_refuses_what_its_own_vehicle_cannot_lift(tmp_path: Path):
     """The bundle was trained with stronger motors than this robot has."""
     pytest.importorskip("rclpy")
     from robomarl.config import to_dict
+    from robomarl.domains.payload.ros_nodes.carrying import check_carried
     from robomarl.hardware_configs.vehicle import load_vehicle
-    from robomarl.ros_nodes.loadtask import check_carried
 
     weak = tmp_path / "weak.yaml"
     text = (vehicles_dir() / "carrier_600.yaml").read_text()

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from robomarl.config import UserError
+from robomarl.domains.payload.follow import goal_attitude
+from robomarl.domains.payload.ros_nodes.mission import SetPoint, load_mission
 from robomarl.paths import missions_dir
-from robomarl.ros_nodes.mission import SetPoint, load_mission
-from robomarl.sim.load.follow import goal_attitude
 from robomarl.sim.scenario import load_scenario
 
 

@@ -15,18 +15,18 @@ pytest.importorskip("mujoco")
 
 from rosbags.highlevel import AnyReader
 
-from robomarl.flight import load_flight
+from robomarl.domains.flight.log import load_flight
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.console import ACTIVATE, DEACTIVATE
-from robomarl.ros_nodes.decision import Held
-from robomarl.ros_nodes.flights import Flight, Team, bring_up
-from robomarl.ros_nodes.inbox import Estimate
-from robomarl.ros_nodes.plan import PlanOptions
-from robomarl.ros_nodes.rosnode import Mailbox, publisher
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.io.node_base import Mailbox, publisher
+from robomarl.ros_nodes.operator.console import ACTIVATE, DEACTIVATE
+from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+from robomarl.ros_nodes.operator.rehearsal import Flight, Team, bring_up
+from robomarl.ros_nodes.robot.decision import Held
+from robomarl.ros_nodes.robot.inbox import Estimate
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.view import Goal
 from tests.ros_nodes.truth import truth_to
 

@@ -12,12 +12,12 @@ pytest.importorskip("mujoco")
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.console import open_console
-from robomarl.ros_nodes.flights import bring_up
-from robomarl.ros_nodes.plan import NodeSpec, PlanOptions, environment, plan_fleet
-from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
-from robomarl.ros_nodes.rosnode import Mailbox
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
+from robomarl.ros_nodes.operator.console import open_console
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, environment, plan_fleet
+from robomarl.ros_nodes.operator.rehearsal import bring_up
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.view import Goal
 from tests.ros_nodes.faultrig import ROBOTS, FaultRig, write_files
 

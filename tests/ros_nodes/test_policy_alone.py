@@ -20,10 +20,10 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.io.node_base import Mailbox, RCLError
+from robomarl.ros_nodes.io.processes import claimed_domain
 from robomarl.ros_nodes.policy_node import PolicyNode
-from robomarl.ros_nodes.processes import claimed_domain
-from robomarl.ros_nodes.rosnode import Mailbox, RCLError
-from robomarl.ros_nodes.state_machine import Order, State
+from robomarl.ros_nodes.robot.state_machine import Order, State
 
 pytestmark = pytest.mark.ros
 PATIENCE_S = 20.0

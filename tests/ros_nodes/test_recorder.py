@@ -14,13 +14,13 @@ from rosbags.highlevel import AnyReader
 from std_msgs.msg import String
 
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.console import open_console
-from robomarl.ros_nodes.health import ERROR, OK, WARN
-from robomarl.ros_nodes.plan import NodeSpec, environment
-from robomarl.ros_nodes.processes import Processes, child_environment, claimed_domain
-from robomarl.ros_nodes.recording_health import Arrivals
-from robomarl.ros_nodes.recording_watch import QUIET_S, RECORDED, RecordingWatch, Told
-from robomarl.ros_nodes.rosnode import Mailbox, publisher
+from robomarl.ros_nodes.io.node_base import Mailbox, publisher
+from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
+from robomarl.ros_nodes.operator.console import open_console
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, environment
+from robomarl.ros_nodes.recording.health import Arrivals
+from robomarl.ros_nodes.recording.watch import QUIET_S, RECORDED, RecordingWatch, Told
+from robomarl.ros_nodes.robot.health import ERROR, OK, WARN
 
 STEADY = ["odometry", "tick", "announce"]
 

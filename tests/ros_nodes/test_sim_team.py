@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from robomarl.ros_nodes.sim_node.onboard import Mode
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
+from robomarl.ros_nodes.sim_node.vehicle_failsafe import Mode
 from robomarl.sim.scenario import Scenario, SensingConfig, load_scenario
 
 HOVER = np.zeros(4)

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.plan import environment
-from robomarl.ros_nodes.processes import child_environment, claimed_domain
-from robomarl.ros_nodes.security import WITH_SECURITY, check_security, is_enforced
+from robomarl.ros_nodes.io.processes import child_environment, claimed_domain
+from robomarl.ros_nodes.io.security import WITH_SECURITY, check_security, is_enforced
+from robomarl.ros_nodes.operator.fleet_plan import environment
 
 ENFORCED = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
 
@@ -67,7 +67,7 @@ def test_a_recorder_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path: Path)
 GROUP = Path("/proc/self/autogroup")
 HURRIED = """
 import os
-from robomarl.ros_nodes.rosnode import hurry
+from robomarl.ros_nodes.io.node_base import hurry
 hurry()
 print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/autogroup").read())
 """

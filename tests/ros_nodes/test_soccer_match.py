@@ -11,17 +11,17 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
 from robomarl.cli import main
-from robomarl.field.match_report import write_match_report
+from robomarl.domains.soccer.onboard.log import load_match
+from robomarl.domains.soccer.report.page import write_match_report
+from robomarl.domains.soccer.ros_nodes.outcome import match_result
+from robomarl.domains.soccer.ros_nodes.referee import Phase
+from robomarl.domains.soccer.ros_nodes.rehearsal import Match, MatchOptions
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.matchlog import load_match
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.flights import Team, bring_up
-from robomarl.ros_nodes.match_figures import match_result
-from robomarl.ros_nodes.match_run import Match, MatchOptions
-from robomarl.ros_nodes.rosnode import Mailbox
-from robomarl.ros_nodes.rules import Phase
-from robomarl.ros_nodes.state_machine import Order
+from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.operator.rehearsal import Team, bring_up
+from robomarl.ros_nodes.robot.state_machine import Order
 from tests.ros_nodes.playerbundle import make_player_bundle
 from tests.ros_nodes.truth import truth_to
 

@@ -7,12 +7,12 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from robomarl.ros_nodes.rules import Phase, Referee, Rules, Verdict
-from robomarl.sim.soccer.ball import Ball
-from robomarl.sim.soccer.game import whistle
-from robomarl.sim.soccer.places import PLACE_DRAWS
-from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.sim.soccer.sim import make_soccer
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.game import whistle
+from robomarl.domains.soccer.physics.ball import Ball
+from robomarl.domains.soccer.placement import PLACE_DRAWS
+from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, Rules, Verdict
+from robomarl.domains.soccer.scenario import load_soccer
 
 RULES = Rules(half_length_m=2.25, ball_radius_m=0.02, stuck_m=0.15, stuck_s=3.0, match_s=60.0)
 

@@ -12,14 +12,15 @@ pytest.importorskip("rclpy")
 from rclpy.serialization import serialize_message
 
 from robomarl.config import UserError, to_dict
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.playing import Playing, Sighting, Thing, check_roles
+from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.task import observation
 from robomarl.geometry import quat_from_yaw, yaw_of
-from robomarl.ros_nodes import convert, wire
-from robomarl.ros_nodes.adapters import omni
-from robomarl.ros_nodes.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
-from robomarl.ros_nodes.soccertask import Playing, Sighting, Thing, check_roles
-from robomarl.sim.soccer.scenario import SoccerScenario, load_soccer
-from robomarl.sim.soccer.sim import make_soccer
-from robomarl.sim.tasks.soccer import observation
+from robomarl.ros_nodes import convert
+from robomarl.ros_nodes.io import fast_messages
+from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
 from robomarl.view import LocalView, Plan
 from tests.ros_nodes.soccerrig import Senses
 
@@ -78,26 +79,26 @@ CONTENT = to_dict(load_soccer("soccer_2v2"))
 def test_a_command_crosses_as_a_velocity_and_comes_back_as_the_same_acceleration():
     own = Estimate(np.zeros(3), quat_from_yaw(np.float64(2.0)), np.array([0.7, -1.1, 0.0]), np.zeros(3))
     command = np.array([1.5, -2.0, 3.0, 4.5])
-    moved, kick = omni.PlayerCommands("blue_0", 0.04)(command, own, 12.5)
+    moved, kick = messages.PlayerCommands("blue_0", 0.04)(command, own, 12.5)
     assert (moved.header.frame_id, moved.header.stamp.sec, kick.header.frame_id) == (
         "blue_0/base_link", 12, "blue_0/base_link"
     )  # fmt: skip
-    (velocity, stamp_s), (speed, _) = omni.twist_to(moved), omni.kick_to(kick)
+    (velocity, stamp_s), (speed, _) = messages.twist_to(moved), messages.kick_to(kick)
     ahead = np.cos(2.0) * (0.7 + 1.5 * 0.04) + np.sin(2.0) * (-1.1 - 2.0 * 0.04)
     assert velocity[0] == pytest.approx(ahead)  # by hand: the wanted velocity along the heading
-    np.testing.assert_allclose(omni.acceleration_to(velocity, own, 0.04), command[:3], atol=1e-12)
+    np.testing.assert_allclose(messages.acceleration_to(velocity, own, 0.04), command[:3], atol=1e-12)
     assert (stamp_s, speed) == (12.5, 4.5)
-    still, _ = omni.PlayerCommands("blue_0", 0.04)(command, None, 12.5)
-    np.testing.assert_array_equal(omni.twist_to(still)[0], np.zeros(3))  # who does not know where it is stops
+    still, _ = messages.PlayerCommands("blue_0", 0.04)(command, None, 12.5)
+    np.testing.assert_array_equal(messages.twist_to(still)[0], np.zeros(3))  # who does not know where it is stops
 
 
 def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
     there = Estimate(np.array([1.0, 2.0, 0.0]), quat_from_yaw(np.float64(0.5)), np.array([0.3, -0.4, 0.0]), np.ones(3))
-    seen = omni.turned(there)
+    seen = messages.turned(there)
     np.testing.assert_allclose(seen.pos_m, [-1.0, -2.0, 0.0])
     np.testing.assert_allclose(seen.vel_m_s, [-0.3, 0.4, 0.0])
     assert abs(yaw_of(seen.quat_wxyz) - (0.5 - np.pi)) < 1e-12
-    for once, twice in zip(there[:1] + there[2:], omni.turned(seen)[:1] + omni.turned(seen)[2:], strict=True):
+    for once, twice in zip(there[:1] + there[2:], messages.turned(seen)[:1] + messages.turned(seen)[2:], strict=True):
         np.testing.assert_allclose(once, twice)
 
 
@@ -106,7 +107,7 @@ def test_what_is_told_of_ball_and_opponents_gets_older_on_its_way():
     seen = Detections(("ball", "opponent_1"), pos, vel, 0.04)
     plan = Plan(np.zeros(3), np.zeros(3), np.zeros(3))
     message = convert.broadcast_from(Broadcast(np.zeros(3), np.zeros(3), plan, seen), 5.0, "blue_1", (0.1, 0.2))
-    said, stamp_s = wire.broadcast_reader()(serialize_message(message))
+    said, stamp_s = fast_messages.broadcast_reader()(serialize_message(message))
     assert said.seen is not None
     assert (stamp_s, said.seen.age_s, said.seen.kinds) == (5.0, pytest.approx(0.04), seen.kinds)
     sensed = Playing(CONTENT, 0, 2).sensed(None, None, TeamSnapshot(5.1, PoseHistory(), ((said, 0.1),)))

@@ -4,7 +4,7 @@ import numpy as np
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from robomarl.ros_nodes.convert import points_of, quat_of, stamp_of, xyz_of
-from robomarl.ros_nodes.messages import Estimate
+from robomarl.ros_nodes.io.messages import Estimate
 
 
 def truth_to(message: MultiDOFJointTrajectory) -> tuple[Estimate, float]:

@@ -6,16 +6,17 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.bench import exactness, fault_backends, faults, finite
-from robomarl.bench.problems import KINDS, draw
-from robomarl.safety import jax_filter, kernel, qp
-from robomarl.safety.motion import Vec3
+from benchmarks.filter import exactness, fault_backends, faults, finite
+from benchmarks.filter.problems import KINDS, draw
+from robomarl.safety import jax_filter, kernel
+from robomarl.safety.model.motion import Vec3
+from robomarl.safety.qp import projection
 
 BACKENDS = ["numpy", "c"] if kernel.usable() else ["numpy"]
 
 
 def double_backends() -> list[exactness.Backend]:
-    found = [exactness.Backend("numpy", qp.project_batch, "double")]
+    found = [exactness.Backend("numpy", projection.project_batch, "double")]
     if kernel.usable():
         from robomarl.safety.kernel.projection import project_batch
 
@@ -69,18 +70,18 @@ def test_results_and_gradients_in_single_precision_are_numbers(spoilt: bool, mon
 def test_a_planted_wrong_row_is_found():
     """One row of one problem in a chunk is turned around."""
 
-    def planted(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> qp.Projection:
+    def planted(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> projection.Projection:
         rows = rows.copy()
         rows[0, 0] = -rows[0, 0]
-        return qp.project_batch(rows, bounds, points)
+        return projection.project_batch(rows, bounds, points)
 
     (tally,) = exactness.campaign(6400, [exactness.Backend("planted", planted, "double")])
     assert tally.other_status + tally.off > 10
 
 
 def test_a_wrong_bound_of_a_billionth_is_not_hidden():
-    def loose(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> qp.Projection:
-        return qp.project_batch(rows, bounds + 3e-9, points)
+    def loose(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> projection.Projection:
+        return projection.project_batch(rows, bounds + 3e-9, points)
 
     (tally,) = exactness.campaign(3200, [exactness.Backend("loose", loose, "double")])
     assert tally.off > 100
@@ -90,7 +91,7 @@ def test_a_wrong_bound_of_a_billionth_is_not_hidden():
 def test_families_are_what_they_say(kind: str, random: np.random.Generator):
     problems = draw(kind, random, 200, 10)
     np.testing.assert_allclose(np.linalg.norm(problems.rows, axis=-1), 1.0)
-    found = qp.project_batch(*problems)
+    found = projection.project_batch(*problems)
     if kind == "coplanar":
         assert not problems.rows[..., 2].any()
     if kind in ("random", "crowd", "axes", "touching"):
@@ -124,9 +125,9 @@ def test_a_solver_that_fails_is_named(answer: str, monkeypatch: pytest.MonkeyPat
     def broken(*args, **kwargs):
         return np.array([9.0, 9.0, 9.0]), 0.0, 1 if answer == "wrong" else -4, {}
 
-    monkeypatch.setattr(qp.daqp, "solve", broken)
+    monkeypatch.setattr(projection.daqp, "solve", broken)
     normals: list[Vec3] = [(1.0, 0.0, 0.0), (0.8, 0.6, 0.0)]
     bounds = [-1.0, -1.0]
-    found = qp.project_one(normals, bounds, [0.0, 0.0, 0.0], ((-5.0,) * 3, (5.0,) * 3))
+    found = projection.project_one(normals, bounds, [0.0, 0.0, 0.0], ((-5.0,) * 3, (5.0,) * 3))
     assert not found.solved
     assert not found.infeasible

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robomarl.bench import fuzz, uglies
+from benchmarks.filter import fuzz, uglies
 from robomarl.safety import kernel
 from robomarl.safety.filter import SafetyFilter
 from robomarl.view import blank_view

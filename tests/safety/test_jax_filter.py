@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.safety import qp
-from robomarl.safety.carry import FilterCarry
 from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
 from robomarl.safety.jax_filter import make_jax_filter
+from robomarl.safety.memory import FilterCarry
+from robomarl.safety.qp import projection
 from robomarl.view import LocalView
 from tests.safety.views import PARAMS, leaves, random_carry, random_views
 
@@ -117,9 +117,9 @@ def test_projections_in_single_precision(random: np.random.Generator):
     rows = random.normal(size=(4000, 10, 3))
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
     bounds, points = random.uniform(-0.2, 1.5, (4000, 10)), 2 * random.normal(size=(4000, 3))
-    exact = qp.project_batch(rows, bounds, points)
+    exact = projection.project_batch(rows, bounds, points)
     packed = jnp.asarray(np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1), jnp.float32)
-    found = jax.jit(lambda r, p: qp.project_rows(r, p, jnp, 2e-5))(packed, jnp.asarray(points.T, jnp.float32))
+    found = jax.jit(lambda r, p: projection.project_rows(r, p, jnp, 2e-5))(packed, jnp.asarray(points.T, jnp.float32))
     both = np.asarray(found.solved) & exact.solved
     assert (np.asarray(found.solved) == exact.solved).mean() > 0.998
     assert not (np.asarray(found.solved) & exact.infeasible & (exact.residual > 1e-3)).any()

@@ -5,11 +5,12 @@ import shutil
 import numpy as np
 import pytest
 
-from robomarl.bench.problems import KINDS, draw
+from benchmarks.filter.problems import KINDS, draw
 from robomarl.config import UserError
-from robomarl.safety import kernel, qp
+from robomarl.safety import kernel
 from robomarl.safety.kernel.projection import Projector, project_batch
-from tests.safety.test_qp import brute_force
+from robomarl.safety.qp import projection
+from tests.safety.qp.test_projection import brute_force
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 
@@ -57,11 +58,11 @@ def test_it_finds_what_brute_force_finds(kind: str, random: np.random.Generator)
 def test_it_agrees_with_daqp_to_1e_9(kind: str, m: int, random: np.random.Generator):
     rows, bounds, points = draw(kind, random, 400, m)
     found = project_batch(rows, bounds, points)
-    alone = [qp.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
+    alone = [projection.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
     np.testing.assert_array_equal(found.solved, [one.solved for one in alone])
     np.testing.assert_array_equal(found.infeasible, [one.infeasible for one in alone])
     np.testing.assert_allclose(found.u, [one.u for one in alone], atol=1e-9, rtol=0)
-    assert (found.residual[found.solved] <= qp.TOLERANCE).all()
+    assert (found.residual[found.solved] <= projection.TOLERANCE).all()
 
 
 @needs_kernel

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from robomarl.config import build, to_dict
-from robomarl.safety.constants import constants_of
 from robomarl.safety.filter import Arena, SafetyParams
+from robomarl.safety.model.constants import constants_of
 
 
 def changed(params: SafetyParams, **safety) -> SafetyParams:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.safety import qp
-from robomarl.safety.campaign import Campaign
+from robomarl.safety.campaign.conditions import Campaign
+from robomarl.safety.campaign.prove import prove
 from robomarl.safety.filter import Arena, Reason, SafetyFilter, from_vehicle
 from robomarl.safety.jax_filter import make_jax_filter
-from robomarl.safety.prove import prove
+from robomarl.safety.qp import projection
 from robomarl.view import LocalView, Plan, blank_view
 
 VEHICLE = load_vehicle("crazyflie_21")
@@ -53,7 +53,11 @@ def brute_force(a: np.ndarray, b: np.ndarray, u0: np.ndarray) -> np.ndarray | No
 def test_projections_are_exact(seed: int) -> None:
     """daqp and the incremental projection against brute force: the same status, the same point to 1e-8."""
     a, b, u0 = problem(seed, 8)
-    wanted, one, many = brute_force(a, b, u0), qp.project(a, b, u0), qp.project_batch(a[None], b[None], u0[None])
+    wanted, one, many = (
+        brute_force(a, b, u0),
+        projection.project(a, b, u0),
+        projection.project_batch(a[None], b[None], u0[None]),
+    )
     assert bool(one.solved) == bool(many.solved[0]) == (wanted is not None)
     if wanted is not None:
         np.testing.assert_allclose(one.u, wanted, atol=1e-8)
@@ -63,15 +67,15 @@ def test_projections_are_exact(seed: int) -> None:
 def test_a_thousand_projections_agree_and_a_planted_wrong_row_is_found() -> None:
     """All backends on one set of vectors; a result that breaks a row never counts as solved."""
     a, b, u0 = (np.stack(x) for x in zip(*(problem(i) for i in range(1000)), strict=True))
-    many = qp.project_batch(a, b, u0)
-    single = [qp.project(*p) for p in zip(a, b, u0, strict=True)]
+    many = projection.project_batch(a, b, u0)
+    single = [projection.project(*p) for p in zip(a, b, u0, strict=True)]
     np.testing.assert_array_equal(many.solved, [s.solved for s in single])
     np.testing.assert_allclose(many.u, [s.u for s in single], atol=1e-9)
     residual = np.einsum("nij,nj->ni", a, many.u) - b
     assert residual[many.solved].max() <= 1e-9
     wrong = a.copy()
     wrong[:, 0] *= -1
-    assert not np.allclose(qp.project_batch(wrong, b, u0).u, many.u)
+    assert not np.allclose(projection.project_batch(wrong, b, u0).u, many.u)
 
 
 def random_view(seed: int, mates: int = 3) -> LocalView:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from robomarl.safety import kernel
-from robomarl.safety.carry import initial_carry
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.jax_filter import make_jax_filter
-from robomarl.safety.jax_static import make_static_filter
+from robomarl.safety.memory import initial_carry
+from robomarl.safety.qp.jax_static import make_static_filter
 from robomarl.safety.shapes import ShapeCheck
 from tests.safety.test_vehicles import STRANGERS, VEHICLES, views_for
 from tests.safety.views import PARAMS, leaves, pick, random_views, replace_leaf

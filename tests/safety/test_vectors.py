@@ -8,9 +8,10 @@ import onnxruntime
 import pytest
 
 from robomarl.policies.export.filtered import Shapes, filtered_graph
-from robomarl.safety import jax_filter, jax_static, kernel, qp
+from robomarl.safety import jax_filter, kernel
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.safety.jax_filter import make_jax_filter
+from robomarl.safety.qp import jax_static, projection
 from tests.policies.test_filtered import run
 from tests.safety.make_vectors import FILE, MATES, NUM, inputs
 from tests.safety.views import PARAMS, leaves, pick
@@ -23,12 +24,12 @@ def columns(case: dict, dtype: type) -> tuple[np.ndarray, np.ndarray]:
     return np.array(case["rows"], dtype)[..., None], np.array(case["point"], dtype)[:, None]
 
 
-def solve(backend: str, case: dict) -> qp.Projection:
+def solve(backend: str, case: dict) -> projection.Projection:
     rows, point = np.array(case["rows"], float), np.array(case["point"], float)
     if backend == "daqp":
-        return qp.project(rows[:, :3], rows[:, 3], point)
+        return projection.project(rows[:, :3], rows[:, 3], point)
     if backend == "numpy":
-        return pick(qp.project_batch(rows[None, :, :3], rows[None, :, 3], point[None]), 0)
+        return pick(projection.project_batch(rows[None, :, :3], rows[None, :, 3], point[None]), 0)
     if backend == "c":
         from robomarl.safety.kernel.projection import project_batch
 
@@ -39,7 +40,7 @@ def solve(backend: str, case: dict) -> qp.Projection:
         tolerance = jax_filter.TOLERANCE if dtype == np.float32 else 1e-10
         table, at = columns(case, dtype)
         found = jax.tree.map(np.asarray, project(jax.numpy.asarray(table), jax.numpy.asarray(at), tolerance))
-    return qp.Projection(*(part[..., 0] for part in found))
+    return projection.Projection(*(part[..., 0] for part in found))
 
 
 @pytest.mark.parametrize("backend", ["daqp", "numpy", "c", "jax f64", "jax f32", "graph"])

@@ -10,11 +10,11 @@ import pytest
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.safety.bodies import Obstacle, Strangers, Tail
-from robomarl.safety.carry import UNKNOWN_M_S
-from robomarl.safety.constants import constants_of
 from robomarl.safety.filter import Arena, Reason, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.jax_filter import make_jax_filter
+from robomarl.safety.memory import UNKNOWN_M_S
+from robomarl.safety.model.bodies import Obstacle, Strangers, Tail
+from robomarl.safety.model.constants import constants_of
 from robomarl.view import LocalView
 from tests.safety.test_filter import numbers
 from tests.safety.views import PARAMS, pick, random_carry, random_views, spread_out

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
+from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.evaluate.evaluate import EvalConfig, Flight, make_pilot
 from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.sim.baselines.goto import GotoPolicy
+from robomarl.sim.batch import make_team
 from robomarl.sim.env import TeamEnv
 from robomarl.sim.message import braking_plan, mates_of
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.sim.soccer.sim import make_soccer
-from robomarl.sim.team import make_team
-from robomarl.train.evaluate import EvalConfig, Flight, make_pilot
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -71,7 +71,7 @@ def test_eval_sends_the_plan_that_belongs_to_the_state(sim: str, name: str):
     config = EvalConfig(sim, episodes=2, progress=False)
     policy: Any = GotoPolicy(scenario)
     if name.startswith("lift"):
-        from robomarl.sim.baselines.place import LawPolicy
+        from robomarl.domains.payload.controllers.decentralized import LawPolicy
 
         policy = LawPolicy(scenario)
     pilot = Witness(make_pilot(policy, scenario, "full"))

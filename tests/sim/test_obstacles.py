@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.mjcf import build_model
+from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.policies.runtime import load_policy
-from robomarl.safety.bodies import Obstacle
-from robomarl.sim.guard import safety_params
-from robomarl.sim.mjcf import build_model
+from robomarl.safety.model.bodies import Obstacle
+from robomarl.sim.filter_params import safety_params
 from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.train.evaluate import EvalConfig, evaluate
 
 BALL = Obstacle("sphere", (1.0, 0.0, 1.0), radius_m=0.2)
 POLE = Obstacle("capsule", (-1.0, 0.5, 0.0), (-1.0, 0.5, 2.0), radius_m=0.1)

@@ -8,7 +8,7 @@ import pytest
 from robomarl.config import UserError
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.sim.anyscenario import load_any_scenario
-from robomarl.sim.guard import safety_params
+from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario, scenario_names
 from robomarl.view import blank_view
 

@@ -23,8 +23,8 @@ from robomarl.train.mappo import (
     mappo_loss,
 )
 from robomarl.train.networks import Networks, make_networks
-from robomarl.train.profile import profile, simulate, table
 from robomarl.train.rollout import collect_rollout, noise_floor
+from robomarl.train.run.profile import profile, simulate, table
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.train import multi_scenario, programs
+from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.train import algorithm, multi_scenario
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.multi_scenario import init_state, make_update
+from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.selfplay import init_games
 from robomarl.train.state import TrainState
-from robomarl.train.weights import weights_of, with_weights
 
 CONFIG = TrainConfig(
     scenario="soccer_1v1",
@@ -29,7 +29,7 @@ CONFIG = TrainConfig(
     ),
 )
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
-GAMES = programs.games(CONFIG, ENV)
+GAMES = algorithm.games(CONFIG, ENV)
 
 
 def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch):
@@ -66,7 +66,7 @@ def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_seco
         taken.append([int(game.league.count) for game in (state, *state.others)])
         assert all(np.isfinite(float(value)) for value in metrics.values())
     assert taken == [[1, 1], [2, 2], [2, 2]]
-    assert int(state.steps) == 3 * programs.per_update(CONFIG, ENV) == 3 * 6 * 2 * (1 + 2)
+    assert int(state.steps) == 3 * algorithm.per_update(CONFIG, ENV) == 3 * 6 * 2 * (1 + 2)
     assert metrics["reward"] != metrics["soccer_2v2/reward"]
     for part in ("actor", "critic"):
         for old, new in zip((before, *before.others), (state, *state.others), strict=True):
@@ -93,4 +93,4 @@ def test_a_scenario_whose_robots_see_something_else_can_not_take_turns():
     narrow = load_soccer("soccer_1v1")
     env = SoccerEnv(dataclasses.replace(narrow, radio=dataclasses.replace(narrow.radio, neighbours=1)))
     with pytest.raises(UserError, match=r"\[self_play\] also: robots of soccer_2v2 see or do something else"):
-        programs.games(CONFIG, env)
+        algorithm.games(CONFIG, env)

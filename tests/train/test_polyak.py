@@ -7,8 +7,8 @@ import pytest
 
 from robomarl.train.config import TrainConfig
 from robomarl.train.polyak import averaging, deployed, with_mean
+from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.state import TrainState
-from robomarl.train.weights import weights_of, with_weights
 
 NOTHING: list[Any] = [None] * 12
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.sim.soccer.env import SoccerEnv
-from robomarl.sim.soccer.scenario import load_soccer
-from robomarl.train import programs
-from robomarl.train.checkpoint import create_run, load_run
+from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.train import algorithm
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.league import Opponents, Team
 from robomarl.train.multi_scenario import recipe_of
 from robomarl.train.networks import deterministic_policy, make_networks
 from robomarl.train.rollout import forget
-from robomarl.train.runner import RunOptions, train_run
+from robomarl.train.run.run_folder import create_run, load_run
+from robomarl.train.run.runner import RunOptions, train_run
+from robomarl.train.run.storage import save_state
 from robomarl.train.selfplay import collect_games, init_games
-from robomarl.train.storage import save_state
 from robomarl.train.teachers import teacher_of
 
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
@@ -74,8 +74,8 @@ def test_a_team_says_what_it_would_do_wherever_the_learner_comes_and_forgets_whe
 
 def test_a_recipe_may_end_rallies_at_another_time_than_the_scenario():
     config = dataclasses.replace(CONFIG, self_play=dataclasses.replace(PLAY, rally_s=2.0))
-    assert programs.training_env(config, ENV.scenario).scenario.rally_steps == 50
-    assert programs.training_env(CONFIG, ENV.scenario).scenario.rally_steps == 375
+    assert algorithm.training_env(config, ENV.scenario).scenario.rally_steps == 50
+    assert algorithm.training_env(CONFIG, ENV.scenario).scenario.rally_steps == 375
 
 
 def test_every_game_has_the_teacher_that_the_recipe_names_for_it():
@@ -85,17 +85,17 @@ def test_every_game_has_the_teacher_that_the_recipe_names_for_it():
     assert [recipe_of(config, game).self_play.teacher for game in (ENV, two)] == ["keeper", "runs/a"]
     assert teacher_of(recipe_of(config, ENV), ENV) is None
     with pytest.raises(UserError, match=r"\[self_play.teachers\] soccer_2v2: that is not trained; allowed: soccer_1v1"):
-        programs.games(config, ENV)
+        algorithm.games(config, ENV)
 
 
 def test_the_program_takes_the_teacher_from_its_folder_and_a_run_is_read_without_its_own(school: School):
     config = taught_by(str(school.folder))
     assert load_run(school.folder).config.self_play.teacher == "runs/gone"
-    after, metrics = jax.eval_shape(programs.make_update(config, ENV), school.pupils)
+    after, metrics = jax.eval_shape(algorithm.make_update(config, ENV), school.pupils)
     assert jax.tree.structure(after) == jax.tree.structure(school.pupils)
     assert "loss/policy" in metrics
     with pytest.raises(UserError, match="gone"):
-        programs.make_update(taught_by("runs/gone"), ENV)
+        algorithm.make_update(taught_by("runs/gone"), ENV)
 
 
 def test_a_run_whose_teacher_is_not_there_leaves_no_folder(tmp_path: Path):

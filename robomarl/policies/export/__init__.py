@@ -32,7 +32,7 @@ from robomarl.policies.runtime import Policy
 __all__ = ["export_bundle", "policy_graph"]
 
 WEIGHTS_FILE = "weights.npz"
-"""What `train --init` starts from: `robomarl.train.checkpoint.read_weights` reads it."""
+"""What `train --init` starts from: `robomarl.train.run.run_folder.read_weights` reads it."""
 
 
 def export_bundle(
@@ -41,7 +41,7 @@ def export_bundle(
     """Write the bundle of a run.
 
     Args:
-        run: what was trained; see `robomarl.train.checkpoint.load_run`.
+        run: what was trained; see `robomarl.train.run.run_folder.load_run`.
         out_dir: the bundle's folder. A bundle that is there is replaced, anything else is not touched.
         name: name of the bundle; by default the run's.
         team_size: least and largest team; by default exactly the scenario's.

@@ -8,14 +8,14 @@ import jax
 import numpy as np
 
 from robomarl import __version__
+from robomarl.domains.flight.world import World
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, Seen, conditions, describe
 from robomarl.policies.provenance import Expert, Source, Training, source_of
 from robomarl.safety.filter import SafetyParams
 from robomarl.sim.agents import State
 from robomarl.sim.env import make_env
-from robomarl.sim.guard import safety_params
+from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.world import World
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.view import LocalView
 
@@ -39,7 +39,7 @@ class Stats(Protocol):
 
 
 class Trained(Protocol):
-    """What export needs of a run (`robomarl.train.checkpoint.Run` has it)."""
+    """What export needs of a run (`robomarl.train.run.run_folder.Run` has it)."""
 
     @property
     def name(self) -> str: ...  # noqa: D102

@@ -5,16 +5,17 @@ import sys
 from pathlib import Path
 
 from robomarl.config import UserError, to_dict
-from robomarl.flight import save_flight
-from robomarl.ros_nodes import convert, topics, wire
+from robomarl.domains.flight.log import save_flight
+from robomarl.domains.payload.ros_nodes.sim_sensors import SENSORS
+from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.fieldtask import field_task
-from robomarl.ros_nodes.rosnode import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.io import fast_messages
+from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.settings import SimSettings
 from robomarl.ros_nodes.sim_node.judge import Score
-from robomarl.ros_nodes.sim_node.realtime import RealTimeNode
-from robomarl.ros_nodes.sim_node.sensors import SENSORS
+from robomarl.ros_nodes.sim_node.real_time import RealTimeNode
 from robomarl.ros_nodes.sim_node.team import RealTimeTeam
-from robomarl.ros_nodes.wire import OdometryWriter, TruthWriter
 from robomarl.sim.scenario import Scenario, load_scenario
 
 TELL_S = 0.5
@@ -51,7 +52,7 @@ class SimNode(RealTimeNode):
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
         self._write = [OdometryWriter(name) for name in names]
         self._write_truth = TruthWriter(names)
-        self._commands = [Mailbox(self, command, command.of(n, base), wire.command_reader()) for n in names]
+        self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader()) for n in names]
         self._columns = topics.COMMAND_COLUMNS[self._team.width]
         field = field_task(to_dict(self._team.scenario))
         self._for_load = field.goal is not topics.GOAL

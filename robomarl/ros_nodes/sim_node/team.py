@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from robomarl.control.carrier import Reading, rest_control
-from robomarl.control.vectors import to_world
+from robomarl.domains.flight.control.indi import Reading, rest_control
+from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.world import World, positions, velocities
+from robomarl.domains.payload.state import Load, Rigid, attitude, origin
 from robomarl.geometry import quat_from_yaw, yaw_of
-from robomarl.ros_nodes.hover_control import LEVEL_M
-from robomarl.ros_nodes.inbox import Estimate
+from robomarl.ros_nodes.robot.hover_control import LEVEL_M
+from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.ros_nodes.sim_node.judge import Judge, Score
-from robomarl.ros_nodes.sim_node.onboard import Mode, Onboard
-from robomarl.sim.engines.mujoco import MujocoTeam
-from robomarl.sim.load.state import Load, Rigid, attitude, origin
+from robomarl.ros_nodes.sim_node.vehicle_failsafe import Mode, Onboard
 from robomarl.sim.scenario import RateConfig, Scenario
-from robomarl.sim.world import World, positions, velocities
 from robomarl.types import GRAVITY_M_S2
+from robomarl.vectors import to_world
 from robomarl.view import Goal
 
 TAKEN_OFF_M = 0.1

@@ -196,7 +196,7 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     return status == RM_NON_FINITE ? RM_SOLVER : status;
 }
 
-/* The command that breaks the rows least, inside the box and the arena's walls: robomarl/safety/least.py. */
+/* The command that breaks the rows least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
 static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {

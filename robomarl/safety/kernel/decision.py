@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.safety import kernel
-from robomarl.safety.bias import Bias
-from robomarl.safety.carry import FilterCarry, Reason
-from robomarl.safety.constants import Constants
-from robomarl.safety.strangers import strangers_in
+from robomarl.safety.memory import FilterCarry, Reason
+from robomarl.safety.model.bias import Bias
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.strangers import strangers_in
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 

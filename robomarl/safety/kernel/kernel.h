@@ -2,10 +2,10 @@
 #ifndef ROBOMARL_KERNEL_H
 #define ROBOMARL_KERNEL_H
 
-/* Values of robomarl.safety.carry.Reason. */
+/* Values of robomarl.safety.memory.Reason. */
 enum { RM_OK = 0, RM_INFEASIBLE = 1, RM_STALE = 2, RM_NON_FINITE = 3, RM_SOLVER = 4, RM_MISSING = 5 };
 
-/* Largest violation of a row that still counts as holding: robomarl.safety.qp.TOLERANCE. */
+/* Largest violation of a row that still counts as holding: robomarl.safety.qp.projection.TOLERANCE. */
 #define RM_TOLERANCE 1e-9
 
 /* min |u - point|^2 subject to n . u <= b for m rows (n, b), n a unit vector.
@@ -16,20 +16,20 @@ int rm_project(int m, const double *rows, const double *point, double *u, double
 void rm_project_many(long count, int m, const double *rows, const double *points, double *u, double *residual,
                      int *status);
 
-/* robomarl.safety.kinds.Shape */
+/* robomarl.safety.model.body_kinds.Shape */
 typedef struct {
     int has_line, has_box;
     double line[3], box[3];
 } RmShape;
 
-/* robomarl.safety.kinds.Kind */
+/* robomarl.safety.model.body_kinds.Kind */
 typedef struct {
     double separation_m, squash, error_m, error_m_s, drift_m_s2, bias_m_s2[3], reach_m_s2[3], speed_m_s;
     int yields, evade;
     double brake_share, lost_share, max_age_s, keep, slope_per_s;
 } RmKind;
 
-/* robomarl.safety.kinds.Solid */
+/* robomarl.safety.model.body_kinds.Solid */
 typedef struct {
     double place_m[3];
     RmShape shape;
@@ -38,7 +38,7 @@ typedef struct {
     RmKind tail_kind;
 } RmSolid;
 
-/* robomarl.safety.constants.Constants, mode qp; has_X where X may be None there, queue_X is queue.X. */
+/* robomarl.safety.model.constants.Constants, mode qp; has_X where X may be None there, queue_X is queue.X. */
 typedef struct {
     RmKind mates, tail_mates, strangers, tail_strangers;
     int has_tail_mates, has_strangers, has_tail_strangers, num_solids;

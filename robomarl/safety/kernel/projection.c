@@ -1,4 +1,4 @@
-/* Exact projection onto half-spaces in three dimensions, as robomarl/safety/qp.py does it for many problems at once:
+/* Exact projection onto half-spaces in three dimensions, as robomarl/safety/qp/projection.py does it for many problems at once:
  * a dual simplex on LP-type bases (Sharir and Welzl, STACS 1992). At most three rows hold the optimum in place. Each
  * round takes the row that is violated most and finds the optimum of it and of those three, which is the nearest of
  * one point, three lines and three vertices on its plane. The distance to the point grows every round, so none comes

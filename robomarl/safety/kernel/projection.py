@@ -3,8 +3,8 @@
 import numpy as np
 
 from robomarl.safety import kernel
-from robomarl.safety.carry import Reason
-from robomarl.safety.qp import Projection
+from robomarl.safety.memory import Reason
+from robomarl.safety.qp.projection import Projection
 
 
 class Projector:

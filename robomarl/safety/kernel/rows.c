@@ -1,4 +1,4 @@
-/* Motion and rows: robomarl/safety/motion.py, barriers.py and look_ahead.py, function by function. */
+/* Motion and rows: robomarl/safety/model/motion.py, barriers.py and look_ahead.py, function by function. */
 #include "rows.h"
 #include "separation.h"
 

@@ -1,4 +1,4 @@
-/* Nearest points of bodies: robomarl/safety/separation.py. */
+/* Nearest points of bodies: robomarl/safety/model/separation.py. */
 #include "separation.h"
 
 #define PARALLEL 1e-9

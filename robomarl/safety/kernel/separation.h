@@ -1,4 +1,4 @@
-/* Nearest points of bodies: robomarl/safety/separation.py. */
+/* Nearest points of bodies: robomarl/safety/model/separation.py. */
 #ifndef ROBOMARL_SEPARATION_H
 #define ROBOMARL_SEPARATION_H
 

@@ -3,10 +3,10 @@
 import jax
 import numpy as np
 
+from robomarl.domains.flight.world import World, advance
+from robomarl.sim.batch import TeamSim
 from robomarl.sim.env import make_engine
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.team import TeamSim
-from robomarl.sim.world import World, advance
 from robomarl.view import Plan
 
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robomarl.sim.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.world import positions, velocities
+from robomarl.domains.soccer.batch import MujocoSoccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.limits.conditions import Condition
 from robomarl.sim.limits.flight import Plant
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.soccer.scenario import SoccerScenario
-from robomarl.sim.soccer.sim import MujocoSoccer
-from robomarl.sim.world import positions, velocities
 
 HIGH_M = 100.0
 """Height of the start: nobody meets the ground."""

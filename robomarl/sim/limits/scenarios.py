@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.domains.soccer.scenario import TASK, SoccerScenario, load_soccer
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.limits.conditions import Condition, corners, distinct
 from robomarl.sim.limits.plants import known_names
 from robomarl.sim.scenario import Scenario, load_scenario, read_scenario, scenario_names
-from robomarl.sim.soccer.scenario import TASK, SoccerScenario, load_soccer
 
 AnyScenario = Scenario | SoccerScenario
 

@@ -7,9 +7,9 @@ from importlib.metadata import entry_points
 from typing import Protocol
 
 from robomarl.config import UserError
+from robomarl.domains.flight.world import World, positions
 from robomarl.geometry import norm
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.world import World, positions
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 
@@ -69,7 +69,8 @@ def task_of(scenario: Scenario) -> Task:
     Raises:
         UserError: no task of that name, here or in an installed package.
     """
-    from robomarl.sim.tasks import lift, swap  # noqa: F401  (they register themselves)
+    from robomarl.domains.flight import swap  # noqa: F401  (they register themselves)
+    from robomarl.domains.payload import lift  # noqa: F401  (they register themselves)
 
     if scenario.task not in TASKS:
         for point in entry_points(group="robomarl.tasks", name=scenario.task):

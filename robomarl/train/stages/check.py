@@ -9,12 +9,12 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.sim.anyscenario import load_any_scenario
-from robomarl.train.checkpoint import Run, read_weights
+from robomarl.train.algorithm import init_state, make_update
 from robomarl.train.curriculum import check_curriculum
-from robomarl.train.experts import with_experts
-from robomarl.train.programs import init_state, make_update
+from robomarl.train.run.mixture import with_experts
+from robomarl.train.run.run_folder import Run, read_weights
+from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.stages.plan import BundlePlan, Plan, Stage, listed
-from robomarl.train.weights import weights_of, with_weights
 
 Runs = dict[str, Run]
 """Runs that have not trained, by the names of their stages; all arrays of a state are shapes."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError, build, merged
+from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import is_bundle
 from robomarl.train.config import TrainConfig, load_recipe, read_recipe, training_keys
-from robomarl.train.resolve import is_run
 from robomarl.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Plan, Stage, StageTable, listed
 
 Keys = dict[str, Any]

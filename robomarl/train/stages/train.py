@@ -14,13 +14,13 @@ from typing import Any
 
 from robomarl.config import build, to_dict
 from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
-from robomarl.train.average import averaged
-from robomarl.train.checkpoint import Run, load_run, read_json
-from robomarl.train.experts import with_experts
-from robomarl.train.runner import NothingLeftError, Rows, RunOptions, train_run
+from robomarl.train.run.average_runs import averaged
+from robomarl.train.run.mixture import with_experts
+from robomarl.train.run.run_folder import Run, load_run, read_json
+from robomarl.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
+from robomarl.train.run.storage import check_new, create_folder, json_text
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.plan import FILE, BundlePlan, Names, Plan, Stage, listed
-from robomarl.train.storage import check_new, create_folder, json_text
 
 
 @dataclass(frozen=True)

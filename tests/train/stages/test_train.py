@@ -9,19 +9,19 @@ import jax
 import numpy as np
 import pytest
 
+from benchmarks.training.kills import metrics
 from robomarl import cli
-from robomarl.bench.kills import metrics
 from robomarl.config import UserError
 from robomarl.policies.bundle import load_bundle
 from robomarl.sim.scenario import load_scenario
-from robomarl.train.checkpoint import create_run, load_run
+from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.programs import init_state, training_env
-from robomarl.train.runner import RunOptions
+from robomarl.train.run.run_folder import create_run, load_run
+from robomarl.train.run.runner import RunOptions
+from robomarl.train.run.start import initial_weights
+from robomarl.train.run.storage import save_checkpoint
 from robomarl.train.stages.plan import BundlePlan, Plan, Stage
 from robomarl.train.stages.train import create_staged, options_of, read_staged, train_stages
-from robomarl.train.start import initial_weights
-from robomarl.train.storage import save_checkpoint
 
 TINY = TrainConfig(
     scenario="goto_2",

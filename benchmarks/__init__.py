@@ -1,0 +1,72 @@
+"""The benchmarks behind docs/benchmarks.md: `robomarl bench [NAME]`. Ratios are measured within one run.
+
+Machines are shared and noisy: every figure is the median of several repeats, and what is compared is measured
+in turn, not one after the other.
+"""
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from robomarl.config import UserError
+
+BENCHMARKS = {
+    "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",
+    "filter": "the safety filter's backends: latency beside other filters, exactness, faults; half an hour",
+    "flash": "a bundle to six robots over ssh on this machine; verify; checks at a node's start",
+    "sim": "agent-steps/s of the engines, beside bare MuJoCo",
+    "start": "time to the help text and to a policy node that is ready",
+    "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",
+    "train": "time to 95 % success, throughput beside Brax's PPO, profile, seeds, kills, start; half an hour",
+}
+"""Benchmarks by name."""
+MODULES = {
+    "ros": "nodes.ros",
+    "filter": "filter",
+    "flash": "fleet.flash",
+    "sim": "training.sim",
+    "start": "nodes.start",
+    "tick": "nodes.tick",
+    "train": "training.train",
+}
+"""Where each is: a module below this package, with a function `rows`."""
+
+
+class Row(NamedTuple):
+    """One figure."""
+
+    case: str
+    metric: str
+    value: float
+    unit: str
+
+
+def run(name: str, cases: tuple[str, ...] = ()) -> list[Row]:
+    """Measure one benchmark, or some cases of one that has a table `CASES`.
+
+    Raises:
+        UserError: it has no such case.
+    """
+    module = importlib.import_module(f"benchmarks.{MODULES[name]}")
+    if not cases:
+        return module.rows()
+    known = getattr(module, "CASES", {})
+    for case in cases:
+        if case not in known:
+            raise UserError(f"benchmark {name} has no case {case!r}; it has: {', '.join(known) or 'none'}.")
+    return module.rows(cases)
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Wall-clock time of one call."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def percentiles(samples_s: list[float], case: str) -> list[Row]:
+    """p50 and p99 of timings, in microseconds."""
+    ordered = sorted(samples_s)
+    picks = {"p50": ordered[len(ordered) // 2], "p99": ordered[int(len(ordered) * 0.99)]}
+    return [Row(case, metric, value * 1e6, "us") for metric, value in picks.items()]

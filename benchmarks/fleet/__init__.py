@@ -1,0 +1,1 @@
+"""Benchmarks of flashing: a bundle on its way to robots."""

@@ -1,0 +1,1 @@
+"""Kinds of teams, a folder each: everything that belongs to one kind only."""

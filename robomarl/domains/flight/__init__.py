@@ -1,0 +1,1 @@
+"""Teams of quadrotors that fly freely."""

@@ -1,0 +1,138 @@
+"""The swap task: every robot flies to its own goal, through the others, without touching anybody.
+
+Also the task of `goto_N`: only the goals differ, and they are the scenario's.
+"""
+
+import math
+
+from robomarl.domains.flight.world import World, positions, velocities
+from robomarl.features import NeighbourRule
+from robomarl.geometry import namespace, norm
+from robomarl.sim.message import mates_of
+from robomarl.sim.obstacles import obstacle_gap
+from robomarl.sim.rewards import tolerance
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.tasks.base import TASKS, Task, Terms
+from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.types import Array
+
+KEEP_OUT = 2.5
+"""Width of the keep-out ellipsoid of the reward, in safety distances."""
+
+WEIGHTS = {
+    "progress": 3.0,
+    "near": 0.6,
+    "arrived": 1.0,
+    "settle": -0.3,
+    "close": -10.0,
+    "smooth": -0.01,
+    "yaw": -0.02,
+    "contact": -20.0,
+    "outside": -20.0,
+}
+
+
+def observation(scenario: Scenario) -> ObservationSpec:
+    """Own state relative to the goal, and the nearest team-mates."""
+    names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
+    radio = scenario.radio
+    return ObservationSpec(
+        fields=tuple(ObservationField(name) for name in names),
+        neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
+    )
+
+
+def action(scenario: Scenario) -> ActionSpec:
+    """World-frame acceleration and yaw rate, within the vehicle's limits and the scenario's."""
+    limits = scenario.vehicle_config.limits
+    most = scenario.action_m_s2 or (math.inf,) * 3
+    accel = [
+        ActionField(f"acceleration.{axis}", "m/s^2", "world", max(low, -m), min(high, m))
+        for axis, low, high, m in zip("xyz", limits.accel_min_m_s2, limits.accel_max_m_s2, most, strict=True)
+    ]
+    yaw_rate = ActionField("yaw_rate", "rad/s", "world", -limits.yaw_rate_rad_s, limits.yaw_rate_rad_s)
+    return ActionSpec((*accel, yaw_rate))
+
+
+def reward_terms(scenario: Scenario, before: World, after: World, command: Array) -> Terms:
+    """Named terms, [..., N] each, before their weights; rates are per second, so that weights are too."""
+    now = norm(positions(after.body) - after.goal_m)
+    speed = norm(velocities(after.body))
+    near = tolerance(now, scenario.success.position_m, margin=0.5)
+    jerk = (after.queue[0] - before.queue[0])[..., :3]
+    return {
+        "progress": (potential(scenario, after) - potential(scenario, before)) / scenario.period_s,
+        "near": near,
+        "arrived": (after.arrived_s > 0).astype(now.dtype),
+        "settle": near * speed,
+        "close": intrusion(scenario, after),
+        "smooth": (jerk * jerk).sum(-1),
+        "yaw": after.queue[0][..., 3] ** 2,
+        "contact": touching(scenario, after).astype(now.dtype) / scenario.period_s,
+        "outside": outside(scenario, after).astype(now.dtype) / scenario.period_s,
+    }
+
+
+def potential(scenario: Scenario, world: World) -> Array:
+    """[..., N] how well the robot is under way [m], 0 at rest at the goal; its change is the progress term.
+
+    Distance to the goal, and half a second's worth of the error of the velocity: towards the goal, slower near
+    it. As the change of a potential it does not change which policy is best (Ng, Harada and Russell, 1999), but
+    an acceleration pays at once instead of seconds later.
+    """
+    xp = namespace(world.goal_m)
+    error = world.goal_m - positions(world.body)
+    distance = norm(error)
+    cruise = 0.8 * scenario.vehicle_config.limits.speed_m_s
+    wanted = error * xp.minimum(cruise / (distance + 1e-6), 1.5)[..., None]
+    return -distance - 0.5 * norm(velocities(world.body) - wanted)
+
+
+def intrusion(scenario: Scenario, world: World) -> Array:
+    """[..., N] how deep the nearest robot is inside the keep-out ellipsoid: 0 outside, 1 at the centre.
+
+    The ellipsoid is `KEEP_OUT` times the safety distance wide, and taller by the downwash ratio. It is much
+    larger than what touches: contacts are too rare to learn from, near misses are not.
+    """
+    xp = namespace(world.goal_m)
+    safety = scenario.vehicle_config.safety
+    pos = positions(world.body) / xp.asarray((1.0, 1.0, safety.downwash_ratio), dtype=world.goal_m.dtype)
+    gap = norm(pos[..., mates_of(scenario.count), :] - pos[..., :, None, :])
+    return xp.maximum(1 - gap / (KEEP_OUT * safety.separation_m), 0.0).sum(-1)
+
+
+def touching(scenario: Scenario, world: World) -> Array:
+    """[..., N] bool: this robot's sphere touched another's since the last decision, or touches an obstacle."""
+    radius = scenario.vehicle_config.body.radius_m
+    return (world.closest_m < 2 * radius) | (obstacle_gap(scenario, world.body.pos) < radius)
+
+
+def outside(scenario: Scenario, world: World) -> Array:
+    """[..., N] bool: this robot is outside the arena."""
+    arena = zip(world.body.pos, scenario.arena.low_m, scenario.arena.high_m, strict=True)
+    out = [(p < low) | (p > high) for p, low, high in arena]
+    return out[0] | out[1] | out[2]
+
+
+def failed(scenario: Scenario, world: World) -> Array:
+    """[...] bool: robots touched each other or an obstacle, or one left the arena."""
+    return (touching(scenario, world) | outside(scenario, world)).any(-1)
+
+
+def succeeded(scenario: Scenario, world: World) -> Array:
+    """[...] bool: every robot has been at its goal, slow enough, for the hold time."""
+    return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
+
+
+def privileged(scenario: Scenario, world: World) -> Array:
+    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left."""
+    xp = namespace(world.goal_m)
+    pos, vel, mates = positions(world.body), velocities(world.body), mates_of(scenario.count)
+    own = [world.goal_m - pos, vel, xp.stack(world.hidden.wind_m_s[:2], -1), world.arrived_s[..., None]]
+    others = [pos[..., mates, :] - pos[..., :, None, :], vel[..., mates, :], (world.goal_m - pos)[..., mates, :]]
+    flat = xp.concatenate(others, -1)
+    left = 1 - world.step[..., None, None] / scenario.max_steps + own[0][..., :1] * 0
+    return xp.concatenate([*own, left, flat.reshape(*flat.shape[:-2], -1)], -1)
+
+
+TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)

@@ -1,0 +1,1 @@
+"""Model-based controllers of a payload on cables, and teams and filters made with them."""

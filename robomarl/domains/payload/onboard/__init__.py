@@ -1,0 +1,1 @@
+"""What the robots of a team with a payload import."""

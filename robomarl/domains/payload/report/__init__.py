@@ -1,0 +1,1 @@
+"""Plots and page of a flight with a payload."""

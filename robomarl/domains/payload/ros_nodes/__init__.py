@@ -1,0 +1,1 @@
+"""What a payload adds to the node graph."""

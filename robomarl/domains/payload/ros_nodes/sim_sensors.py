@@ -1,0 +1,28 @@
+"""What the simulator publishes for tasks with sensors of their own, as `robomarl.ros_nodes.fieldtask` says.
+
+A task puts a function under its name: from the true world to the messages of its sensors.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from robomarl.domains.flight.world import World
+from robomarl.domains.payload.state import Load
+from robomarl.ros_nodes import convert, topics
+from robomarl.sim.scenario import Scenario
+from robomarl.view import Goal
+
+Sense = Callable[[Scenario, World, float], dict[str, Any]]
+"""(scenario, world with axes [1, ...], stamp [s]) -> message, or its bytes, by the name of the sensor's topic."""
+
+
+def sense_load(scenario: Scenario, world: World, stamp_s: float) -> dict[str, Any]:
+    """The load's pose as motion capture has it: one measurement for all robots."""
+    load = world.load
+    assert isinstance(load, Load), "a scenario with a load has one"
+    measured = Goal(load.measured_pos_m[0, 0], load.measured_quat[0, 0])
+    return {topics.LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
+
+
+SENSORS: dict[str, Sense] = {"lift": sense_load}
+"""By the name of the task."""

@@ -1,0 +1,261 @@
+"""`eval` of games: whole matches and set pieces on any engine, with every figure counted from the referee."""
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.config import UserError
+from robomarl.domains.flight.score import wilson
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.controllers import SCRIPTS
+from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
+from robomarl.domains.soccer.evaluation.match import Player, Tally, Track, play_matches, play_set_pieces
+from robomarl.domains.soccer.evaluation.picture import draw_match
+from robomarl.domains.soccer.onboard.command_filter import filter_for
+from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_soccer
+from robomarl.domains.soccer.sections import GameRandomize, Sees
+from robomarl.domains.soccer.task import action
+from robomarl.evaluate.evaluate import NoFilter
+from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
+from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.sim.filter_params import safety_params
+from robomarl.view import LocalView, Plan
+
+MAX_BATCH = 100
+"""Matches played side by side at most."""
+SET_PIECE_S = 8.0
+"""Time for a set piece, or the length of a match where that is shorter."""
+
+
+@dataclass(frozen=True)
+class GameConfig:
+    """How games are evaluated."""
+
+    sim: str = "mujoco"
+    """Engine."""
+    episodes: int = 200
+    """Matches, and as many set pieces."""
+    seed: int = 0
+    against: str = ""
+    """The other team; by default the scenario's opponent."""
+    perturb: tuple[str, ...] = ()
+    """`NAME=VALUE` pins a randomized parameter."""
+    video: Path | None = None
+    """Picture of the first match, .gif or .png."""
+    filter: str = "full"
+    """Safety filter of trained teams: full or qp; off; scripts have none."""
+    set_pieces: bool = True
+    """Evaluate set pieces too."""
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UserError: no episodes.
+        """
+        if self.episodes < 1:
+            raise UserError(f"--episodes {self.episodes} must be at least 1.")
+
+
+def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> dict[str, Any]:
+    """Play matches and set pieces.
+
+    Args:
+        name: our team: a script, or a bundle or run folder.
+        scenario_name: the game; by default the one that our team was trained for.
+        config: how.
+
+    Returns:
+        The JSON fields of a game.
+
+    Raises:
+        UserError: unknown team, engine or parameter, or a team without a role that its script needs.
+    """
+    scenario = perturbed(game_of(name, scenario_name), config.perturb)
+    against = config.against or scenario.opponent.script
+    ours = make_player(name, scenario, scenario.roles, config.filter)
+    theirs = make_player(against, scenario, scenario.opponent.roles, config.filter)
+    scenario = as_trained(scenario, ours, theirs)
+    started_s = time.perf_counter()
+    tally, track = _matches(scenario, (ours, theirs), config)
+    took_s = time.perf_counter() - started_s
+    about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
+    about |= {"sees": scenario.sees, "against_sees": scenario.opponent.sees}
+    about["filter"] = "off" if name in SCRIPTS else config.filter
+    found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
+    if config.set_pieces:
+        found |= _set_pieces(scenario, ours, config)
+    if config.video and track:
+        draw_match(track, scenario, config.video)
+        print(f"match: {config.video}")
+    return found
+
+
+def game_of(name: str, scenario_name: str | None) -> SoccerScenario:
+    """The game of that name, or the one that the team was trained for.
+
+    Raises:
+        UserError: no such game or team, a script without a game, or a policy that plays none.
+    """
+    if scenario_name:
+        return load_soccer(scenario_name)
+    if name in SCRIPTS:
+        raise UserError(f"The script {name!r} belongs to no scenario; add --scenario NAME.")
+    scenario = resolve_policy(name)[1]
+    if not isinstance(scenario, SoccerScenario):
+        raise UserError(f"{name} was trained for {scenario.name}, which is no game; leave out --against.")
+    return scenario
+
+
+def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...], mode: str = "full") -> Player:
+    """The team of that name: a script, or all robots with a bundle or run, each with a memory of its own.
+
+    Raises:
+        UserError: there is none, a role that a script needs is missing, or the policy plays no soccer.
+    """
+    if name in (BASELINE, LAW):
+        raise UserError(f"{name} plays no soccer; name a bundle, a run folder, or a script, chaser or keeper.")
+    if name not in SCRIPTS:
+        policy, own = resolve_policy(name)
+        return TrainedTeam(policy, scenario, mode, getattr(own, "sees", "eyes"))
+    check_roles(name, roles, f"{scenario.name}.toml")
+    return ScriptedTeam(scenario, name)
+
+
+def as_trained(scenario: SoccerScenario, ours: Player, theirs: Player) -> SoccerScenario:
+    """The scenario in which each team sees what it was trained with, and a script what the scenario says."""
+    opponent = scenario.opponent
+    first, second = (
+        player.sees if isinstance(player, TrainedTeam) else sees
+        for player, sees in ((ours, scenario.sees), (theirs, opponent.sees))
+    )
+    return dataclasses.replace(scenario, sees=first, opponent=dataclasses.replace(opponent, sees=second))
+
+
+class TrainedTeam:
+    """A policy behind its filter, with the interface of a player."""
+
+    def __init__(self, policy: Any, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
+        """Put the two together; `sees` is what the policy was trained with.
+
+        Raises:
+            UserError: the policy commands another kind of vehicle, or at another rate.
+        """
+        self.name, self.sees = policy.name, sees
+        names = [field.name for field in policy.action.fields]
+        expected = [field.name for field in action(scenario).fields]
+        if names != expected:
+            raise UserError(f"{policy.name} commands {', '.join(names)}; a player of {scenario.name} takes others.")
+        rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
+        if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
+            raise UserError(f"{policy.name} decides at {rate_hz:g} Hz, the game at {scenario.rates.policy_hz:g}.")
+        params = safety_params(scenario)
+        self._pilot = Pilot(policy, NoFilter() if mode == "off" else filter_for(policy.action, params))  # pyright: ignore[reportArgumentType]
+
+    def init(self, view: LocalView) -> PilotCarry:
+        """Memory before the first decision."""
+        return self._pilot.init(view)
+
+    def __call__(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, np.ndarray]:
+        """(carry, view [...]) -> (carry, command [..., 4])."""
+        carry, result = self._pilot.step(carry, view)
+        return carry, np.asarray(result.command, np.float32)
+
+    def plan(self, carry: PilotCarry) -> Plan | None:
+        """What its filters committed to at the last decision; None without filters."""
+        return self._pilot.plan(carry)
+
+
+def _matches(
+    scenario: SoccerScenario, players: tuple[Player, Player], config: GameConfig
+) -> tuple[Tally, Track | None]:
+    batches = math.ceil(config.episodes / MAX_BATCH)
+    size = math.ceil(config.episodes / batches)
+    sim, parts, track = make_soccer(scenario, config.sim, size, config.seed), [], None
+    with tqdm(total=batches * scenario.max_steps, unit="step", desc="matches", leave=False, disable=None) as bar:
+        for i in range(batches):
+            record = 0 if i == 0 and config.video else None
+            part, kept = play_matches(sim, *players, record, bar)
+            parts.append(part)
+            track = track or kept
+    joined = Tally(*(np.concatenate(column)[: config.episodes] for column in zip(*parts, strict=True)))
+    return joined, track
+
+
+def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> dict[str, Any]:
+    size = min(config.episodes, 2 * MAX_BATCH)
+    sim = make_soccer(scenario, config.sim, size, config.seed)
+    scored, kicked = play_set_pieces(sim, ours, config.seed, min(SET_PIECE_S, scenario.time_limit_s))
+    median = float(np.median(kicked))
+    return {
+        "set_pieces": size,
+        "set_piece_rate": float(scored.mean()),
+        "set_piece_ci95": wilson(int(scored.sum()), size),
+        "set_piece_kick_s": median if math.isfinite(median) else None,
+    }
+
+
+def figures(tally: Tally) -> dict[str, Any]:
+    """The JSON fields of E matches; a draw is half a win; without goals the share is null."""
+    ours, theirs = tally.goals_for, tally.goals_against
+    total = float((ours + theirs).sum())
+    return {
+        "episodes": len(ours),
+        "goals_for": float(ours.mean()),
+        "goals_against": float(theirs.mean()),
+        "goals_for_share": float(ours.sum() / total) if total else None,
+        "goals_for_share_ci95": share_interval(ours, theirs) if total else None,
+        "win_rate": float(((ours > theirs) + 0.5 * (ours == theirs)).mean()),
+        "impacts": int(tally.impacts.sum()),
+        "impacts_against": int(tally.impacts_against.sum()),
+        "kicks": float(tally.kicks.mean()),
+    }
+
+
+def share_interval(ours: np.ndarray, theirs: np.ndarray, resamples: int = 4000) -> list[float]:
+    """95 % bootstrap interval of our share of all goals, over matches."""
+    picks = np.random.default_rng(0).integers(0, len(ours), (resamples, len(ours)))
+    scored, total = ours[picks].sum(-1), (ours + theirs)[picks].sum(-1)
+    low, high = np.percentile(scored[total > 0] / total[total > 0], [2.5, 97.5])
+    return [float(low), float(high)]
+
+
+def perturbed(scenario: SoccerScenario, changes: tuple[str, ...]) -> SoccerScenario:
+    """The scenario with randomized parameters pinned to one value each.
+
+    Raises:
+        UserError: not `NAME=VALUE`, an unknown name, or a value out of range.
+    """
+    names, pinned = [f.name for f in fields(GameRandomize)], {}
+    for change in changes:
+        name, _, text = change.partition("=")
+        if name not in names:
+            raise UserError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {', '.join(names)}.")
+        try:
+            pinned[name] = (float(text), float(text))
+        except ValueError:
+            raise UserError(f"--perturb {change}: write NAME=VALUE, a number, as in {name}=1.1.") from None
+    try:
+        return dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **pinned))
+    except ValueError as error:
+        raise UserError(f"--perturb: {error}") from None
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """One line for each team."""
+    keys = ["policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts"]
+    lines = [keys, *([_cell(row.get(key)) for key in keys] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(keys))]
+    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

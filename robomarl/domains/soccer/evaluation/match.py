@@ -1,0 +1,164 @@
+"""Matches and set pieces: two players of whole teams, one engine, and what is counted. Numpy; engine-agnostic."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.domains.soccer.batch import SoccerSim
+from robomarl.domains.soccer.game import Game
+from robomarl.domains.soccer.placement import PLACE_DRAWS, set_piece
+from robomarl.domains.soccer.scenario import SoccerScenario
+from robomarl.types import Array
+from robomarl.view import LocalView, Plan
+
+IMPACT_M_S = 0.3
+"""Robot-robot impacts above this closing speed are counted."""
+STANDING_M_S = 0.1
+"""A robot whose own part of an impact is smaller stood: the other one caused it."""
+
+
+class Player(Protocol):
+    """What moves a team: a script, or a policy behind its observation and its filter."""
+
+    name: str
+
+    def plan(self, carry: Any) -> Plan | None:
+        """[..., 3] each: what its filters committed to at the decision that left this memory; None: it has none."""
+        ...
+
+    def init(self, view: LocalView) -> Any:
+        """Memory before the first decision, for the leading axes of the view."""
+        ...
+
+    def __call__(self, carry: Any, view: LocalView) -> tuple[Any, Array]:
+        """(carry, view [...]) -> (carry, command [..., 4])."""
+        ...
+
+
+class Tally(NamedTuple):
+    """Counts of E games, [E] each."""
+
+    goals_for: np.ndarray
+    goals_against: np.ndarray
+    impacts: np.ndarray
+    """Impacts above `IMPACT_M_S` that our robots caused."""
+    impacts_against: np.ndarray
+    """Those that theirs caused."""
+    kicks: np.ndarray
+    """Kicks of ours that hit the ball."""
+
+
+class Track(NamedTuple):
+    """One game, T decisions, for pictures; world frame."""
+
+    time_s: np.ndarray
+    ball_m: np.ndarray
+    """[T, 2]"""
+    robots_m: np.ndarray
+    """[T, M, 3] x, y and heading."""
+    goals: np.ndarray
+    """[T, 2] so far, ours and theirs."""
+
+
+def team_view(scenario: SoccerScenario, view: LocalView, team: int) -> LocalView:
+    """The views of one team, [..., N], out of those of both, [..., M]; 0 is ours."""
+    rows = slice(0, scenario.count) if team == 0 else slice(scenario.count, None)
+    return _each(view, lambda part: part[:, rows])
+
+
+def _each(value: Any, function: Any) -> Any:
+    if isinstance(value, tuple):
+        return type(value)(*(_each(part, function) for part in value))
+    return function(value)
+
+
+def play_matches(
+    sim: SoccerSim, ours: Player, theirs: Player, record: int | None = None, bar: tqdm | None = None
+) -> tuple[Tally, Track | None]:
+    """Play E whole matches side by side.
+
+    Args:
+        sim: the engine.
+        ours: our team.
+        theirs: the other team.
+        record: index of the match whose track is kept.
+        bar: progress, one update a decision.
+    """
+    scenario, zero = sim.scenario, np.zeros(sim.num_envs)
+    sim.reset()
+    sides = [(player, team_view(scenario, sim.views(), i)) for i, player in enumerate((ours, theirs))]
+    carries = [player.init(view) for player, view in sides]
+    tally, rows = Tally(zero, zero, zero, zero, zero), []
+    for _ in range(scenario.max_steps):
+        views, commands, plans = sim.views(), [], []
+        for i, player in enumerate((ours, theirs)):
+            seen = team_view(scenario, views, i)
+            carries[i], command = player(carries[i], seen)
+            commands.append(command)
+            plans.append(player.plan(carries[i]) or Plan(seen.own.pos_m, seen.own.vel_m_s, seen.own.pos_m))
+        both = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
+        game = sim.step(np.concatenate(commands, 1), both)
+        tally = count(scenario, tally, game)
+        if record is not None:
+            rows.append(_row(game, record))
+        if bar:
+            bar.update()
+    return tally, _track(scenario, rows) if rows else None
+
+
+def count(scenario: SoccerScenario, so_far: Tally, game: Game) -> Tally:
+    """Add one decision."""
+    n, contacts = scenario.count, game.contacts
+    blame = (contacts.impact_m_s > IMPACT_M_S) & (contacts.own_m_s > STANDING_M_S)
+    return Tally(
+        goals_for=so_far.goals_for + (game.referee.scored > 0),
+        goals_against=so_far.goals_against + (game.referee.scored < 0),
+        impacts=so_far.impacts + blame[:, :n].sum(-1),
+        impacts_against=so_far.impacts_against + blame[:, n:].sum(-1),
+        kicks=so_far.kicks + contacts.kicked[:, :n].sum(-1),
+    )
+
+
+def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 8.0) -> tuple[np.ndarray, np.ndarray]:
+    """Ball at rest, open goal, one robot a metre behind the ball; everybody else stands in the far corners.
+
+    Args:
+        sim: the engine.
+        player: our team; only its first robot moves.
+        seed: of the places.
+        seconds: for each.
+
+    Returns:
+        [E] bool: scored; and [E] time from the start to the first kick [s], infinite where there was none.
+    """
+    scenario, random = sim.scenario, np.random.default_rng(seed)
+    draws = random.uniform(size=(sim.num_envs, PLACE_DRAWS)).astype(np.float32)
+    robots, ball = set_piece(scenario, draws)
+    sim.set_world(sim.reset()._replace(robots=robots, ball=ball))
+    carry = player.init(team_view(scenario, sim.views(), 0))
+    scored, kicked = np.zeros(sim.num_envs, bool), np.full(sim.num_envs, np.inf)
+    for step in range(round(seconds * scenario.rates.policy_hz)):
+        carry, command = player(carry, team_view(scenario, sim.views(), 0))
+        everybody = np.zeros((sim.num_envs, scenario.players, 4), np.float32)
+        everybody[:, 0] = command[:, 0]
+        game = sim.step(everybody)
+        now = (step + 1) * scenario.period_s
+        before = game.referee.restarts == (game.referee.scored > 0)
+        scored |= (game.referee.scored > 0) & before
+        kicked = np.where(game.contacts.kicked[:, 0], np.minimum(kicked, now), kicked)
+    return scored, kicked
+
+
+def _row(game: Game, index: int) -> tuple[np.ndarray, ...]:
+    robots, ball = game.robots, game.ball
+    heading = np.arctan2(robots.s[index], robots.c[index])
+    return (
+        np.array([ball.x[index], ball.y[index]]),
+        np.stack([robots.x[index], robots.y[index], heading], -1),
+        np.array([goals[index] for goals in game.referee.goals]),
+    )
+
+
+def _track(scenario: SoccerScenario, rows: list[tuple[np.ndarray, ...]]) -> Track:
+    return Track(np.arange(len(rows)) * scenario.period_s, *(np.stack(column) for column in zip(*rows, strict=True)))

@@ -1,0 +1,1 @@
+"""What robots that play soccer import."""

@@ -1,0 +1,1 @@
+"""Ball, robots and their contacts. Array-generic."""

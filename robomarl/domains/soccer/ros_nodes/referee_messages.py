@@ -1,0 +1,28 @@
+"""What a referee says, as a message and back."""
+
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from robomarl.domains.soccer.ros_nodes.referee import Phase, Said
+from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.status_messages import status_from
+
+
+def match_from(said: Said) -> DiagnosticStatus:
+    """Phase and score."""
+    first, second = said.goals
+    values = {"first": first, "second": second, "time_s": f"{said.time_s:.2f}", "kick_offs": said.kick_offs}
+    return status_from("referee", 0, said.phase, {key: str(value) for key, value in values.items()})
+
+
+def match_to(message: DiagnosticStatus) -> Said:
+    """Phase and score.
+
+    Raises:
+        MessageError: a value is missing, or is not known.
+    """
+    values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
+    try:
+        goals = int(values["first"]), int(values["second"])
+        return Said(Phase(message.message), goals, float(values["time_s"]), int(values["kick_offs"]))
+    except (KeyError, ValueError) as error:
+        raise MessageError(f"a referee's message lacks or misspells {error}") from None

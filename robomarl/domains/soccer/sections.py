@@ -1,0 +1,161 @@
+"""The sections of a soccer scenario's file."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
+
+from robomarl.config import Fraction, NonNegative, Positive, Range
+from robomarl.sim.randomize import Interval, check_intervals
+
+Sees = Literal["eyes", "all"]
+"""What a team knows beside what it hears: eyes: what each robot's eyes and estimate of its own pose say; all: ball,
+opponents and own pose as they are, always and at once, as no robot can. To compare with, and for nothing else."""
+
+
+@dataclass(frozen=True)
+class Starts:
+    """How the episodes of training start that do not with a kick-off, as all of a match do."""
+
+    anywhere: Fraction = 0.5
+    """Share with robots and ball anywhere, the ball rolling."""
+    set_pieces: Fraction = 0.15
+    """Share with a set piece of ours."""
+    alone: Fraction = 0.0
+    """Share with a set piece in which all but the one who takes it stand still, as where it is judged: the policy must
+    not count on a team-mate that comes along. One of `set_pieces`."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.alone > self.set_pieces:
+            raise ValueError(f"alone = {self.alone:g} is a part of set_pieces = {self.set_pieces:g}.")
+        if self.anywhere + self.set_pieces > 1:
+            raise ValueError(f"anywhere = {self.anywhere:g} and set_pieces = {self.set_pieces:g} are more than all.")
+
+
+KICK_OFF = Starts(0.0, 0.0)
+"""As in a match."""
+
+
+@dataclass(frozen=True)
+class GameRates:
+    """How often things happen."""
+
+    policy_hz: Positive
+    """Decisions per second."""
+    physics_hz: Positive
+    """Sub-steps of the robots' controllers, and of the physics in `fast`; a multiple of `policy_hz`."""
+    contact_hz: Positive
+    """Steps of MuJoCo, whose contacts are springs; a multiple of `physics_hz`."""
+
+    def __post_init__(self) -> None:
+        """Check that the rates divide."""
+        for low, high in (("policy_hz", "physics_hz"), ("physics_hz", "contact_hz")):
+            ratio = getattr(self, high) / getattr(self, low)
+            if ratio < 1 or abs(ratio - round(ratio)) > 1e-9:
+                raise ValueError(f"{high} = {getattr(self, high):g} must be a multiple of {low}.")
+
+
+@dataclass(frozen=True)
+class FieldConfig:
+    """The field: boards all round, a goal in the middle of each end; the origin is the centre."""
+
+    length_m: Positive
+    """Along x, from goal to goal."""
+    width_m: Positive
+    """Along y."""
+    goal_width_m: Positive
+    restitution: Fraction
+    """Speed after over speed before, of the ball at a board."""
+
+
+@dataclass(frozen=True)
+class BallConfig:
+    """The ball: a homogeneous sphere that slides first and then rolls."""
+
+    mass_kg: Positive
+    radius_m: Positive
+    sliding_m_s2: Positive
+    """Deceleration while it slides."""
+    rolling_m_s2: Positive
+    """Deceleration while it rolls."""
+    restitution: Fraction
+    """Speed after over speed before, of the ball at a robot."""
+
+
+@dataclass(frozen=True)
+class EyesConfig:
+    """What a robot's camera sees: ball and opponents, as bearing and range."""
+
+    fov_rad: Annotated[float, Range(0.1, 2 * math.pi)]
+    """Whole angle of the field of view, symmetric about the body's x axis."""
+    range_m: Positive
+    """Farther things are not seen."""
+    bearing_noise_rad: NonNegative
+    """Largest error of a bearing, uniform."""
+    range_noise: Fraction
+    """Largest error of a range, uniform, as a share of it."""
+    velocity_noise_m_s: NonNegative
+    """Largest error of a velocity, each axis, uniform: what the robot's own tracker makes of the sightings."""
+    dropout: Fraction
+    """Probability that something in sight is missed in one picture."""
+    latency_s: NonNegative
+    """From the picture to the sighting; a multiple of the decision period."""
+
+
+@dataclass(frozen=True)
+class PoseConfig:
+    """Largest error of a robot's estimate of its own pose, uniform."""
+
+    position_noise_m: NonNegative
+    velocity_noise_m_s: NonNegative
+    heading_noise_rad: NonNegative
+
+
+@dataclass(frozen=True)
+class RulesConfig:
+    """What the referee does."""
+
+    kickoff_m: Positive
+    """Distance from the ball of the robot that kicks off; everybody else of the field players is twice as far."""
+    jitter_m: NonNegative
+    """Uniform offset of each place at a kick-off, each axis."""
+    stuck_m: Positive
+    """A ball that stays within this distance ..."""
+    stuck_s: Positive
+    """... for this time is put back to the centre."""
+    rally_s: Positive
+    """Episodes of training end at a goal, or after this time; matches go on."""
+
+
+@dataclass(frozen=True)
+class OpponentConfig:
+    """Who the other team is, where nobody else is named."""
+
+    script: str
+    """A name of `robomarl.domains.soccer.controllers.SCRIPTS`."""
+    roles: tuple[str, ...]
+    """Role of each of its robots."""
+    sees: Sees = "eyes"
+    """What it knows; see `Sees`."""
+
+
+@dataclass(frozen=True)
+class GameRandomize:
+    """Uniform ranges [low, high], drawn for each robot and episode (ball: for the game)."""
+
+    delay_s: Interval = (0.0, 0.0)
+    """From decision to low-level controller."""
+    noise_scale: Interval = (1.0, 1.0)
+    """Factor on all errors of eyes and pose."""
+    packet_loss: Interval = (0.0, 0.0)
+    """Probability that a message does not arrive, per receiver."""
+    accel_scale: Interval = (1.0, 1.0)
+    """True over commanded acceleration: mass, battery, carpet."""
+    kick_scale: Interval = (1.0, 1.0)
+    """True over commanded kick speed."""
+    rolling_scale: Interval = (1.0, 1.0)
+    """True over nominal deceleration of the rolling ball."""
+
+    def __post_init__(self) -> None:
+        """Check the intervals."""
+        check_intervals({f.name: getattr(self, f.name) for f in fields(self)})

@@ -1,0 +1,1 @@
+"""Evaluation of policies: episodes on any engine, attacks, sensitivity."""

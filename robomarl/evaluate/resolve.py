@@ -1,0 +1,98 @@
+"""Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
+from robomarl.domains.payload.controllers.decentralized import LawPolicy
+from robomarl.paths import bundles_dir
+from robomarl.policies.bundle import is_bundle
+from robomarl.policies.pilot import Observer
+from robomarl.sim.anyscenario import AnyScenario, build_any_scenario, load_any_scenario
+from robomarl.sim.scenario import load_scenario
+from robomarl.spec import ActionSpec
+from robomarl.train.stages.plan import is_staged
+
+BASELINE, LAW = "baseline", "law"
+
+
+class Policy(Protocol):
+    """What flies: stateless code, explicit carry."""
+
+    name: str
+    scenario_name: str
+    """The scenario that it was trained for."""
+    vehicle_name: str
+    action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
+
+    def init(self, batch: tuple[int, ...] = ()) -> Any:
+        """Carry before the first decision, for leading axes `batch`."""
+        ...
+
+    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
+        ...
+
+
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]:
+    """The policy of that name, and the scenario to fly it in.
+
+    Args:
+        name: a shipped bundle, the folder of a bundle or run, `baseline`, or for loads `law`.
+        scenario: name or path of another scenario than the policy's own.
+
+    Raises:
+        UserError: nothing of that name, or `baseline` without a scenario.
+    """
+    if name == BASELINE:
+        if scenario is None:
+            raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
+        chosen = load_scenario(scenario)
+        return (LoadPosePolicy if chosen.load else GotoPolicy)(chosen), chosen
+    if name == LAW:
+        chosen = load_scenario(scenario or "lift_3")
+        if chosen.load is None:
+            raise UserError(f"--scenario {scenario}: the policy 'law' carries loads; name a scenario that has one.")
+        return LawPolicy(chosen), chosen
+    policy = _load(name)
+    return policy, load_any_scenario(scenario) if scenario else own_scenario(policy, name)
+
+
+def own_scenario(policy: Policy, name: str) -> AnyScenario:
+    """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
+    if is_run(Path(name)):
+        from robomarl.train.run.run_folder import load_run
+
+        return load_run(name).scenario
+    contract = policy.contract  # type: ignore[attr-defined]
+    return build_any_scenario(contract.scenario.content, f"{name}/bundle.json")
+
+
+def is_run(folder: Path) -> bool:
+    """Whether the folder is one that `robomarl train --out` made of one run."""
+    return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
+
+
+def _load(name: str) -> Policy:
+    if is_run(Path(name)) or is_staged(Path(name)):  # of the latter the error says which folder to name
+        from robomarl.train.run.run_folder import load_policy as load_run_policy
+
+        return load_run_policy(name)
+    if is_bundle(name):
+        from robomarl.policies.runtime import load_policy as load_bundle_policy
+
+        return load_bundle_policy(name)
+    known = sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json"))
+    raise UserError(
+        f"Unknown policy {name!r}: no run folder or bundle there; name one of: "
+        f"{', '.join([BASELINE, *known])}, or the folder of a run or bundle."
+    )

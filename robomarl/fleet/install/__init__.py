@@ -1,0 +1,1 @@
+"""robomarl itself on robots: wheels, set-up, the unit that starts a node."""

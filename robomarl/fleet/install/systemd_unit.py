@@ -1,0 +1,74 @@
+"""The script and the systemd unit that start a robot's policy node: from the same plan as `up` and the launch files."""
+
+import re
+import shlex
+from dataclasses import replace
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import FOLDER, Fleet, RobotConfig
+from robomarl.ros_nodes.operator.fleet_plan import NodeSpec, PlanOptions, plan_fleet
+
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*[$]?")
+
+
+def start_script(fleet: Fleet, robot: RobotConfig) -> str:
+    """A shell script that becomes the policy node, with ROS 2 from wherever the robot has it.
+
+    Args:
+        fleet: the team.
+        robot: with its absolute folder, as it is on the robot.
+    """
+    spec = _spec(fleet, robot)
+    words = [f"{robot.folder}/venv/bin/python", "-m", spec.module, *spec.arguments()]
+    lines = [
+        "#!/bin/bash",
+        "# Made by `robomarl fleet setup`. Starts the node; it moves nothing before it is activated.",
+        "for file in /opt/ros/*/setup.bash; do",
+        '    if [ -f "$file" ]; then . "$file"; fi',
+        "done",
+        *(f"export {name}={shlex.quote(value)}" for name, value in sorted(spec.environment.items())),
+        "exec " + " ".join(map(shlex.quote, words)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def unit_file(fleet: Fleet, robot: RobotConfig, user: str) -> str:
+    """The systemd unit around `start_script`; whoever wants it at every start of the robot enables it.
+
+    Raises:
+        UserError: folder or user, which the robot itself named, are none.
+    """
+    if not FOLDER.fullmatch(robot.folder):
+        raise UserError(f"{robot.name}: says that its folder is {robot.folder!r}, which is no plain path; move it.")
+    if not _USER.fullmatch(user):
+        raise UserError(f"{robot.name}: says that its user is {user!r}, which is no name; log in as another.")
+    folder = robot.folder.replace("%", "%%")
+    return f"""# Made by `robomarl fleet setup`, not enabled. To start it now and with the robot:
+# sudo systemctl enable --now {folder}/{unit_name(robot)}
+[Unit]
+Description=robomarl policy node of {robot.name}, fleet {fleet.name}
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=simple
+User={user}
+WorkingDirectory={folder}
+ExecStart=/bin/bash "{folder}/policy_node.sh"
+Restart=on-failure
+RestartSec=2
+TimeoutStopSec=5
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def unit_name(robot: RobotConfig) -> str:
+    """File name of the unit."""
+    return f"robomarl-{robot.name}.service"
+
+
+def _spec(fleet: Fleet, robot: RobotConfig) -> NodeSpec:
+    team = tuple(robot if r.name == robot.name else r for r in fleet.robots)
+    return plan_fleet(replace(fleet, robots=team), PlanOptions(robots=(robot.name,)))[0]

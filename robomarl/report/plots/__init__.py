@@ -1,0 +1,1 @@
+"""Figures: SVG that the pages hold."""

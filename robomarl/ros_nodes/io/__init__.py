@@ -1,0 +1,1 @@
+"""Messages and processes: what is sent and received, in which form, by whom."""

@@ -1,0 +1,1 @@
+"""The operator's side: the fleet plan, the console, rehearsals."""

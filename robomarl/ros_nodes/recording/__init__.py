@@ -1,0 +1,1 @@
+"""Recordings: written, watched and judged."""

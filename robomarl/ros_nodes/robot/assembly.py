@@ -1,0 +1,76 @@
+"""Everything that one robot thinks with, put together from its parameters and its bundle. No ROS here."""
+
+import math
+from typing import NamedTuple
+
+from robomarl.config import UserError
+from robomarl.ros_nodes.recording.watch import RecordingWatch
+from robomarl.ros_nodes.robot.autopilot import Autopilot, Patience, Team
+from robomarl.ros_nodes.robot.blind_brake import Fallback
+from robomarl.ros_nodes.robot.command_layout import CommandLayout
+from robomarl.ros_nodes.robot.heartbeat import Heartbeat
+from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
+from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits
+from robomarl.ros_nodes.robot.startup import Loaded
+from robomarl.ros_nodes.robot.state_machine import State, TeamFallback
+from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
+from robomarl.ros_nodes.settings import PolicySettings
+
+ANNOUNCED_S = 3.0
+"""An announcement that is older is of a robot that is not there."""
+
+
+class Inputs(NamedTuple):
+    """What is filled from the radio."""
+
+    inbox: Inbox
+    agreement: TeamAgreement
+    heartbeat: Heartbeat
+    recording: RecordingWatch
+
+
+class Robot(NamedTuple):
+    """One robot without its topics."""
+
+    settings: PolicySettings
+    loaded: Loaded
+    inputs: Inputs
+    autopilot: Autopilot
+    fallback: Fallback
+
+
+def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
+    """Put a robot together.
+
+    Raises:
+        UserError: a parameter has no such value.
+    """
+    if settings.on_robot_lost not in list(TeamFallback):
+        allowed = ", ".join(TeamFallback)
+        raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
+    params = loaded.pilot.safety.params
+    fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.fields)))
+    limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
+    inbox = Inbox(settings.team, settings.index, limits, loaded.task)
+    inbox.expect_bundle(loaded.id)
+    own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
+    agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
+    inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
+    floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
+    hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
+    patience = Patience(
+        max_gap_s=loaded.max_gap_s,
+        silent_after_s=settings.silent_after_s,
+        blend_s=settings.blend_s,
+        takeoff_s=settings.takeoff_s,
+        arm_lasts_s=settings.arm_lasts_s,
+        robot_lost_after_s=settings.robot_lost_after_s,
+        on_robot_lost=TeamFallback(settings.on_robot_lost),
+    )
+    autopilot = Autopilot(loaded.pilot, inbox, Team(agreement, heartbeat, hover, inputs.recording), patience)
+    return Robot(settings, loaded, inputs, autopilot, fallback)
+
+
+def radio_every(rate_hz: float, radio_hz: float) -> int:
+    """Ticks from one state-and-plan message to the next."""
+    return max(math.floor(rate_hz / radio_hz + 1e-6), 1)

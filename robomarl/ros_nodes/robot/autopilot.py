@@ -1,0 +1,290 @@
+"""`Autopilot`: one robot's decisions, from what its inbox holds to what is sent. No ROS here.
+
+Fail closed. As long as the robot knows its own state the safety filter decides, and brakes when a team-mate is
+stale, missing or a stranger. When the robot has lost its own state, or the policy fails, it brakes from where
+the commands that it sent must have taken it (`blind brake`: needs the last estimate and the own commands,
+nothing else). That is good for a moment only: then it stops, falls silent, and the vehicle does what its file says
+under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `state_machine`.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.ros_nodes.recording.watch import RecordingWatch
+from robomarl.ros_nodes.robot import state_machine
+from robomarl.ros_nodes.robot.blind_brake import Fallback
+from robomarl.ros_nodes.robot.command_layout import CommandLayout
+from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
+from robomarl.ros_nodes.robot.heartbeat import Heartbeat
+from robomarl.ros_nodes.robot.hover_control import HoverController
+from robomarl.ros_nodes.robot.inbox import Inbox, Now, Problem, Reading
+from robomarl.ros_nodes.robot.state_machine import MOVING, POLICY, Conditions, Order, State, Status, TeamFallback
+from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
+from robomarl.safety.model.bias import Bias, unanchored
+from robomarl.view import LocalView, Plan
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to go on without what one needs, and what to do then."""
+
+    max_gap_s: float = 0.1
+    """Longer without a decision of the policy, and its memory starts again."""
+    silent_after_s: float = 1.0
+    """After so long of blind braking the robot falls silent."""
+    blend_s: float = 0.5
+    """From hovering to the policy's command."""
+    takeoff_s: float = 60.0
+    """A robot that is in TAKEOFF for longer lands: its team does not come."""
+    arm_lasts_s: float = 60.0
+    """An armed robot that is not activated for so long is disarmed."""
+    robot_lost_after_s: float = 1.0
+    """A team-mate that was not heard for so long in flight is lost."""
+    on_robot_lost: TeamFallback = TeamFallback.HOLD
+
+
+EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
+"""States that an operator wants to know the reason of."""
+
+
+class Team(NamedTuple):
+    """What a robot knows of those around it beside their states."""
+
+    agreement: TeamAgreement
+    heartbeat: Heartbeat
+    hover: HoverController
+    recording: RecordingWatch = RecordingWatch("", False)
+
+
+class Autopilot:
+    """Decisions of one robot; `tick` is called at the bundle's rate, `order` when an operator asks for something."""
+
+    def __init__(self, pilot: Pilot, inbox: Inbox, team: Team, patience: Patience = Patience()) -> None:  # noqa: B008
+        """Put together; in STANDBY."""
+        self._pilot, self._inbox, self._patience = pilot, inbox, patience
+        self._agreement, self._heartbeat, self._hover, self._recording = team
+        self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
+        self._fallback = Fallback(pilot.safety.params, self._layout)
+        self._carry: PilotCarry | None = None
+        self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
+        self.status, self._renews = Status(), False
+        self.why = ""
+        """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
+        self.ordered = False
+        """An operator did."""
+        self.error = ""
+        """What the policy or the filter last raised."""
+        self.observed: np.ndarray | None = None
+        """What the policy saw in the last tick; None where it was not asked."""
+        self.pilot_s = 0.0
+        """What policy and filter took of the last tick."""
+
+    @property
+    def state(self) -> State:
+        """What the robot does."""
+        return self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Commands are sent."""
+        return self.state in MOVING
+
+    @property
+    def bias(self) -> Bias | None:
+        """What the filter has learned of the bias; None before its first decision."""
+        return None if self._carry is None else self._carry.safety.bias
+
+    def latch(self) -> None:
+        """An E-stop of before the start of this process still holds."""
+        self.status = Status(State.ESTOP)
+
+    def problems(self, now: Now) -> list[Problem]:
+        """Everything that stands against arming and activation."""
+        reading = self._inbox.read(now)
+        return [*reading.problems, *self._others(now.steady_s)]
+
+    def order(self, order: Order, now: Now) -> str:
+        """Do what an operator asks for, or say why not."""
+        conditions = self._conditions(self._inbox.read(now), now)
+        status, refusal = state_machine.on_order(self.status, order, conditions)
+        if not refusal:
+            self._explain(status.state, f"{order} was ordered", True)
+            self._enter(status, now)
+            return ""
+        wrong = self.problems(now) if order in (Order.ARM, Order.ACTIVATE) and not conditions.ready else []
+        return "; ".join([refusal, *map(str, wrong)])
+
+    def tick(self, now: Now) -> Decision:
+        """One decision."""
+        self.pilot_s, self.observed = 0.0, None
+        reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
+        conditions = self._conditions(reading, now)
+        status = state_machine.on_tick(self.status, conditions)
+        self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
+        self._enter(status, now)
+        if not self.active:
+            return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
+        if not reading.own_ok:
+            return self._blind(reading, now, Held.BLIND)
+        try:
+            decision = self._fly(reading, now)
+        except Exception as error:  # whatever it is, the robot must not fly on with it
+            self.error = f"{type(error).__name__}: {error}"
+            return self._blind(reading, now, Held.FAILED)
+        self._lost_s, self._decided_s = math.nan, now.steady_s
+        return decision
+
+    def _others(self, at_s: float) -> list[Problem]:
+        """What team, operator and recorder have against it."""
+        return [w for watch in (self._agreement, self._heartbeat, self._recording) for w in watch.problems(at_s)]
+
+    def _conditions(self, reading: Reading, now: Now) -> Conditions:
+        own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
+        waits = self.status.state <= State.READY or self.status.state is State.HOLD
+        in_state_s = at_s - self._entered_s
+        rule, why = self._rule(reading) if self.active else (TeamFallback.CONTINUE, "")
+        return Conditions(
+            ready=waits and not (reading.problems or self._others(at_s)),
+            link=self._heartbeat.alive(at_s),
+            pressed=self._heartbeat.pressed(),
+            aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
+            team_aloft=all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
+            lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
+            blended=in_state_s >= self._patience.blend_s,
+            down=self.state is State.LAND and own is not None and self._hover.down(own),
+            lost=at_s - self._lost_s > self._patience.silent_after_s,
+            expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
+            rule=rule,
+            waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
+            rule_why=why,
+        )
+
+    def _rule(self, reading: Reading) -> tuple[TeamFallback, str]:
+        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
+
+        Whoever is lost stands where it said it would stop.
+        """
+        silent_s = dict(zip(self._inbox.mates, reading.delivery_age_s[1:].tolist(), strict=True))
+        lost = self._agreement.lost_mates(silent_s, self._patience.robot_lost_after_s)
+        for name in lost:
+            self._inbox.stand_in(name)
+        asked = {self._patience.on_robot_lost: f"lost {', '.join(lost)}"} if lost else {}
+        if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
+            if not reading.task_ok:
+                asked[team_rule] = "; ".join(str(p) for p in reading.problems) or "a sense is lost"
+            if (fell := self._agreement.mates_fallback()) is not None:
+                asked[TeamFallback.LAND if fell is State.LAND else team_rule] = f"a team-mate is in {fell.name}"
+        for rule in (TeamFallback.LAND, TeamFallback.HOLD):
+            if rule in asked:
+                return rule, asked[rule]
+        return TeamFallback.CONTINUE, ""
+
+    def _explain(self, after: State, why: str, ordered: bool) -> None:
+        """Keep what a change of state came from; the end of a landing comes from what began it."""
+        if after is self.state:
+            return
+        if why:
+            self.why, self.ordered = why, ordered
+        if after not in EXPLAINED:
+            self.why, self.ordered = "", False
+
+    def _enter(self, status: Status, now: Now) -> None:
+        """Take up a status; some states begin with something."""
+        before, self.status = self.status, status
+        if before == status:
+            return
+        self._entered_s = now.steady_s
+        if status.state not in MOVING or before.state == status.state:
+            return
+        if before.state not in MOVING:
+            self._carry, self.error = None, ""
+            self._began_s, self._lost_s = now.steady_s, math.nan
+            self._fallback.forget()
+        if before.state not in MOVING or before.state is State.HOLD and status.state is not State.LAND:
+            self._agreement.takes_off()
+            self._inbox.recall()
+        self._renews = status.state is State.BLEND
+        if status.state is not State.ACTIVE:
+            self._hover.begin()
+
+    def _fly(self, reading: Reading, now: Now) -> Decision:
+        was_blind, gap_s = not math.isnan(self._lost_s), now.steady_s - self._decided_s
+        if self._carry is None or was_blind or gap_s > self._patience.max_gap_s:
+            self._carry = self._fresh_carry(reading.view, self._carry)
+        elif self._renews:  # the policy's memory from the start; the filter's goes on
+            self._carry = self._pilot.init(reading.view)._replace(safety=self._carry.safety)
+        self._renews = False
+        started_s = time.perf_counter()
+        nominal = self._nominal(self._carry, reading.view, now)
+        # The rules lead to the goal, and only a policy goes there.
+        self._carry, result = self._pilot.guard(self._carry, reading.view, nominal, self.state in POLICY)
+        self.pilot_s = time.perf_counter() - started_s
+        command = np.asarray(result.command, float)
+        if not math.isfinite(command.sum()):
+            raise ValueError(f"the filter let a command through that is not finite: {command}")
+        self._fallback.note(now.steady_s, command)
+        return decision_of(reading, command, Plan(*self._carry.safety.plan), result)
+
+    def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
+        """[A] what this state wants, before the filter."""
+        hovering = None
+        if self.state is not State.ACTIVE:
+            own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
+            assert own is not None
+            # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
+            station = None if self._inbox.misses_mates else self._inbox.task.station(view)
+            accel = self._hover(self.state, own, (now.steady_s, brake), station)
+            hovering = self._layout.padded(accel)
+        if hovering is not None and self.state is not State.BLEND:
+            return hovering
+        memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
+        self.observed = obs
+        policy, wanted = self._pilot.policy(carry.policy, obs)
+        self._carry = carry._replace(memory=memory, policy=policy)
+        if hovering is None:
+            return wanted
+        share = min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0)
+        return share * wanted + (1 - share) * hovering
+
+    def _fresh_carry(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
+        """Memory from the start; but what was really sent of late is still on its way to the rotors.
+
+        What the filter has learned of the bias is not forgotten by a gap or a blind tick.
+        """
+        carry = self._pilot.init(view)
+        queue = np.array(carry.safety.commands)
+        if late := self._fallback.latest(len(queue)):
+            queue[-len(late) :] = late
+        safety = carry.safety._replace(commands=queue)
+        if before is not None:
+            safety = safety._replace(bias=unanchored(before.safety.bias))
+        return carry._replace(safety=safety)
+
+    def _blind(self, reading: Reading, now: Now, reason: Held) -> Decision:
+        """Brake without knowing where one is; give up when that has lasted too long."""
+        if reason is Held.FAILED:  # whatever it was may be in the memory
+            self._carry = None
+        self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
+        age_s = now.stamp_s - self._inbox.own_stamp_s
+        command = self._blind_brake(reading.view, age_s, now)
+        self._fallback.note(now.steady_s, command)
+        return self._hold(reading, reason, command)
+
+    def _blind_brake(self, view: LocalView, age_s: float, now: Now) -> np.ndarray:
+        """[A] the filter's brake from where the robot must be; without its memory, against the velocity that it must
+        have."""
+        if self._carry is None:
+            return self._fallback.brake(self._inbox.own, age_s, now.steady_s)
+        safety, command = self._pilot.safety.blind(self._carry.safety, view, np.array(age_s))
+        self._carry = self._carry._replace(safety=safety)
+        return self._layout.padded(command[:3])
+
+    def _hold(self, reading: Reading, reason: Held, command: np.ndarray | None) -> Decision:
+        nothing = np.full(self._pilot.policy.action.size, np.nan)
+        plan = self._fallback.plan(self._inbox.own)
+        return Decision(reading, command, nothing, plan, reason, command is not None, False, 0.0, math.inf)

@@ -1,0 +1,263 @@
+"""`Inbox`: the latest message of every source becomes one `LocalView`; what is missing or stale is named.
+
+No ROS here. Two clocks are kept apart. The *source age* of a message is the time since its stamp, by the clock
+that all robots share; the *delivery age* is the time since one arrived, by this machine's steady clock. A clock
+that is set back or a receiver that froze shows in one of them only, so the larger one counts.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
+from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.robot.state_machine import TeamFallback
+from robomarl.view import Goal, Heard, LocalView, Own, Plan
+
+NEVER = -math.inf
+
+
+class Now(NamedTuple):
+    """One moment on both clocks."""
+
+    stamp_s: float
+    """The clock of message stamps."""
+    steady_s: float
+    """This machine's steady clock."""
+
+
+class Count(NamedTuple):
+    """Messages of one source so far."""
+
+    received: int
+    lost: int
+    refused: int = 0
+    """Of those received: what could not be read."""
+
+
+class Problem(NamedTuple):
+    """An input that can't be used."""
+
+    source: str
+    """`odometry`, `goal`, `monitor`, a sensed topic, or the name of a team-mate."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.text}"
+
+
+class Reading(NamedTuple):
+    """The view at one moment, and what is wrong with it."""
+
+    view: LocalView
+    """Team-mates that were never heard, fly another bundle or send from the future are masked. Stale ones are
+    not: the policy's features and the filter judge their age themselves."""
+    own_ok: bool
+    """What flying at all needs can be used: the own estimate; without a team's fallback goal and sensors, too."""
+    task_ok: bool
+    """Goal and the task's own sensors can be used."""
+    problems: tuple[Problem, ...]
+    """Everything that stands against activation."""
+    source_age_s: np.ndarray
+    """[1 + K] of the own estimate and of each team-mate; +inf where there is none."""
+    delivery_age_s: np.ndarray
+    """[1 + K] likewise."""
+
+
+@dataclass(frozen=True)
+class InboxLimits:
+    """When an input counts as stale."""
+
+    own_age_s: float
+    mate_age_s: float
+    frozen_s: float = 0.5
+    """The own estimate has not changed in any bit for this long: its source hangs."""
+    future_s: float = 0.05
+    """A stamp may be ahead of this machine's clock by this much."""
+
+
+@dataclass
+class _Slot:
+    """The latest message of one source."""
+
+    value: Any = None
+    stamp_s: float = NEVER
+    arrived_s: float = NEVER
+
+    def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
+        # Late samples are dropped; but after nothing for long, an older stamp means that a clock was set back.
+        if stamp_s > self.stamp_s or steady_s - self.arrived_s > max_age_s:
+            self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
+
+
+class Inbox:
+    """Messages in, view out, for the robot `index` of `team`."""
+
+    def __init__(self, team: tuple[str, ...], index: int, limits: InboxLimits, task: FieldTask = PLAIN) -> None:
+        """Start empty.
+
+        Args:
+            team: names of all robots, in the order of their indices.
+            index: which of them this robot is.
+            limits: when an input is stale.
+            task: what is sensed besides.
+        """
+        self.limits, self.task = limits, task
+        self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
+        self._standing: dict[str, Broadcast] = {}
+        self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
+        self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
+        self._heard = {name: _Slot() for name in self.mates}
+        self._goal, self._history = task.fixed_goal, PoseHistory()
+        self._bundles: dict[str, str] = {}
+        self._bundle = ""
+
+    def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
+        """A state estimate of this robot arrived."""
+        numbers = np.concatenate(estimate)
+        self._broken = not math.isfinite(numbers.sum())
+        if self._broken:
+            return  # blind braking goes on from the last one that was good
+        if (bits := numbers.tobytes()) != self._bits:
+            self._bits, self._changed_s = bits, steady_s
+        self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
+        self._history.add(estimate, stamp_s)
+
+    def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
+        """A team-mate's message arrived."""
+        self._heard[name].put(broadcast, stamp_s, steady_s, self.limits.mate_age_s)
+
+    def put_sensed(self, name: str, value: Any, stamp_s: float, steady_s: float) -> None:
+        """A message of one of the task's own sensors arrived."""
+        self._sensed[name].put(value, stamp_s, steady_s, self.task.max_age_s)
+
+    def stand_in(self, name: str) -> None:
+        """A team-mate is gone: from now on it stands where its last message said that it would come to rest."""
+        said = self._heard[name].value
+        if said is not None and name not in self._standing:
+            stop, still = said.plan.stop_m, np.zeros(3)
+            self._standing[name] = Broadcast(stop, still, Plan(stop, still, stop))
+
+    @property
+    def misses_mates(self) -> bool:
+        """Somebody stands in for a team-mate that is gone."""
+        return bool(self._standing)
+
+    def recall(self) -> None:
+        """Nobody stands in for anybody any more."""
+        self._standing.clear()
+
+    def clock_jumped(self) -> None:
+        """The clock of stamps was set: the next sample counts, whatever its stamp is."""
+        for slot in (self._own, *self._heard.values(), *self._sensed.values()):
+            slot.arrived_s = NEVER
+
+    def put_goal(self, goal: Goal) -> None:
+        """A goal arrived; goals do not age."""
+        self._goal = goal
+
+    def put_bundle(self, name: str, bundle_id: str) -> None:
+        """A team-mate said which bundle it flies."""
+        self._bundles[name] = bundle_id
+
+    def expect_bundle(self, bundle_id: str) -> None:
+        """Only team-mates with this bundle count as heard; "" lets all of them count."""
+        self._bundle = bundle_id
+
+    @property
+    def own(self) -> Estimate | None:
+        """The latest estimate, however old."""
+        return self._own.value  # type: ignore[return-value]
+
+    @property
+    def own_stamp_s(self) -> float:
+        """Its stamp; -inf if there is none."""
+        return self._own.stamp_s
+
+    def read(self, now: Now, time_s: float = 0.0) -> Reading:
+        """What this robot knows now.
+
+        Args:
+            now: the moment.
+            time_s: since the policy was activated.
+        """
+        own_problems, task_problems = self._own_problems(now), [*self._goal_problems(), *self._sensed_problems(now)]
+        slots = [self._own, *self._heard.values()]
+        source = np.array([now.stamp_s - slot.stamp_s for slot in slots])
+        delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
+        judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
+        problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
+        view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
+        own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
+        return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery)
+
+    def _own_problems(self, now: Now) -> list[Problem]:
+        text = "is not finite" if self._broken else self._staleness(self._own, now, self.limits.own_age_s)
+        still = now.steady_s - self._changed_s
+        if not text and still > self.limits.frozen_s:
+            text = f"has not changed in any bit for {still:.2f} s"
+        return [Problem("odometry", text)] if text else []
+
+    def _goal_problems(self) -> list[Problem]:
+        if self._goal is None:
+            return [Problem("goal", "none received yet")]
+        return [] if math.isfinite(self._goal.pos_m.sum()) else [Problem("goal", "is not finite")]
+
+    def _sensed_problems(self, now: Now) -> list[Problem]:
+        texts = {name: self._staleness(slot, now, self.task.max_age_s) for name, slot in self._sensed.items()}
+        return [Problem(name, text) for name, text in texts.items() if text]
+
+    def _judge(self, name: str, slot: _Slot, now: Now) -> tuple[str, bool]:
+        """What is wrong with a team-mate's message, and whether it goes into the view."""
+        theirs = self._bundles.get(name, "")
+        if name in self._standing:
+            return "", True
+        if slot.value is None:
+            return "nothing received yet", False
+        if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
+            return _from_the_future(ahead), False
+        if self._bundle and theirs != self._bundle:
+            return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
+        return self._staleness(slot, now, self.limits.mate_age_s), True
+
+    def _staleness(self, slot: _Slot, now: Now, max_age_s: float) -> str:
+        if slot.value is None:
+            return "nothing received yet"
+        source, delivery = now.stamp_s - slot.stamp_s, now.steady_s - slot.arrived_s
+        if -source > self.limits.future_s:
+            return _from_the_future(-source)
+        if max(source, delivery) > max_age_s:
+            return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
+        return ""
+
+    def _view(self, age_s: np.ndarray, usable: list[bool], now_s: float, time_s: float) -> LocalView:
+        own = self._own.value or _NOWHERE
+        rows, ages = np.zeros((5, len(self.mates), 3)), np.zeros(len(self.mates))
+        heard: list[tuple[Broadcast | None, float]] = [(None, math.inf)] * len(self.mates)
+        for k, (name, slot) in enumerate(self._heard.items()):
+            if usable[k]:
+                said = self._standing.get(name) or slot.value
+                rows[:, k] = said.pos_m, said.vel_m_s, *said.plan
+                ages[k] = 0.0 if name in self._standing else max(age_s[1 + k], 0.0)
+                heard[k] = said, ages[k]
+        pos, vel, *plan = rows
+        snapshot = TeamSnapshot(now_s, self._history, tuple(heard))
+        return LocalView(
+            own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),
+            heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
+            sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, snapshot),
+            goal=self._goal or _NO_GOAL,
+            role=self.task.role,
+            time_s=np.float64(time_s),
+        )
+
+
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
+_NO_GOAL = Goal(np.zeros(3), _UPRIGHT)
+
+
+def _from_the_future(ahead_s: float) -> str:
+    return f"its stamp is {ahead_s:.2f} s in the future; synchronize the clocks"

@@ -1,0 +1,209 @@
+"""What a policy node needs before it may fly: the bundle checked on this machine, behind the robot's own limits.
+
+No ROS here. The robot's vehicle file and arena bound what the bundle may ask for, never the other way round.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.config import UserError, build
+from robomarl.domains.payload.ros_nodes.carrying import check_carried
+from robomarl.domains.soccer.onboard.command_filter import filter_for
+from robomarl.domains.soccer.onboard.opponent_memory import boards_of
+from robomarl.fleet.store import Store, offer_of
+from robomarl.hardware_configs.ground import OmniRobot
+from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
+from robomarl.policies.bundle import Bundle, load_bundle
+from robomarl.policies.contract import Contract
+from robomarl.policies.golden import check_filter
+from robomarl.policies.pilot import Pilot
+from robomarl.policies.runtime import open_policy, read_golden
+from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
+from robomarl.ros_nodes.io.messages import empty_snapshot
+from robomarl.ros_nodes.robot.command_layout import PLAYING
+from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
+from robomarl.ros_nodes.topics import COMMANDS
+from robomarl.safety.filter import Arena, SafetyParams, from_vehicle
+from robomarl.safety.give_way import rules_for
+from robomarl.safety.model.bodies import Obstacle
+from robomarl.view import LocalView, blank_view
+
+LOAD_STEPS = 10
+"""Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
+WARM_UP = 30
+"""Decisions before the first real one: the first few take tens of times longer."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A bundle that is ready to fly."""
+
+    pilot: Pilot
+    id: str
+    name: str
+    rate_hz: float
+    max_gap_s: float
+    """A longer time between two decisions makes every memory start again."""
+    seen: tuple[str, ...]
+    """Names of the elements of its observation."""
+    task: FieldTask
+    """Of the scenario that it was trained for, for this robot."""
+    contract: str
+    """Name and schema of its contract."""
+    vehicle: str
+    land_speed_m_s: float
+    """Of the vehicle file; 0 for one that drives."""
+
+
+def load_pilot(settings: PolicySettings) -> Loaded:
+    """Read the robot's bundle, check it here, and put it behind the filter.
+
+    Raises:
+        UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
+            or command.
+    """
+    root = Path(settings.robot_root) if settings.robot_root else None
+    bundle = named_bundle(settings.bundle, root) if settings.bundle else flashed_bundle(Path(settings.robot_root))
+    folder = str(bundle.folder)
+    policy = open_policy(bundle)
+    deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
+    if not deviation.ok:
+        raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
+    check_fit(bundle.contract, settings, folder)
+    limits = robot_limits(bundle.contract, settings)
+    rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
+    pilot = Pilot(policy, filter_for(policy.action, limits), rules)
+    if "load" in bundle.contract.scenario.content:
+        own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
+        check_carried(bundle.contract.scenario.content, own, len(settings.team))
+    size = len(settings.team)
+    seat = Seat(settings.index, size, settings.away, settings.pitch_m)
+    task = field_task(bundle.contract.scenario.content, seat)
+    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
+    warm_up(pilot, blank_view(size - 1, blank))
+    gaps = [carry.max_gap_s for carry in bundle.contract.carries]
+    contract = bundle.contract
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
+    return Loaded(
+        pilot=pilot,
+        id=bundle.id,
+        name=contract.name,
+        rate_hz=contract.rate_hz,
+        max_gap_s=min(gaps, default=5 / contract.rate_hz),
+        seen=tuple(contract.observation.spec.element_names()),
+        task=task,
+        contract=f"{contract.name}, schema {contract.schema_version}",
+        vehicle=vehicle.name,
+        land_speed_m_s=_land_speed_m_s(vehicle),
+    )
+
+
+def named_bundle(name: str, root: Path | None) -> Bundle:
+    """A bundle that was not flashed; a robot that takes signed ones only does not fly it unsigned either.
+
+    Raises:
+        UserError: there is none, it is damaged, or not signed by whom the robot trusts.
+    """
+    bundle = load_bundle(name)
+    if root is not None:
+        Store(root).admit(offer_of(bundle))
+    return bundle
+
+
+def flashed_bundle(root: Path) -> Bundle:
+    """The current bundle in a robot's folder.
+
+    Raises:
+        UserError: there is none, or it is damaged.
+    """
+    store = Store(root)
+    store.settle()
+    state = store.state()
+    if state.pending is not None:
+        raise UserError(f"{root}: is being flashed now; configure the node again when that is done.")
+    current = state.current
+    if current is None:
+        raise UserError(f"{root}: no bundle is flashed; run robomarl flash, or name a bundle.")
+    return store.load(current)
+
+
+def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None:
+    """Compare what the bundle is for with this robot and its team.
+
+    Raises:
+        UserError: it is for others.
+    """
+    least, most = contract.team_size
+    size = len(settings.team)
+    if not 0 <= settings.index < size:
+        raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
+    if not least <= size <= most:
+        raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
+    if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
+        raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
+    if (names := tuple(field.name for field in contract.action.fields)) not in (*COMMANDS, PLAYING):
+        known = " or ".join(", ".join(command) for command in (*COMMANDS, PLAYING))
+        raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
+
+
+def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
+    """The filter's parameters: the robot's own, made stricter where the bundle is.
+
+    Raises:
+        UserError: the two have nothing in common.
+    """
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
+    arena = _arena(settings)
+    try:
+        # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
+        own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
+        if any(settings.pitch_m) and isinstance(vehicle, OmniRobot):
+            own = replace(own, boards_m=boards_of(settings.pitch_m, vehicle.body.radius_m))
+        return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
+    except ValueError as error:
+        raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
+
+
+def _arena(settings: PolicySettings) -> Arena | None:
+    """The box that the operator gave; None: none was given, and the bundle's counts.
+
+    Raises:
+        UserError: half a box, or none that is one: a geofence must not be wider than its operator thinks.
+    """
+    low, high = settings.arena_low_m, settings.arena_high_m
+    if (low, high) == (NOWHERE, ANYWHERE):
+        return None
+    for name, corner in (("arena_low_m", low), ("arena_high_m", high)):
+        if len(corner) != 3 or not np.isfinite(corner).all():
+            told = list(corner)
+            raise UserError(
+                f"policy_node: {name} = {told} must be three finite numbers [m]; give both corners or none."
+            )
+    try:
+        return Arena(low, high)
+    except ValueError as error:
+        raise UserError(f"policy_node: {error}") from None
+
+
+def _obstacles(text: str) -> tuple[Obstacle, ...]:
+    try:
+        rows = json.loads(text or "[]")
+    except json.JSONDecodeError as error:
+        raise UserError(f"policy_node: obstacles is not a JSON list, {error}; mend it there.") from None
+    if not isinstance(rows, list):
+        raise UserError(f"policy_node: obstacles = {text[:40]} is not a JSON list; mend it there.")
+    return tuple(build(Obstacle, row, f"policy_node, obstacles[{i}]") for i, row in enumerate(rows))
+
+
+def _land_speed_m_s(vehicle: AnyVehicle) -> float:
+    return vehicle.on_command_loss.land_speed_m_s if isinstance(vehicle, Quadrotor) else 0.0
+
+
+def warm_up(pilot: Pilot, view: LocalView) -> None:
+    """Make some decisions that nobody sees."""
+    carry = pilot.init(view)
+    for _ in range(WARM_UP):
+        carry, _ = pilot.step(carry, view)

@@ -1,0 +1,1 @@
+"""Clocks and timers of the nodes."""

@@ -1,0 +1,1 @@
+"""The safety campaign: adversaries, plants, what is counted."""

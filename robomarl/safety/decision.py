@@ -1,0 +1,253 @@
+"""The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from types import ModuleType
+from typing import NamedTuple
+
+from robomarl.safety import hold
+from robomarl.safety.checks import Checked, check, split
+from robomarl.safety.hold import Hold
+from robomarl.safety.memory import LARGE, FilterCarry, Reason, forget
+from robomarl.safety.model import barriers, bias, motion, stacked
+from robomarl.safety.model.barriers import Bound, Row
+from robomarl.safety.model.body_kinds import Kind, Shape
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import Motion, Predicted, Vec3
+from robomarl.safety.model.pairs import Body, pair, pair_textbook
+from robomarl.safety.model.reckoning import reckoned
+from robomarl.safety.qp import least
+from robomarl.safety.qp.projection import Projection
+from robomarl.types import Array, FilterResult
+from robomarl.view import LocalView, Plan
+
+HalfSpaces = tuple[Vec3, Bound]
+"""Components [m, ...] of the unit normals, and bounds [m, ...] on the command."""
+
+
+class Library(NamedTuple):
+    """What the arrays are of, and how to solve the QP with them."""
+
+    xp: ModuleType
+    solve: Callable[[Array, Array], Projection]
+    """(rows [m, 4, ...], point [3, ...]); see `qp.project_rows`."""
+    weigh: stacked.Weigh = stacked.weigh
+    """How sums over the queue are made."""
+    repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
+    """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
+
+
+def filter_batch(
+    c: Constants,
+    library: Library,
+    carry: FilterCarry,
+    view: LocalView,
+    nominal: Array,
+    gain_per_s: Array | None = None,
+) -> tuple[FilterCarry, FilterResult]:
+    """One decision of every robot; see `SafetyFilter`."""
+    xp = library.xp
+    checked = check(c, view, nominal, xp)
+    known = (xp.abs(carry.commands) < LARGE).all((-2, -1)) & bias.is_sane(carry.bias, xp)
+    carry = forget(c.bias_m_s2, carry, known, xp)
+    checked = checked._replace(reason=xp.where(known, checked.reason, int(Reason.NON_FINITE)))
+    learned = bias.learn(c, carry.bias, (xp.stack(checked.own.vel, -1), checked.age_s, checked.has_vel), xp)
+    late = carry.commands.shape[-2] - c.num_acting
+    acting = carry.commands[..., late:, :3]
+    own = stacked.predict(c, checked.own, acting, learned, xp, library.weigh)
+    if gain_per_s is not None:
+        own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
+    # Whoever does not hear the others brakes, keeps clear of those that it has heard of, and stays where it rests.
+    stay = hold.hold_of(c, split(carry.place_m), own, (_is_deaf(checked), checked.has_vel), xp)
+    result = _decide(c, library, (own, checked), stay, nominal)
+    return _remember(c, carry, (own, learned, stay), result, xp), result
+
+
+def blind_batch(
+    c: Constants, library: Library, carry: FilterCarry, view: LocalView, since_s: Array
+) -> tuple[FilterCarry, FilterResult]:
+    """A tick without an own estimate; see `SafetyFilter.blind`."""
+    xp = library.xp
+    nominal = xp.zeros((*xp.shape(since_s), 4))
+    checked = check(c, view._replace(own=view.own._replace(age_s=since_s * 0.0)), nominal, xp)
+    checked = checked._replace(reason=since_s.astype(int) * 0 + int(Reason.STALE), has_vel=since_s >= 0)
+    own = reckoned(c, carry, since_s, xp)
+    # Who flies blind does not know that it is slow, so it stays only where it stood before.
+    stay = hold.hold_of(c, split(carry.place_m), own, (checked.has_vel, ~checked.has_vel), xp)
+    result = _decide(c, library, (own, checked), stay, nominal)
+    after = _remember(c, carry, (own, carry.bias, stay), result, xp)
+    return after._replace(bias=bias.unanchored(carry.bias)), result
+
+
+def _decide(
+    c: Constants, library: Library, known: tuple[Predicted, Checked], stay: Hold, nominal: Array
+) -> FilterResult:
+    """From what is known, and where the robot stays, to the command."""
+    (own, checked), xp, deaf = known, library.xp, _is_deaf(known[1])
+    own = own._replace(room=hold.room_of(c, stay, xp)) if c.mode == "qp" else own
+    (normals, bounds), margin, pressed = limits_of(c, own, checked, xp)
+    walls = stacked.faces(c, own, xp)
+    clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
+    rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
+    brake = _chosen(c, _fallback(c, own, checked, xp), xp)
+    wanted = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, pressed), xp)
+    found = library.solve(rows, wanted)
+    good = (reason := _verdict(found, checked, xp)) == Reason.OK
+    torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
+    given = _least(c, (normals, bounds), rows[-6:, 3], brake, (library, torn))
+    held = good | (deaf & found.solved)
+    accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
+    yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
+    command = xp.stack([*accel, yaw], -1)
+    slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    return FilterResult(command, nominal, active, slack, good, reason, margin)
+
+
+def _is_deaf(checked: Checked) -> Array:
+    return (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
+
+
+def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Array:
+    """Towards the brake, as a mate's row asks for more than braking: where it is not known well, its normal is not."""
+    share = xp.minimum(share, 1.0)
+    return (1 - share) * nominal + share * brake
+
+
+def _remember(
+    c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias, Hold], result: FilterResult, xp: ModuleType
+) -> FilterCarry:
+    """The memory after a decision, made from what was predicted and learned, and where the robot stays."""
+    (own, learned, stay), command = known, result.command
+    after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
+    sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
+    late = carry.commands.shape[-2] - c.num_acting
+    return FilterCarry(
+        commands=sent[..., 1:, :],
+        plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
+        place_m=xp.stack(stay.place, -1),
+        bias=bias.expect(c, learned, sent[..., late : late + c.next_count, :3], xp),
+        ok=xp.where(result.solved, carry.ok + 1, 0),
+    )
+
+
+def _asked_gain(
+    c: Constants, gain_per_s: Array, own: Predicted, checked: Checked, xp: ModuleType
+) -> tuple[Predicted, Checked]:
+    """The gain that the policy asks for, within the owner's; one that is not finite is a fault."""
+    known = xp.isfinite(gain_per_s)
+    gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.motion.pos[0] * 0.0
+    reason = xp.where(known, checked.reason, int(Reason.NON_FINITE))
+    return own._replace(keep=1 - gain * c.step_s), checked._replace(reason=reason)
+
+
+def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
+    """What was wrong with the inputs, else what became of the QP."""
+    failed = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
+    reason = xp.where(found.solved, int(Reason.OK), failed)
+    return xp.where(checked.reason != Reason.OK, checked.reason, reason)
+
+
+def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array, Array]:
+    """All half-spaces but the input box and the arena, not clipped yet; the smallest gap; and by how many brakes a
+    mate's row asks for more than braking."""
+    pressed = own.motion.pos[0] * 0.0
+    gap = pressed + xp.inf
+    if c.mode == "off":
+        none = xp.zeros((0, *gap.shape), gap.dtype)
+        return ((none, none, none), Bound(none, none, none)), gap, pressed
+    along = _broadcast(own)
+    limit = barriers.speed_limit(c, own, xp)
+    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound))]
+    for kind, body, tail, there in _bodies(c, checked):
+        row = _row(c, kind, along, body, xp, tail)
+        # A row of nobody is none, whatever was put in its place.
+        most, floor, calm = row.bound
+        if there is not None:
+            most, calm = xp.where(there, most, xp.inf), xp.where(there, calm, xp.inf)
+        found.append((*row.normal, most, floor, calm))
+        if kind.yields and c.mode == "qp":
+            more = (floor - most) / c.brake_m_s2
+            # One after the other: the gradient of `max` looks for its result, which a compiler may have rounded anew.
+            pressed = reduce(xp.maximum, [more[..., k] for k in range(more.shape[-1])], pressed)
+        inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
+        gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
+    x, y, z, most, floor, calm = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
+    return ((x, y, z), Bound(most, floor, calm)), gap, pressed
+
+
+def _broadcast(own: Predicted) -> Predicted:
+    """With one more axis, along the bodies."""
+    wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
+    return Predicted(
+        Motion(*map(wide, own.motion)),
+        wide(own.unsure_m),
+        wide(own.unsure_m_s),
+        wide(own.bias),
+        wide(own.doubt),
+        wide(own.last),
+        None if own.keep is None else own.keep[..., None],
+    )
+
+
+def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
+    """Everything to keep clear of: its kind, its state, our tail where that is meant, and which entries count."""
+    yield c.mates, checked.mates, None, checked.heard
+    if c.tail_mates:
+        yield c.tail_mates, checked.mates._replace(shape=Shape(line=c.tail_m)), c.tail_m, checked.heard
+    if c.strangers and checked.strangers:
+        yield c.strangers, checked.strangers, None, checked.seen
+        if c.tail_strangers:
+            yield c.tail_strangers, checked.strangers, c.tail_m, checked.seen
+    for solid in c.solids:
+        place = tuple((checked.own.pos[0] * 0.0 + x)[..., None] for x in solid.place_m)
+        body = Body(Motion(place, tuple(x * 0.0 for x in place)), place[0] * 0.0, place[0] * 0.0, solid.shape)
+        yield solid.kind, body, None, None
+        if solid.tail_kind:
+            yield solid.tail_kind, body, c.tail_m, None
+
+
+def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, tail: Vec3 | None) -> Row:
+    if c.mode == "textbook":
+        return pair_textbook(c, kind, own.motion, body, xp, tail)
+    return pair(c, kind, own, body, xp, tail)
+
+
+def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
+    slack = xp.maximum((_dot(rows[0], u) - rows[1].most).max(0, initial=-xp.inf), 0.0)
+    return slack if walls is None else xp.maximum(slack, stacked.overstepped(walls, u, xp))
+
+
+def _fallback(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> Vec3:
+    """Brake; without a velocity there is no direction to brake in."""
+    x, y, z = motion.brake(c, own, xp)
+    return (xp.where(checked.has_vel, x, 0.0), xp.where(checked.has_vel, y, 0.0), xp.where(checked.has_vel, z, 0.0))
+
+
+def _repeat(step: Callable, u: Array, needed: Array) -> Array:
+    if needed.any():
+        for _ in range(least.ROUNDS):
+            u = step(u)
+    return u
+
+
+def _least(c: Constants, limits: HalfSpaces, box: Array, brake: Vec3, how: tuple[Library, Array]) -> Vec3:
+    """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...]."""
+    (library, needed), (normals, bounds), xp = how, limits, how[0].xp
+    low, high = -box[1::2], box[::2]
+    rows = xp.stack([*normals, xp.clip(bounds.calm, -c.loose_m_s2, c.loose_m_s2)], 1)
+    step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
+    found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
+    if len(normals[0]):  # the first is the speed limit; without a filter there is none
+        slow = xp.stack([*(n[0] for n in normals), xp.maximum(bounds.most, bounds.floor)[0]])
+        found = least.slowly(found, slow, (low, high), xp)
+    x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
+    return (x, y, z)
+
+
+def _chosen(c: Constants, accel: Vec3, xp: ModuleType) -> Vec3:
+    x, y, z = (xp.clip(accel[i], c.low[i], c.high[i]) for i in range(3))
+    return (x, y, z)
+
+
+def _dot(a: Vec3, b: Vec3) -> Array:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

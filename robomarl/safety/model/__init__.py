@@ -1,0 +1,1 @@
+"""The model that the filter's promise rests on: bodies, motion, rows."""

@@ -1,0 +1,1 @@
+"""Projection onto the filter's rows."""

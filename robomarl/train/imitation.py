@@ -1,0 +1,210 @@
+"""Imitation of the task's own law, by dataset aggregation (Ross, Gordon and Bagnell, AISTATS 2011).
+
+The team flies with the law at first and then more and more with the policy; wherever it comes, the law says what it
+would have done, and the actor is fitted to that. What comes out is a run that `train --init` goes on from.
+"""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from brax.training.acme import running_statistics as stats
+from brax.training.acme import specs
+from tqdm import tqdm
+
+from robomarl.config import UserError
+from robomarl.domains.payload.lift import thrown
+from robomarl.sim.batch import TeamSim, make_team
+from robomarl.sim.env import TeamEnv, make_env
+from robomarl.sim.scenario import Scenario
+from robomarl.sim.tasks import task_of
+from robomarl.train.config import TrainConfig
+from robomarl.train.mappo import init_state
+from robomarl.train.networks import Networks, make_networks
+from robomarl.train.polyak import with_mean
+from robomarl.train.run.run_folder import create_run
+from robomarl.train.run.storage import save_state
+from robomarl.train.state import TrainState
+
+NUM_TEAMS, NUM_THROWN = 48, 96
+"""Teams that fly side by side; so many where they are thrown, for every throw is another."""
+ROUNDS = 5
+"""Episodes of each; the policy flies none of the first, and all of the last."""
+STRIDE = 4
+"""Every so many decisions are kept: neighbours in time tell the same ..."""
+HARSH_S = 1.5
+"""... but all of them for so long after a throw: that is when mates touch."""
+NOISE = 0.1
+"""Standard deviation of the noise on what is flown, in half ranges: it shows the law what it would not meet."""
+BATCH = 2048
+FITS = 1200
+"""Gradient steps after each round."""
+LEARNING_RATE, LAST_RATE = 1e-3, 2e-4
+LOST = (0.3, 4.0)
+"""Under a load: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
+five a vehicle's motors; the others learn from it what the law does then."""
+
+
+class Samples(NamedTuple):
+    """What was seen, and what the law would have done; [S, O] and [S, A] in [-1, 1]."""
+
+    obs: np.ndarray
+    wanted: np.ndarray
+
+
+def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0, quiet: bool = False) -> dict:
+    """Fit a policy to the task's law and save it as a run folder.
+
+    Raises:
+        UserError: the task has no law, or the folder exists.
+    """
+    law = task_of(scenario).law
+    if law is None:
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no law that a policy could imitate.")
+    create_run(out, config, scenario, seed)
+    env = make_env(scenario, weights=config.weights)
+    state = blank_state(config, env, seed)
+    teacher = Teacher(config, env, law(scenario), seed)
+    bar = tqdm(total=ROUNDS * scenario.max_steps, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)
+    error = 0.0
+    with bar:
+        for round_index in range(ROUNDS):
+            state, error = teacher.round(state, round_index / (ROUNDS - 1), bar)
+    save_state(out / "checkpoint.npz", jax.device_put(with_mean(config, state)))
+    decisions = ROUNDS * teacher.num_teams * scenario.max_steps * scenario.count
+    return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
+
+
+def blank_state(config: TrainConfig, env: TeamEnv, seed: int) -> TrainState:
+    """The state before training, its environments empty: `--init` takes what was learned and nothing else.
+
+    To start the environments would mean to compile them, which takes longer than the imitation.
+    """
+    shapes = jax.eval_shape(partial(init_state, config, env), jax.random.key(seed))
+    state: TrainState = jax.tree.map(_zeros, shapes)
+    networks = make_networks(config.network, env.observation, env.action_size)
+    k_actor, k_critic = jax.random.split(jax.random.key(seed))
+    seen = jnp.zeros(jnp.shape(state.critic_stats.mean))  # type: ignore[arg-type]
+    params = {
+        "actor": networks.actor.init(k_actor, networks.init_carry(()), jnp.zeros(env.observation_size)),
+        "critic": networks.critic.init(k_critic, seen),
+    }
+    one = jnp.ones(env.observation_size)
+    return state._replace(
+        params=params,
+        key=jax.random.key(seed),
+        learning_rate=jnp.asarray(config.learning_rate),
+        obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
+        obs_range=(jnp.inf * one, -jnp.inf * one),
+        critic_stats=stats.init_state(specs.Array(seen.shape, jnp.dtype("float32"))),
+        value_stats=stats.init_state(specs.Array((), jnp.dtype("float32"))),
+    )
+
+
+def _zeros(leaf: Any) -> Any:
+    """Zeros of that shape; random keys are all of seed 0."""
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.key(0)
+    return jnp.zeros(leaf.shape, leaf.dtype)
+
+
+class Teacher:
+    """Flies, collects and fits."""
+
+    def __init__(self, config: TrainConfig, env: TeamEnv, law: Any, seed: int) -> None:
+        """Prepare the team on `fast` and the fit."""
+        self._env, self._law = env, law
+        self._networks = make_networks(config.network, env.observation, env.action_size)
+        self._thrown = env.scenario.load is not None and thrown(env.scenario)
+        self.num_teams = NUM_THROWN if self._thrown else NUM_TEAMS
+        self._team: TeamSim = make_team(with_losses(env.scenario), "fast", self.num_teams, seed)
+        self._random = np.random.default_rng(seed)
+        self._seen: list[Samples] = []
+        steps = ROUNDS * FITS
+        self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
+        self._moments: Any = None
+        self._act = jax.jit(partial(mean_action, self._networks))
+        self._fit = jax.jit(partial(fit_step, (self._networks, self._optimizer)))
+
+    def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
+        """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
+        samples = self._fly(state, share, bar)
+        self._seen.append(samples)
+        low, high = state.obs_range
+        state = state._replace(
+            obs_stats=stats.update(state.obs_stats, jnp.asarray(samples.obs)),
+            obs_range=(jnp.minimum(low, samples.obs.min(0)), jnp.maximum(high, samples.obs.max(0))),
+        )
+        return self._learn(state)
+
+    def _fly(self, state: TrainState, share: float, bar: tqdm) -> Samples:
+        team, spec, action = self._team, self._env.observation, self._env.action
+        middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
+        task, scenario = task_of(team.scenario), team.scenario
+        team.reset()
+        memory, flying = spec.init(team.views()), np.ones(self.num_teams, bool)
+        seen_by_law = self._law.observation.init(team.views())
+        by_policy = (np.arange(self.num_teams) < share * self.num_teams)[:, None, None]
+        kept: list[Samples] = []
+        carry = self._networks.init_carry((self.num_teams, scenario.count))
+        for step in range(scenario.max_steps):
+            views = team.views()
+            memory, obs = spec.observe(memory, views)
+            seen_by_law, read = self._law.observation.observe(seen_by_law, views)
+            wanted = (self._law.act(read) - middle) / half
+            carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
+            flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)
+            if step % STRIDE == 0 or (self._thrown and step * scenario.period_s < HARSH_S):
+                kept.append(Samples(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size)))
+            world = team.step(middle + half * np.clip(flown, -1, 1))
+            flying &= ~np.asarray(task.failed(scenario, world))
+            bar.update()
+        return Samples(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
+
+    def _learn(self, state: TrainState) -> tuple[TrainState, float]:
+        every = Samples(*(np.concatenate(column) for column in zip(*self._seen, strict=True)))
+        actor = state.params["actor"]
+        self._moments = self._moments or self._optimizer.init(actor)
+        errors = []
+        for _ in range(FITS):
+            rows = self._random.integers(0, len(every.obs), BATCH)
+            batch = Samples(every.obs[rows], every.wanted[rows])
+            actor, self._moments, error = self._fit(actor, self._moments, state.obs_stats, batch)
+            errors.append(float(error))
+        return state._replace(params={**state.params, "actor": actor}), float(np.mean(errors[-50:]))
+
+
+def with_losses(scenario: Scenario) -> Scenario:
+    """The scenario with vehicles that are lost now and then, where they carry a load and are not lost already."""
+    if scenario.load is None or thrown(scenario):
+        return scenario
+    span = (LOST[0] * scenario.time_limit_s, LOST[1] * scenario.time_limit_s)
+    return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))
+
+
+def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs: jax.Array) -> tuple[Any, jax.Array]:
+    """(carry, what the policy does without noise [..., A], in [-1, 1])."""
+    carry, output = networks.act(params, carry, networks.normalize(obs, obs_stats))
+    return carry, jnp.tanh(jnp.split(output, 2, axis=-1)[0])
+
+
+def fit_step(
+    tools: tuple[Networks, optax.GradientTransformation], params: Any, moments: Any, obs_stats: Any, batch: Samples
+) -> tuple[Any, Any, jax.Array]:
+    """One gradient step on the squared error of the mean; the deviation stays where training starts it."""
+    networks, optimizer = tools
+
+    def loss(params: Any) -> jax.Array:
+        obs = networks.normalize(batch.obs, obs_stats)
+        _, output = networks.act(params, networks.init_carry(obs.shape[:1]), obs)
+        mean, deviation = jnp.split(output, 2, axis=-1)
+        return ((jnp.tanh(mean) - batch.wanted) ** 2).mean() + 1e-3 * (deviation**2).mean()
+
+    error, gradient = jax.value_and_grad(loss)(params)
+    updates, moments = optimizer.update(gradient, moments)
+    return optax.apply_updates(params, updates), moments, error

@@ -1,0 +1,1 @@
+"""The host's part of training: runs, logs, checkpoints."""

@@ -1,0 +1,41 @@
+"""A bundle read as the run that it was made from, so that an export can add to it where the run folder is gone."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from robomarl.config import build
+from robomarl.evaluate.resolve import is_run
+from robomarl.policies.bundle import is_bundle, load_bundle
+from robomarl.policies.provenance import Training
+from robomarl.sim.anyscenario import build_any_scenario
+from robomarl.train.algorithm import init_state, training_env
+from robomarl.train.config import TrainConfig
+from robomarl.train.run.run_folder import Run, load_run, read_weights
+from robomarl.train.run.weights import learned
+
+
+def run_of(source: str) -> Run:
+    """A run folder, or a bundle by name or path as the runs of its actors, without games and optimizer.
+
+    Raises:
+        UserError: neither of both, or a bundle without weights.
+    """
+    if is_run(Path(source)) or not is_bundle(source):
+        return load_run(source)
+    contract = load_bundle(source).contract
+    parts = [(contract.scenario, contract.training), *((e.scenario, e.training) for e in contract.experts)]
+    first, *others = (_actor(source, scenario.content, training) for scenario, training in parts)
+    return replace(first, experts=tuple(others))
+
+
+def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
+    """One actor of a bundle."""
+    scenario: Any = build_any_scenario(content, f"{source}/bundle.json")
+    config = build(TrainConfig, training.recipe, f"{source}/bundle.json")
+    start = partial(init_state, config, training_env(config, scenario))
+    state = learned(start, read_weights(source, scenario.name), source)
+    return Run(
+        Path(source), scenario, config, training.seed, training.commit, training.versions, state, training.averaged
+    )

@@ -1,0 +1,111 @@
+"""Where the time of a training run goes: each part compiled and timed by itself, at the sizes of the recipe."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.domains.flight.world import advance, num_step_draws
+from robomarl.sim.env import TeamEnv
+from robomarl.train.config import TrainConfig
+from robomarl.train.mappo import init_state, make_update, prepare_batch, update_epoch
+from robomarl.train.networks import make_networks
+from robomarl.train.rollout import collect_rollout, restart
+from robomarl.train.state import TrainState
+
+REPEATS = 5
+
+
+def profile(config: TrainConfig, env: TeamEnv) -> dict[str, float]:
+    """Seconds of one update, whole (`whole`) and by part.
+
+    Returns:
+        `simulation` (physics, radio, sensing, wind), `observation` (with reward and restarts), `policy` (actions
+        and what is kept of them), `update` (advantages and gradient steps), `whole` (all of it as one program) and
+        `host` (what a call costs beyond the program: metrics to numpy). Parts are timed as programs of their own,
+        so that their sum differs from the whole by what the compiler saves across them.
+    """
+    networks = make_networks(config.network, env.observation, env.action_size)
+    state = jax.jit(lambda key: init_state(config, env, key))(jax.random.key(0))
+    simulation = timed(lambda s: simulate(config, env, s), state)
+    environment = timed(lambda s: step_environment(config, env, s), state)
+    rollout = timed(lambda s: collect_rollout(config, env, networks, s)[1], state)
+    step = jax.jit(make_update(config, env))
+    whole = timed(step, state)
+    with_host = median(elapsed(lambda: jax.device_get(step(state)[1])) for _ in range(REPEATS))
+    return {
+        "simulation": simulation,
+        "observation": max(environment - simulation, 0.0),
+        "policy": max(rollout - environment, 0.0),
+        "update": timed(lambda s: learn(config, env, s), state),
+        "host": max(with_host - whole, 0.0),
+        "whole": whole,
+    }
+
+
+def step_environment(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+    """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
+    action = jnp.zeros((config.num_envs, env.num_agents, env.action_size))
+    fresh = jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs))
+
+    def step(now: Any, _: None) -> tuple[Any, tuple]:
+        after = jax.vmap(env.step)(now, action)
+        return restart(after, fresh), (after.obs, after.reward)
+
+    return jax.lax.scan(step, state.env, None, length=config.unroll)
+
+
+def simulate(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+    """T decisions of every environment with no policy: only the world moves."""
+    scenario = env.scenario
+    shape = (config.num_envs, env.num_agents)
+    draws = jax.random.uniform(jax.random.key(1), (*shape, num_step_draws(scenario)))
+    step = jax.vmap(lambda w, c, d: advance(scenario, w, c, d, env.integrate))
+    command = jnp.zeros((*shape, env.action_size))
+    world = state.env.pipeline_state.world  # type: ignore[union-attr]
+    return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
+
+
+def learn(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+    """The gradient steps on a rollout that is made of nothing but the right shapes."""
+    networks = make_networks(config.network, env.observation, env.action_size)
+    shapes = jax.eval_shape(lambda s: collect_rollout(config, env, networks, s)[1], state)
+    rollout = jax.tree.map(lambda x: jnp.full(x.shape, 0.01, x.dtype) + state.steps * 0, shapes)
+    batch, state, _ = prepare_batch(config, networks, state, rollout)
+    return jax.lax.scan(lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs)[
+        0
+    ].params
+
+
+def timed(function: Callable[[TrainState], Any], state: TrainState) -> float:
+    """Median seconds of a compiled function."""
+    call = jax.jit(function)
+    for _ in range(2):
+        jax.block_until_ready(call(state))
+    return median(elapsed(lambda: jax.block_until_ready(call(state))) for _ in range(REPEATS))
+
+
+def elapsed(call: Callable[[], object]) -> float:
+    """Wall-clock seconds of one call."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def table(parts: dict[str, float], config: TrainConfig, env: TeamEnv) -> str:
+    """What `train --profile` prints."""
+    total = parts["whole"] + parts["host"]
+    steps = config.num_envs * config.unroll * env.num_agents
+    names = {
+        "simulation": "simulation (physics, radio, sensing)",
+        "observation": "observation (reward, restarts)",
+        "policy": "policy (actions of the rollout)",
+        "update": "update (advantages, gradient steps)",
+        "host": "host (metrics to Python)",
+    }
+    lines = [f"  {text:<40}{parts[k] * 1e3:>9.1f} ms{parts[k] / total:>8.0%}" for k, text in names.items()]
+    lines.append(f"  {'all in one program':<40}{parts['whole'] * 1e3:>9.1f} ms")
+    return "\n".join([*lines, f"  {steps / total / 1e3:.0f} thousand agent-steps/s, learning included"])

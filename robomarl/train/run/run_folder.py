@@ -1,0 +1,256 @@
+"""Run folders: what a training run leaves behind, and how it is read back.
+
+    config.json       the recipe (TrainConfig)         scenario.json   the scenario, whole
+    run.json          seed, commit, versions           metrics.csv, tb/  what was logged
+    checkpoint.npz    the newest TrainState, whole     best.npz        the best policy by `mujoco` evaluation
+
+A run folder appears whole or not at all; how states are written is in `storage.py`.
+"""
+
+import copy
+import io
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from robomarl.config import UserError, build, to_dict
+from robomarl.sim.anyscenario import build_any_scenario
+from robomarl.sim.env import TeamEnv
+from robomarl.sim.scenario import Scenario
+from robomarl.train.algorithm import training_env
+from robomarl.train.config import TrainConfig
+from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.polyak import deployed
+from robomarl.train.run.mixture import PolicyFn, by_field, length_m, weights_for
+from robomarl.train.run.storage import create_folder, json_text, load_state
+from robomarl.train.run.weights import weights_of
+from robomarl.train.stages.plan import is_staged
+from robomarl.train.state import TrainState
+
+WEIGHTS_FILE = "weights.npz"
+"""Where a bundle keeps what `--init` starts from."""
+PACKAGES = ("robomarl", "jax", "brax", "flax", "optax", "mujoco", "numpy")
+
+
+@dataclass(frozen=True)
+class ObservationStats:
+    """What the actor's input looked like in training, [O] each."""
+
+    mean: np.ndarray
+    std: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, read."""
+
+    folder: Path
+    scenario: Scenario
+    config: TrainConfig
+    seed: int
+    commit: str
+    versions: dict[str, str]
+    state: TrainState
+    """As saved; arrays are numpy's."""
+    averaged: tuple[str, ...] = ()
+    """Names of other runs whose weights are in it; see `robomarl.train.run.average_runs`."""
+    experts: "tuple[Run, ...]" = ()
+    """Runs whose actors decide on other fields; see `robomarl.train.run.mixture`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+    @cached_property
+    def env(self) -> TeamEnv:
+        """The training environment."""
+        return training_env(self.config, self.scenario)
+
+    @property
+    def init_carry(self) -> tuple[np.ndarray, ...]:
+        """The actor's memory before the first decision, one robot's; empty for feed-forward."""
+        return tuple(np.asarray(c) for c in self.networks.init_carry(()))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Flax parameters of the actor."""
+        return deployed(self.state)
+
+    @cached_property
+    def networks(self) -> Networks:
+        """The run's networks."""
+        return make_networks(self.config.network, self.env.observation, self.env.action_size)
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """What fine-tuning starts from: parameters of actor and critic, and all statistics, by path."""
+        others = {f"{run.scenario.name}/{n}": value for run in self.experts for n, value in run.weights.items()}
+        return weights_of(self.state) | others
+
+    @property
+    def observation_stats(self) -> ObservationStats:
+        """What the actors' input looked like in training."""
+        s = self.state
+        own = ObservationStats(*(np.asarray(a) for a in (s.obs_stats.mean, s.obs_stats.std, *s.obs_range)))
+        return _of_all([own, *(run.observation_stats for run in self.experts)]) if self.experts else own
+
+    @property
+    def policy_fn(self) -> PolicyFn:
+        """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
+        if self.experts:
+            runs = (replace(self, experts=()), *self.experts)
+            return by_field({length_m(run.scenario): run.policy_fn for run in runs}, self.env.observation)
+        return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action)
+
+
+def create_run(folder: Path, config: TrainConfig, scenario: Scenario, seed: int) -> None:
+    """Make a run folder that explains itself, whole or, where the process is killed, not at all.
+
+    Raises:
+        UserError: the folder exists and is not empty, or can't be made.
+    """
+    about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
+    texts = {"config.json": recipe_text(config)}
+    texts |= {f"{name}.json": json_text(content) for name, content in (("scenario", to_dict(scenario)), ("run", about))}
+    create_folder(folder, texts)
+
+
+def recipe_text(config: TrainConfig) -> str:
+    """Content of `config.json`."""
+    return json_text(to_dict(config))
+
+
+def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
+    """Recipe, scenario and `run.json` of a run folder.
+
+    Raises:
+        UserError: not a run folder, or a damaged one.
+    """
+    if is_staged(folder):
+        raise UserError(f"{folder} is of a training with stages; name the folder of a stage in it, or of its bundle.")
+    if not (folder / "config.json").is_file():
+        raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
+    config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
+    scenario = build_any_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
+    return config, scenario, read_json(folder / "run.json")
+
+
+def load_run(folder: str | Path, file: str = "") -> Run:
+    """Read a run folder.
+
+    Args:
+        folder: the run folder.
+        file: which state; by default `best.npz` if there is one, else `checkpoint.npz`.
+
+    Raises:
+        UserError: not a run folder, or one without a checkpoint.
+    """
+    folder = Path(folder)
+    config, scenario, about = load_recipe_of(folder)
+    chosen = folder / (file or ("best.npz" if (folder / "best.npz").is_file() else "checkpoint.npz"))
+    if not chosen.is_file():
+        raise UserError(f"{folder} has no {chosen.name} yet: train longer, or name another run.")
+    state = load_state(chosen, config, training_env(config, scenario))
+    return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
+
+
+def _of_all(parts: Sequence[ObservationStats]) -> ObservationStats:
+    """Of inputs of which each part is as frequent."""
+    mean, std, low, high = (np.stack([getattr(part, f.name) for part in parts]) for f in fields(ObservationStats))
+    return ObservationStats(mean.mean(0), np.sqrt((std**2).mean(0) + mean.var(0)), low.min(0), high.max(0))
+
+
+def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
+    """The weights of a run folder or of a bundle, by name or path; of the bundle's actor for this scenario.
+
+    Raises:
+        UserError: neither of both, or a bundle without weights.
+    """
+    if (Path(source) / "config.json").is_file():
+        return load_run(source).weights
+    from robomarl.policies.bundle import load_bundle
+
+    bundle = load_bundle(source)
+    if WEIGHTS_FILE not in bundle.files:
+        raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
+    with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
+        return weights_for({name: data[name] for name in data.files}, scenario)
+
+
+def commit_of_checkout() -> str:
+    """Commit of the source, with `-dirty` when files differ; "unknown" outside a checkout."""
+    where = Path(__file__).resolve().parent
+    command = ["git", "-C", str(where), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide a run's figures."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def read_json(file: Path) -> Any:
+    """Content of a file of a run folder; raises `UserError` where it can't be read."""
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: can't be read ({error}); the run folder is damaged.") from None
+
+
+class RunPolicy:
+    """A run's policy with the interface of a bundle's: what `eval` flies."""
+
+    def __init__(self, run: Run) -> None:
+        """Prepare the policy of a run; it is compiled once, for this state and for those of `with_state`."""
+        self.name = run.name
+        self.scenario_name = run.scenario.name
+        self.vehicle_name = run.scenario.vehicle_config.name
+        self.observation, self.action = run.env.observation, run.env.action
+        self._networks = networks = run.networks
+        self._learned = run.params, run.state.obs_stats
+
+        def act(learned: tuple, carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
+            params, stats = learned
+            return deterministic_policy(networks, params, stats, self.action)(carry, obs)
+
+        self._act = jax.jit(act)
+
+    def with_state(self, state: TrainState) -> "RunPolicy":
+        """The policy of another state of the same run."""
+        other = copy.copy(self)
+        other._learned = deployed(state), state.obs_stats
+        return other
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """Carry before the first decision; empty for feed-forward policies."""
+        return tuple(np.asarray(c) for c in self._networks.init_carry(batch))
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        carry, action = self._act(self._learned, carry, obs)
+        return carry, np.asarray(action)
+
+
+def load_policy(folder: str | Path) -> RunPolicy:
+    """The policy of a run folder; see `load_run` for the errors."""
+    return RunPolicy(load_run(folder))

@@ -1,0 +1,123 @@
+"""How states are written and read back, so that a kill at any time leaves whole ones.
+
+A file is written beside the old one, flushed to the disk and renamed. Seeds that train side by side have a file
+each, and a kill may come between two of them: there the state of before is kept as well, and a resumed run starts
+from the newest one that all seeds have.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.sim.env import TeamEnv
+from robomarl.train.algorithm import init_state
+from robomarl.train.config import TrainConfig
+from robomarl.train.state import TrainState
+
+NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
+
+
+def save_state(file: Path, state: TrainState) -> None:
+    """Write the whole state, atomically."""
+    leaves = [jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(state)]
+    save_arrays(file, {f"{i:04d}": np.asarray(leaf) for i, leaf in enumerate(leaves)})
+
+
+def save_arrays(file: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write named arrays as NPZ, atomically."""
+    temporary = file.with_suffix(".tmp.npz")
+    with temporary.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(file)
+
+
+def check_new(folder: Path) -> None:
+    """Raises `UserError` where the folder exists and is not empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
+
+
+def create_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Make a folder with text files, by their names: whole or, where the process is killed, not at all.
+
+    Raises:
+        UserError: the folder exists and is not empty, or can't be made.
+    """
+    check_new(folder)
+    temporary = folder.parent / f".{folder.name}.new"
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        for name, text in texts.items():
+            (temporary / name).write_text(text)
+        temporary.replace(folder)
+    except OSError as error:
+        raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
+
+
+def json_text(content: Any) -> str:
+    """Plain values as the text of a JSON file."""
+    return json.dumps(content, indent=2) + "\n"
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Write a text file, atomically."""
+    temporary = file.with_suffix(".tmp")
+    temporary.write_text(text)
+    temporary.replace(file)
+
+
+def save_checkpoint(folder: Path, state: TrainState, keep_before: bool) -> None:
+    """Replace the checkpoint of a run folder; `keep_before` keeps the one of before under another name."""
+    if keep_before and (folder / NEWEST).is_file():
+        (folder / NEWEST).replace(folder / BEFORE)
+    save_state(folder / NEWEST, state)
+
+
+def load_state(file: Path, config: TrainConfig, env: TeamEnv) -> TrainState:
+    """Read what `save_state` wrote for the same configuration and environment.
+
+    Raises:
+        UserError: the file belongs to another configuration.
+    """
+    template = jax.eval_shape(lambda: init_state(config, env, jax.random.key(0)))
+    wanted, tree = jax.tree.flatten(template)
+    with np.load(file, allow_pickle=False) as data:
+        leaves = [data[name] for name in sorted(data.files)]
+    if len(leaves) != len(wanted):
+        raise UserError(f"{file} holds {len(leaves)} arrays, not {len(wanted)}: it is of another version; train anew.")
+    restored = [jax.random.wrap_key_data(x) if _is_key(w) else x for x, w in zip(leaves, wanted, strict=True)]
+    return jax.tree.unflatten(tree, restored)
+
+
+def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: TeamEnv) -> list[TrainState] | None:
+    """The newest states of the same step of all run folders; None where training was killed before there was one.
+
+    Raises:
+        UserError: the checkpoints of the seeds have no step in common.
+    """
+    found = []
+    for folder in folders:
+        files = [folder / name for name in (NEWEST, BEFORE) if (folder / name).is_file()]
+        states = (load_state(file, config, env) for file in files)
+        found.append({int(state.steps): state for state in states})
+    if not all(found):
+        return None
+    common = set.intersection(*(set(states) for states in found))
+    if not common:
+        raise UserError(f"{folders[0].parent}: the seeds' checkpoints are of different steps; resume each by itself.")
+    return [states[max(common)] for states in found]
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

@@ -1,0 +1,68 @@
+"""The law of carriers that were thrown: own sectors, limited shares, and throws that it catches."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from robomarl.domains.payload.controllers.catch import BRAKE_M_S2, CatchLaw
+from robomarl.domains.payload.controllers.decentralized import PlaceLaw
+from robomarl.domains.payload.lift import law
+from robomarl.domains.payload.start import outward
+from robomarl.sim.batch import make_team
+from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.tasks import task_of
+
+
+@pytest.fixture(scope="module")
+def recover() -> Scenario:
+    return load_scenario("recover_3")
+
+
+def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0)) -> np.ndarray:
+    """An observation of the law at its goal; robot and payload part at `parting`, seen six times at 100 Hz."""
+    cables = [cable - 0.01 * i * np.array(parting) for i in range(5, -1, -1)]
+    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], *cables])
+
+
+def test_who_was_thrown_catches_and_the_others_place(recover: Scenario):
+    assert isinstance(law(recover), CatchLaw)
+    assert isinstance(law(load_scenario("lift_3")), PlaceLaw)
+
+
+def test_nothing_is_asked_for_at_rest_in_the_own_sector(recover: Scenario):
+    catch = CatchLaw(recover)
+    assert recover.cables is not None
+    places = outward(recover.cables) * recover.cables.length_m
+    assert np.allclose(np.linalg.norm(places, axis=1), 0.3)
+    for i, place in enumerate(places):
+        assert np.allclose(catch.act(seen(i, place)), 0.0, atol=1e-6)
+        # 1 cm too near to the payload on the x axis: 20/s^2 times 1 cm; 1 cm too low: 6/s^2 times 1 cm.
+        assert np.allclose(catch.act(seen(i, place - [0.01, 0, 0.01])), [0.2, 0, 0.06, 0, 0], atol=1e-6)
+
+
+def test_the_team_brakes_together_and_a_little(recover: Scenario):
+    """2 m/s with the payload: 2/s of it would be 4 m/s^2; more than 1.5 would leave too little for the sectors."""
+    catch, fast = CatchLaw(recover), (2.0, 0.0, 0.0)
+    assert recover.cables is not None
+    place = outward(recover.cables)[1] * recover.cables.length_m
+    assert np.allclose(catch.act(seen(1, place, velocity=fast)), [-BRAKE_M_S2, 0, 0, 0, 0], atol=1e-6)
+    alone = catch.act(seen(1, place, (0.2, 0, 0), (0.2, 0, 0)))
+    assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
+
+
+def test_most_throws_end_without_a_touch(recover: Scenario):
+    """Of 24 throws on the training engine at least 18 are well after 1.5 s, when the worst is over."""
+    scenario = dataclasses.replace(recover, time_limit_s=1.5)
+    task, team = task_of(scenario), make_team(scenario, "fast", 24, 1)
+    assert task.law is not None
+    flown, hurt = task.law(scenario), np.zeros(24, bool)
+    team.reset()
+    memory = flown.observation.init(team.views())
+    for _ in range(scenario.max_steps):
+        memory, obs = flown.observation.observe(memory, team.views())
+        hurt |= np.asarray(task.failed(scenario, team.step(flown.act(obs))))
+    tilt = np.asarray(1 - 2 * (team.world.body.quat[1] ** 2 + team.world.body.quat[2] ** 2))
+    assert hurt.sum() <= 6
+    assert np.median(tilt[~hurt]) > math.cos(0.5)

@@ -1,0 +1,158 @@
+"""Ball and robots in closed form, against hand-computed values."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.physics.ball import brake
+from robomarl.domains.soccer.physics.contact import gap_to_ball, kick
+from robomarl.domains.soccer.physics.omni_drive import drive, rim
+from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
+
+SCENARIO = plain()
+STILL = np.zeros((1, 4, 4), np.float32)
+
+
+def test_a_ball_without_spin_rolls_at_five_sevenths():
+    """Sliding ends after 2/7 v / (mu g), here 0.397 s of 3.6 m/s^2 from 5 m/s."""
+    ball, time_s, way = ball_at(0.0, 0.0, vx=5.0), 0.0, 0.0
+    while float(ball.vx[0] - ball.ux[0]) > 1e-4:
+        ball, (dx, _) = brake(SCENARIO, ball, np.float32(0.4))
+        time_s, way = time_s + SCENARIO.physics_dt_s, way + float(dx[0])
+    assert time_s == pytest.approx(2 / 7 * 5.0 / 3.6, abs=0.011)
+    assert float(ball.vx[0]) == pytest.approx(5 / 7 * 5.0, rel=0.002)
+    assert way == pytest.approx((5.0 + 5 / 7 * 5) / 2 * time_s, rel=0.01)
+
+
+def test_a_rolling_ball_stops_after_v_squared_over_two_a():
+    ball, way = ball_at(0.0, 0.0, vx=1.0)._replace(ux=np.ones(1, np.float32)), 0.0
+    for _ in range(300):
+        ball, (dx, _) = brake(SCENARIO, ball, np.float32(0.4))
+        way += float(dx[0])
+    assert float(ball.vx[0]) == pytest.approx(0.0, abs=1e-5)
+    assert way == pytest.approx(1.0 / (2 * 0.4), rel=0.01)
+
+
+@given(st.floats(-0.3, 0.3), st.floats(-0.3, 0.3), st.floats(-3.1, 3.1))
+def test_the_gap_is_the_distance_to_the_cut_disc(x: float, y: float, heading: float):
+    """Against the smallest distance to ten thousand points of the outline."""
+    radius, face = SCENARIO.robot.body.radius_m, SCENARIO.kicker.face_m
+    robot = type(robots_at([(0, 0, heading)]))(*(p[:, 0] for p in robots_at([(0.0, 0.0, heading)])))
+    gap, nx, ny = (float(part[0]) for part in gap_to_ball(SCENARIO, robot, ball_at(x, y)))
+    corner = np.arccos(face / radius)
+    arc = np.linspace(corner, 2 * np.pi - corner, 8000)
+    half = radius * np.sin(corner)
+    flat = np.linspace(-half, half, 2000)
+    outline = np.concatenate([radius * np.stack([np.cos(arc), np.sin(arc)], -1), np.stack([flat * 0 + face, flat], -1)])
+    c, s = np.cos(heading), np.sin(heading)
+    place = np.array([c * x + s * y, c * y - s * x])
+    nearest = np.linalg.norm(outline - place, axis=-1).min()
+    inside = np.hypot(*place) < radius and place[0] < face
+    if not inside:  # inside, the way out along the wedge's side is one of two that are nearly as short
+        assert gap + SCENARIO.ball.radius_m == pytest.approx(nearest, abs=1e-3)
+    if nearest > 1e-3 and np.hypot(*place) > 1e-3:  # at the centre no side is the nearest
+        assert np.hypot(nx, ny) == pytest.approx(1.0, abs=2e-3)
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_fast_ball_passes_a_robot_or_is_thrown_off_the_side_that_it_meets(sim: str):
+    """At 6 m/s, 0.6 of a robot's radius in a sub-step; robot and ball meet within 0.1115 m of the line of centres."""
+    across = np.array([0.112, 0.118, 0.125, 0.05, 0.05], np.float32)
+    games = make_soccer(SCENARIO, sim, len(across), 0)
+    robots, num = robots_at([(0.0, 0.0, np.pi), *APART[1:]], len(across)), len(across)
+    start = np.linspace(0.50, 0.56, num).astype(np.float32)  # the sub-steps end at other places
+    ball = ball_at(0.0, 0.0, vx=-6.0, num=num)._replace(x=start, y=across, ux=np.full(num, -6.0, np.float32))
+    put(games, robots, ball)
+    for _ in range(4):
+        game = games.step(np.repeat(STILL, num, 0))
+    assert game.ball.vy[:3] == pytest.approx(0.0, abs=1e-3)
+    assert (game.ball.vx[:3] < -5.5).all()
+    sine = 0.05 / 0.1115
+    normal = np.array([np.sqrt(1 - sine**2), sine])
+    thrown = -6.0 * np.array([1, 0]) + (1 + SCENARIO.ball.restitution) * 6.0 * normal[0] * normal
+    angle = np.arctan2(game.ball.vy[3:], game.ball.vx[3:])
+    assert angle == pytest.approx(np.arctan2(thrown[1], thrown[0]), abs=0.35)
+
+
+def test_drive_keeps_speed_and_rim_within_their_limits():
+    robots = robots_at([(0.0, 0.0, 0.7)])._replace(vx=np.full((1, 1), 1.99, np.float32))
+    command = tuple(np.full((1, 1), v, np.float32) for v in (2.1, 2.1, 10.0))
+    accel = drive(SCENARIO, robots, command, np.ones((1, 1), np.float32))
+    dt_s = SCENARIO.physics_dt_s
+    assert np.hypot(robots.vx + accel[0] * dt_s, accel[1] * dt_s) <= SCENARIO.robot.limits.speed_m_s + 1e-5
+    assert rim(SCENARIO, robots, accel) <= SCENARIO.traction.rim_accel_m_s2 * (1 + 1e-5)
+
+
+def test_the_kicker_needs_the_ball_a_charge_and_a_command():
+    robots = robots_at([(0.0, 0.0, 0.0)])
+    robot = type(robots)(*(p[:, 0] for p in robots))
+    near, speed = ball_at(0.073 + 0.0215 + 0.005, 0.0), np.full(1, 4.0, np.float32)
+    assert kick(SCENARIO, robot, near, speed) == pytest.approx(4.0)
+    assert kick(SCENARIO, robot, near._replace(vx=np.full(1, 1.0, np.float32)), speed) == pytest.approx(3.0)
+    assert kick(SCENARIO, robot, near, speed * 0.1) == 0
+    assert kick(SCENARIO, robot, ball_at(0.11, 0.0), speed) == 0
+    assert kick(SCENARIO, robot, ball_at(0.0965, 0.05), speed) == 0
+    assert kick(SCENARIO, robot._replace(charge_s=np.full(1, 0.1, np.float32)), near, speed) == 0
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_ball_over_the_line_is_a_goal_and_brings_a_kick_off(sim: str):
+    games = make_soccer(SCENARIO, sim, 1, 0)
+    put(games, robots_at(APART), ball_at(1.5, 0.0, vx=5.0))
+    for _ in range(10):
+        game = games.step(STILL)
+        if game.referee.scored[0]:
+            break
+    assert [int(g[0]) for g in game.referee.goals] == [1, 0]
+    assert float(game.ball.x[0]) == float(game.ball.y[0]) == 0.0
+    away = np.hypot(game.robots.x, game.robots.y)[0]
+    assert away[2] < away[0], "who concedes kicks off"
+    assert (game.robots.x[0, :2] < 0).all() and (game.robots.x[0, 2:] > 0).all()
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_boards_stop_ball_and_robots_and_robots_stay_out_of_the_goal(sim: str):
+    games = make_soccer(SCENARIO, sim, 1, 0)
+    put(games, robots_at([(2.0, 0.0, 0.0), *APART[1:]]), ball_at(0.0, 1.2, vy=6.0, vx=0.5))
+    command = STILL.copy()
+    command[:, 0, 0] = 2.0
+    for _ in range(50):
+        game = games.step(command)
+        assert abs(float(game.ball.y[0])) < SCENARIO.field.width_m / 2
+    limit = SCENARIO.field.length_m / 2 - SCENARIO.robot.body.radius_m
+    assert float(game.robots.x[0, 0]) == pytest.approx(limit, abs=0.01)
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_an_impact_is_blamed_on_the_robot_that_drove(sim: str):
+    games = make_soccer(SCENARIO, sim, 1, 0)
+    put(games, robots_at([(-1.0, 0.0, 0.0), (-2.0, 1.2, 0.0), (0.0, 0.0, 0.0), (1.5, 1.0, 0.0)]), ball_at(0.0, -1.3))
+    command, hardest, own = STILL.copy(), np.zeros(4), np.zeros(4)
+    command[:, 0, 0] = 2.0
+    for _ in range(40):
+        contacts = games.step(command).contacts
+        hardest, own = np.maximum(hardest, contacts.impact_m_s[0]), np.maximum(own, contacts.own_m_s[0])
+    expected = np.sqrt(2 * 2.0 * (1.0 - 0.18))  # accelerated over the gap
+    assert hardest[[0, 2]] == pytest.approx([expected] * 2, rel=0.05)
+    assert own[0] == pytest.approx(expected, rel=0.05)
+    assert own[2] < 0.05, "it stood"
+    assert hardest[1] == hardest[3] == 0
+
+
+def test_boards_and_corners_throw_nobody():
+    """Everybody at full throttle into a corner, turning: nobody gets much faster than robots can drive."""
+    sim, random = make_soccer(SCENARIO, "mujoco", 64, 0), np.random.default_rng(0)
+    sim.reset()
+    corner = np.array([SCENARIO.field.length_m, SCENARIO.field.width_m]) / 2
+    goal = random.choice([-1, 1], (64, 4, 2)) * corner + random.normal(size=(64, 4, 2)) * 0.2
+    turn = random.uniform(-10, 10, (64, 4))
+    for _ in range(70):
+        robots = sim.world.robots
+        x, y = np.moveaxis(goal - np.stack([robots.x, robots.y], -1), -1, 0)
+        far = np.hypot(x, y)
+        ahead, left = robots.c * x + robots.s * y, robots.c * y - robots.s * x
+        sim.step(np.stack([3 * ahead / far, 3 * left / far, turn, 0 * turn], -1).astype(np.float32))
+        speed = np.hypot(sim.world.robots.vx, sim.world.robots.vy)
+        assert speed.max() < 1.2 * SCENARIO.robot.limits.speed_m_s  # a mate may push
