@@ -251,6 +251,14 @@ def test_figures_do_not_depend_on_processes_and_have_their_fields():
     assert found["episodes_at_bounds"] >= 400
     assert found["contacts"] > 0
     assert hunt_down(asked, workers=2) == found
+    (scale,) = found["scales"]
+    assert scale["pair_contacts"] == found["contacts"]
+    for name, row in scale["families"].items():
+        failed = row["contacts"] + row["outside"] > 0
+        assert failed == ("worst" in row)
+        if failed and name.startswith("pair"):
+            assert row["worst"]["scaled_m"] == pytest.approx(row["scaled_m"], abs=1e-9)
+            assert fly_again(asked, row["worst"]).scaled_m == pytest.approx(row["scaled_m"], abs=1e-6)
 
 
 def test_without_contact_the_highest_scale_is_the_factor(monkeypatch: pytest.MonkeyPatch):
