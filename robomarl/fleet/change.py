@@ -1,13 +1,17 @@
-"""`Change`: one change of a team, from the first question to the last answer; all robots switch, or none."""
+"""`Change`: one change of a team, from the first question to the last answer; all robots switch, or none.
+
+A switch is confirmed when every robot is well on the new bundle. If one is not, all go back.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.link import BrokenLinkError
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.report import Report, Robots
 from robomarl.fleet.serve import SILENCE_S
@@ -16,7 +20,7 @@ from robomarl.policies.bundle import Bundle
 
 Watch = Callable[[str, str], None]
 """Is told a robot's name and the step that it begins."""
-STEPS = ("connect", "preflight", "stage", "verify", "switch", "done")
+STEPS = ("connect", "preflight", "stage", "verify", "switch", "health", "done")
 """What a robot goes through; `failed` ends it early."""
 PING_S = 3.0
 """How often robots that wait for others are told that we are still there."""
@@ -43,6 +47,10 @@ class Plan:
     """Stop after preflight."""
     allow_rollback: bool = False
     """Robots that take signed bundles only may take one that is older than what they have had."""
+    canary: str = ""
+    """This robot is switched, and seen to be well, before anything is sent to the others."""
+    absent_ok: bool = False
+    """Robots that can't be connected to are left out, and catch up later."""
 
 
 class Change:
@@ -57,30 +65,45 @@ class Change:
         self.reports = {name: Report(name) for name in robots}
 
     def run(self) -> list[Report]:
-        """Prepare all; if all are ready, switch all; if one can't, all go back. Robots are let go of at the end."""
+        """Prepare, switch and look after all; if one is not well, all go back. Robots are let go of at the end."""
         with ThreadPoolExecutor(len(self.robots)) as pool:
             try:
-                failed = self._all(pool, self._prepare)
-                if not failed and not self.plan.dry_run:
-                    failed = self._all(pool, self._switch)
+                failed = next(filter(None, (self._begin(pool, names) for names in self._groups())), "")
+                failed = failed or ("" if self.before else next(iter(self.robots)))
+                if not self.plan.dry_run:
                     if failed:
-                        self._all(pool, lambda name: self._undo(name, failed))
-                    elif self._all(pool, self._confirm):
-                        self._all(pool, self._catch_up)
-                self._all(pool, lambda name: self._finish(name, failed))
+                        self._all(pool, lambda name: self._undo(name, failed), self.before)
+                    elif self._all(pool, self._confirm, self.before):
+                        self._all(pool, self._catch_up, self.before)
+                self._all(pool, lambda name: self._finish(name, failed), self.robots)
             finally:
                 list(pool.map(lambda robot: robot.close(), self.robots.values()))
         return [self.reports[name] for name in self.robots]
 
-    def _all(self, pool: ThreadPoolExecutor, act: Callable[[str], None]) -> str:
-        """Act on all robots at once; the first that failed, or nothing. Those that are done are kept company."""
-        jobs = {pool.submit(self._timed, act, name): name for name in self.robots}
+    def _groups(self) -> list[list[str]]:
+        """Who goes first."""
+        others = [name for name in self.robots if name != self.plan.canary]
+        return [[self.plan.canary], others] if self.plan.canary in self.robots and others else [list(self.robots)]
+
+    def _begin(self, pool: ThreadPoolExecutor, names: list[str]) -> str:
+        """Bring some robots as far as can be undone; the first that failed, or nothing."""
+        if failed := self._all(pool, self._prepare, names):
+            return failed
+        there = [name for name in names if name in self.before]
+        if self.plan.dry_run:
+            return ""
+        return self._all(pool, self._switch, there) or self._all(pool, self._health, there)
+
+    def _all(self, pool: ThreadPoolExecutor, act: Callable[[str], None], names: Iterable[str]) -> str:
+        """Act on robots at once; the first that failed, or nothing. All who wait are kept company."""
+        jobs = {pool.submit(self._timed, act, name): name for name in list(names)}
         waiting = set(jobs)
         while waiting:
             done, waiting = wait(waiting, PING_S)
-            for name in (jobs[job] for job in jobs if job not in waiting and waiting):
+            busy = {jobs[job] for job in waiting}
+            for name in [name for name in self.before if name not in busy and busy]:
                 with suppress(UserError):
-                    self.robots[name].call("ping") if name in self.before else None
+                    self.robots[name].call("ping")
         return next((jobs[job] for job in jobs if not job.result()), "")
 
     def _timed(self, act: Callable[[str], None], name: str) -> bool:
@@ -99,7 +122,13 @@ class Change:
     def _prepare(self, name: str) -> None:
         robot, plan = self.robots[name], self.plan
         self.watch(name, "connect")
-        facts = robot.hello()
+        try:
+            facts = robot.hello()
+        except BrokenLinkError as error:
+            if not plan.absent_ok:
+                raise
+            self._update(name, ok=False, absent=True, reason=f"is absent, to catch up later: {error}")
+            return
         self.watch(name, "preflight")
         # A robot that does not say what it is, is what the fleet file says.
         said = {**facts, "vehicle": facts["vehicle"] or robot.vehicle}
@@ -138,8 +167,16 @@ class Change:
         if before.current != self.plan.bundle_id:
             self.robots[name].switch(self.plan.action, State(self.plan.bundle_id, before.current))
 
+    def _health(self, name: str) -> None:
+        self.watch(name, "health")
+        found = self.robots[name].health()
+        self._update(name, healthy=found["healthy"])
+        if not found["healthy"]:
+            raise UserError(f"{name}: is not healthy: {found['reason']}")
+
     def _undo(self, name: str, failed: str) -> None:
-        self.robots[name].undo(f"{failed} could not switch")
+        did = "is not healthy" if self.reports[failed].healthy is False else "could not switch"
+        self.robots[name].undo(f"{failed} {did}")
 
     def _confirm(self, name: str) -> None:
         self.robots[name].confirm()
@@ -155,6 +192,7 @@ class Change:
             robot.lock()
             self._check(name)
             robot.switch(self.plan.action, State(self.plan.bundle_id, state.current))
+            self._health(name)
             robot.confirm()
         self._update(name, ok=True, reason=f"switched at the second try: {lost}")
 
@@ -180,6 +218,7 @@ class Change:
             reason = "was current already."
         if failed:
             reason = reason or f"not switched, because {failed} failed."
+            self._update(name, healthy=False if report.healthy is False else None)
             if not self.plan.dry_run:
                 robot.note(self.plan.action, self.plan.bundle_id, reason)
         self._update(name, ok=not failed and report.ok, current=state.current, previous=state.previous, reason=reason)

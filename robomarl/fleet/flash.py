@@ -4,7 +4,7 @@ Every function takes the robots by name, works on all of them at once and return
 fails before the switch, no robot has switched; if one fails to switch, the others go back.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from robomarl.config import UserError, to_dict
 from robomarl.fleet.change import STEPS, Change, Plan, Watch
@@ -13,7 +13,7 @@ from robomarl.fleet.report import Report, Robots, each
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
 
-__all__ = ["STEPS", "check_fit", "differing", "flash", "rollback", "short"]
+__all__ = ["STEPS", "FlashOptions", "check_fit", "differing", "flash", "rollback", "short"]
 
 
 def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
@@ -47,13 +47,27 @@ def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, ob
     return [] if theirs == ours else [(key, theirs, ours)]
 
 
+@dataclass(frozen=True)
+class FlashOptions:
+    """How a team is changed."""
+
+    dry_run: bool = False
+    """Look at all that can be looked at, and change nothing."""
+    max_clock_error_s: float = 1.0
+    """See `Fleet`."""
+    allow_rollback: bool = False
+    """See `Plan`."""
+    canary: str = ""
+    """See `Plan`."""
+    absent_ok: bool = False
+    """See `Plan`."""
+
+
 def flash(
     bundle: Bundle,
     robots: Robots,
     watch: Watch = lambda name, step: None,
-    dry_run: bool = False,
-    max_clock_error_s: float = 1.0,
-    allow_rollback: bool = False,
+    options: FlashOptions = FlashOptions(),  # noqa: B008
 ) -> list[Report]:
     """Put the bundle on every robot and make it current on all of them, or on none.
 
@@ -61,15 +75,18 @@ def flash(
         bundle: what is to be current.
         robots: by name.
         watch: is told of every step.
-        dry_run: look at all that can be looked at, and change nothing.
-        max_clock_error_s: see `Fleet`.
-        allow_rollback: see `Plan`.
+        options: how.
+
+    Raises:
+        UserError: no robot is called as the canary.
     """
+    if options.canary and options.canary not in robots:
+        raise UserError(f"--canary {options.canary}: the fleet has no such robot; it has {', '.join(robots)}.")
     contract = bundle.contract
     size = sum(map(len, bundle.files.values()))
-    need = Need(contract.vehicle.name, size, max_clock_error_s)
-    plan = Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, dry_run, allow_rollback)
-    return Change(plan, robots, watch).run()
+    need = Need(contract.vehicle.name, size, options.max_clock_error_s)
+    plan = Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, options.dry_run, options.allow_rollback)
+    return Change(replace(plan, canary=options.canary, absent_ok=options.absent_ok), robots, watch).run()
 
 
 def rollback(

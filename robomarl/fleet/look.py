@@ -6,13 +6,18 @@ from robomarl.config import UserError
 from robomarl.fleet.report import Report, Robots, each
 from robomarl.fleet.robot import Robot
 
+NODE = ("state", "bundle_id", "problem", "robomarl")
+"""What status tells of a policy node."""
+
 
 def status(robots: Robots) -> list[Report]:
     """What every robot has, since when, when it was last checked, who holds it, and what its filter runs in."""
 
     def look(robot: Robot) -> dict[str, Any]:
         answer = robot.call("state")
-        facts = {key: answer[key] for key in ("age_s", "verified", "holder")} | {"host": robot.place}
+        facts = {key: answer[key] for key in ("age_s", "verified", "holder", "pending")} | {"host": robot.place}
+        node = robot.call("node")
+        facts["node"] = {key: str(node.get(key, "")) for key in NODE} if node else {}
         facts["filter"] = answer.get("filter", "")  # robots with an older robomarl do not say
         return {"bundles": answer["ids"], "facts": facts}
 

@@ -20,12 +20,14 @@ from typing import Any
 from robomarl import __version__
 from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.health.judge import health_of
+from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 from robomarl.fleet.store import State, Store, offer_of
 from robomarl.fleet.trust import asked
 from robomarl.policies.verify import prepare_verify
 from robomarl.safety.kernel import usable
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Both halves must speak the same one."""
 
 
@@ -138,6 +140,23 @@ class OperatorSession:
             self.store.begin(after)
             self._note(action, before, after, "ok")
 
+    def health(self) -> dict[str, Any]:
+        """Whether the robot is well on what is current, which its node says or a check in its place."""
+        self.need_lock()
+        state = self.store.state()
+        if state.current is None:
+            raise UserError(f"{self.store.root}: has no bundle; flash one.")
+        folder, switched = self.store.folder(state.current), state.pending is not None
+        return asdict(health_of(self.store.root, folder, state.current, switched))
+
+    def node(self) -> dict[str, Any]:
+        """What the robot's policy node says of itself; empty where none runs."""
+        try:
+            status = read_status(self.store.root)
+        except BusyError:
+            return asdict(NodeStatus(state="BUSY"))
+        return asdict(status) if status else {}
+
     def confirm(self) -> None:
         """All robots have switched: this one stays."""
         self.need_lock()
@@ -198,8 +217,8 @@ class OperatorSession:
 OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {
     name: getattr(OperatorSession, name)
     for name in (
-        *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
-        *("profile", "ping"),
+        *("hello", "state", "lock", "add", "check", "switch", "health", "confirm", "undo", "note", "prune", "log"),
+        *("profile", "ping", "node"),
     )
 }
 """Requests by name."""

@@ -14,7 +14,7 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
 
 CHECK_S = 60.0
-"""Longest that a robot may take to check a bundle."""
+"""Longest that a robot may take to check a bundle, or its node to come up with it."""
 
 
 _TEXT, _NUMBER, _ID, _LIST = (str,), (int, float), (str, type(None)), (list, tuple)
@@ -31,6 +31,7 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
         **{"ok": (bool,), "problems": _LIST},
         **dict.fromkeys(("step_p50_us", "step_p99_us"), (*_NUMBER, type(None))),
     },
+    "health": {"healthy": (bool,), "by": _TEXT, "reason": _TEXT},
     "prune": {"gone": _LIST},
     "log": {"entries": _LIST},
     "trusted": {
@@ -121,6 +122,10 @@ class Robot:
     def confirm(self) -> None:
         """Stay with what was switched to."""
         self.call("confirm")
+
+    def health(self) -> dict[str, Any]:
+        """Whether the robot is well on what is current, who says so, and why not."""
+        return self.call("health", within_s=CHECK_S)
 
     def undo(self, reason: str) -> None:
         """Go back to what was before `switch`."""
