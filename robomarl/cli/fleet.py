@@ -1,4 +1,4 @@
-"""Look after the robots of a fleet: status, rollback, verify, prune, log, setup."""
+"""Look after the robots of a fleet: status, rollback, catch-up, verify, prune, log, journal, setup."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,13 +16,13 @@ class Args:
     """Options of `robomarl fleet`."""
 
     action: Annotated[
-        Literal["status", "rollback", "catch-up", "verify", "prune", "log", "setup"],
+        Literal["status", "rollback", "catch-up", "verify", "prune", "log", "journal", "setup"],
         tyro.conf.Positional,
     ]
     """status: what each robot has. rollback: all go back to the bundle before. catch-up: robots that were absent get
-    what was flashed to the others from this machine. verify: each robot checks what it
-    has. prune: remove all but the current and the previous bundle. log: the robots' journals. setup: put robomarl
-    itself on the robots."""
+    what was flashed to the others from this machine. verify: each robot checks what it has. prune: remove all but the
+    current and the previous bundle. log: the last lines of the robots' journals. journal: all of them come to this
+    machine, and whether somebody changed a line. setup: put robomarl itself on the robots."""
     fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
@@ -58,6 +58,8 @@ def run(args: Args) -> dict[str, Any]:
         return catch_up(args, robots, record)
     if args.action == "log":
         return {**report(found := look.log(robots)), **journals(found)}
+    if args.action == "journal":
+        return collected(look.journals(robots, record.folder / "journals"))
     if args.action == "status":
         return report(look.status(robots), record.deployed())
     return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
@@ -112,7 +114,7 @@ def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
         print("The robots have different bundles: they must not fly as a team; flash one bundle to all.")
     if behind:
         print("Robots that are behind get their bundle with `robomarl fleet catch-up`, or with the next flash.")
-    ok = all(r.ok or r.absent for r in reports) and not mixed
+    ok = any(r.ok for r in reports) and all(r.ok or r.absent for r in reports) and not mixed
     return {"ok": ok, "mixed": mixed, "behind": behind, "robots": [asdict(r) for r in reports]}
 
 
@@ -154,5 +156,15 @@ def journals(reports: Sequence[Any]) -> dict[str, Any]:
     for r in reports:
         for e in r.facts.get("entries", ()):
             change = f"{(e['before'] or 'nothing')[:12]} -> {(e['after'] or 'nothing')[:12]}"
-            print(f"{r.name}  {e['time'][:19]}  {e['who']}  {e['action']}  {change}  {e['result']}")
+            key = f" ({e['key']})" if e["key"] else ""
+            print(f"{r.name}  {e['time'][:19]}  {e['who']}{key}  {e['action']}  {change}  {e['result']}")
     return {"journals": {r.name: list(r.facts.get("entries", ())) for r in reports}}
+
+
+def collected(reports: Sequence[Any]) -> dict[str, Any]:
+    """Print what came of collecting the robots' journals; the figures."""
+    for r in reports:
+        said = f"{r.facts['lines']} lines, {r.facts['new']} new, in {r.facts['file']}" if r.facts else ""
+        print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {said}  {r.reason}".rstrip())
+    robots = [{"name": r.name, "ok": r.ok, "reason": r.reason, **r.facts} for r in reports]
+    return {"ok": all(r.ok for r in reports), "robots": robots}

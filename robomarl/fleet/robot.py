@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.evidence.operator_proof import Words, proof
 from robomarl.fleet.pointer import ID, State
 from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.transport import Transport, connect
+from robomarl.fleet.trust.keys import keys_dir, own_key
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle
 
@@ -32,6 +34,7 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
         **dict.fromkeys(("step_p50_us", "step_p99_us"), (*_NUMBER, type(None))),
     },
     "health": {"healthy": (bool,), "by": _TEXT, "reason": _TEXT},
+    "collect": {"old": _TEXT, "now": _TEXT},
     "prune": {"gone": _LIST},
     "log": {"entries": _LIST},
     "trusted": {
@@ -40,7 +43,7 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
     },
 }
 """What the answers must hold, by request."""
-_LINE = {"time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
+_LINE = {"key": _TEXT, "time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
 """Of the journal."""
 
 
@@ -82,8 +85,15 @@ class Robot:
             raise UserError(
                 f"{self.name}: has robomarl {facts.get('robomarl')} with another protocol; run `robomarl fleet setup`."
             )
+        if (key := own_key(keys_dir())) is not None:
+            self._prove(str(facts.get("nonce")), key)
         late = max(asked - facts["time_s"], facts["time_s"] - answered, 0.0)
         return {**facts, "clock_error_s": late}
+
+    def _prove(self, nonce: str, key: Any) -> None:
+        """Show that we have a key; what we do is in the journal under its fingerprint then, if the robot trusts it."""
+        signed = proof(Words(nonce, self.name, operator()), key)
+        self.call("prove", robot=self.name, key=signed["key"], signature=signed["signature"])
 
     def state(self) -> State:
         """What is current."""
