@@ -69,7 +69,7 @@ class PolicyNode(LifecycleNode):
         """Load, check, warm up; then begin to listen and to tell the team where this robot is."""
         settings = read(self, PolicySettings)
         try:
-            loaded = load_pilot(settings, self._trial.runs)
+            loaded = load_pilot(settings, self._trial.on_trial)
             self._prepare(settings, loaded)
         except UserError as error:
             self.get_logger().error(str(error))
@@ -125,7 +125,7 @@ class PolicyNode(LifecycleNode):
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
         if self._robot_folder.estop.pressed:
             self._autopilot.latch()
-        self._wants_start = settings.autostart
+        self._wants_start = settings.autostart and not self._trial.turns  # nobody flies because he was flashed
         self._configured, self._ticks = True, 0
 
     def _begin(self) -> None:

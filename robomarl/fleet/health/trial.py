@@ -32,8 +32,10 @@ class FlashTrial:
         self._follower: Follower | None = None
         self._server: StatusServer | None = None
         self._tried_id = ""
-        self.runs = False
-        """The node is being configured with what is not confirmed."""
+        self.turns = False
+        """The node is being configured because of a flash."""
+        self.on_trial = False
+        """With what is not confirmed."""
         self.problem = ""
         """Why it could not be configured last."""
 
@@ -72,10 +74,10 @@ class FlashTrial:
             self._node.trigger_cleanup()
         if not turn.bundle_id:
             return
-        self.runs = turn.on_trial
+        self.turns, self.on_trial = True, turn.on_trial
         try:
             self._node.trigger_configure()
         except Exception as error:  # the node goes on: whoever flashes is told, and goes back
             self.problem = f"{type(error).__name__}: {error}"
         finally:
-            self.runs = False
+            self.turns = self.on_trial = False
