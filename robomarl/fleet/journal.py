@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from robomarl.fleet.disk import append_durably
+from robomarl.fleet.disk import append_durably, make_folder
 from robomarl.fleet.evidence.chain import link_after
 
 MAX_BYTES = 2**20
@@ -60,7 +60,7 @@ class Journal:
         Raises:
             OSError: the folder can't be written.
         """
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.file.parent)
         link = link_after(self.raw())
         if self.file.exists() and self.file.stat().st_size > MAX_BYTES:
             self.file.rename(self.old)

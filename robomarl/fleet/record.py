@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from robomarl.config import UserError, build
-from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.disk import make_folder, replace_durably, written
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle, load_bundle
 
@@ -71,7 +71,7 @@ class FleetRecord:
         before = self.deployed()
         previous = "" if before is None else before.previous if before.id == bundle_id else before.id
         with written(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             if bundle is not None:
                 self._pack(bundle)
             content = json.dumps(asdict(Deployed(bundle_id, previous))) + "\n"

@@ -25,8 +25,9 @@ from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.evidence.operator_proof import Words, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
-from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.store import State, Store
 from robomarl.fleet.trust import asked
+from robomarl.fleet.trust.policy import offer_of
 from robomarl.policies.verify import prepare_verify
 from robomarl.safety.kernel import usable
 

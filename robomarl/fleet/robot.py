@@ -13,7 +13,7 @@ from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.transport import Transport, connect
 from robomarl.fleet.trust.keys import keys_dir, own_key
 from robomarl.hardware_configs.fleet import Fleet
-from robomarl.policies.bundle import Bundle
+from robomarl.policies.bundle import Bundle, written_version
 
 CHECK_S = 60.0
 """Longest that a robot may take to check a bundle, or its node to come up with it."""
@@ -118,7 +118,7 @@ class Robot:
     def admits(self, bundle: Bundle, allow_rollback: bool = False) -> None:
         """Ask whether the robot would take a bundle: signed by whom it trusts, and no older one."""
         sidecars = {name: content.decode("latin-1") for name, content in bundle.sidecars.items()}
-        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars}
+        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars, "schema": written_version(bundle)}
         self.call("admits", **about, allow_rollback=allow_rollback)
 
     def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:

@@ -47,13 +47,14 @@ if os.path.exists("lock"):
 """
 PROBE = """
 set -e
+umask 022
 mkdir -p {folder}
 cd {folder}
 pwd -P
 id -un
 exec {python} -c '{program}'
 """
-UNPACK = "set -e; cd {folder}; mkdir setup-{name}; tar -xf - -C setup-{name}"
+UNPACK = "set -e; umask 022; cd {folder}; mkdir setup-{name}; tar -xf - -C setup-{name}"
 INSTALL = "cd {folder}; exec {python} -P setup-{name}/install.py"
 
 

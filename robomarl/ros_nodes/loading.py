@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError, build
-from robomarl.fleet.store import Store, offer_of
+from robomarl.fleet.store import Store
+from robomarl.fleet.trust.policy import offer_of
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle

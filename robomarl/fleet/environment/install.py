@@ -190,7 +190,7 @@ def locked(folder: Path, who: str) -> Iterator[None]:
     Raises:
         InstallError: somebody else has it.
     """
-    with (folder / "lock").open("a+") as file:
+    with os.fdopen(os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

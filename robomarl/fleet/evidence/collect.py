@@ -35,7 +35,6 @@ def collect(file: Path, old: bytes, now: bytes) -> tuple[dict[str, Any], str]:
     problem = problem or gap
     if not problem and rest:
         with written(file.parent):
-            file.parent.mkdir(parents=True, exist_ok=True)
             replace_durably(file, had + rest, file.with_suffix(".new"))
     facts = {"lines": found_old.lines + found.lines, "new": 0 if problem else rest.count(b"\n")}
     return {**facts, "unlinked": found_old.unlinked + found.unlinked, "file": str(file)}, problem

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from robomarl import __version__
 from robomarl.config import UserError, build
+from robomarl.fleet.disk import make_folder
 
 SOCKET = "node.sock"
 MAX_LINE = 2**14
@@ -77,7 +78,7 @@ class StatusServer:
     def _listening(self) -> socket.socket:
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            make_folder(self._root)
             (self._root / SOCKET).unlink(missing_ok=True)
             with _address(self._root) as address:
                 made.bind(address)
