@@ -13,10 +13,10 @@ from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys
-from robomarl.fleet.trust.policy import TRUST_FILE, Trust, read_trust, write_trust
+from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.loading import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
