@@ -9,9 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from robomarl.policies.bundle import CONTRACT_FILE, GOLDEN_FILE, POLICY_FILE, SIDECARS, entry_of
-from robomarl.policies.provenance import sha256_of
-
+CONTRACT_FILE, GOLDEN_FILE, POLICY_FILE = "bundle.json", "golden.npz", "policy.onnx"
 HUGE = (2**31, 2**40, 2**62, -1, 0, 65537)
 ODD: tuple[Any, ...] = (None, True, -1, 0, 1e308, -1e308, 2**63, "", "x" * 5000, [], {}, [[]], "../..", "\u202e\x1b[2J")
 OPERATORS = "Loop If Scan ConstantOfShape Expand Tile Range Resize Einsum MatMul RandomNormal NonZero Pad".split()
@@ -19,6 +17,8 @@ OPERATORS = "Loop If Scan ConstantOfShape Expand Tile Range Resize Einsum MatMul
 
 def mutant(sound: Path, folder: Path, rng: random.Random) -> tuple[str, Path]:
     """A copy of a bundle with one to three changes of one kind; the kind, and the copy."""
+    from robomarl.policies.bundle import SIDECARS
+
     shutil.copytree(sound, folder)
     for name in SIDECARS:
         (folder / name).unlink(missing_ok=True)
@@ -63,7 +63,7 @@ def loops(folder: Path, rng: random.Random) -> None:
         out = helper.make_tensor_value_info("o", TensorProto.FLOAT, None)
         body = helper.make_graph([helper.make_node("Identity", ["before"], ["o"])], "b", [], [out])
         for _ in range(depth):
-            attributes = {"then_branch": body, "else_branch": body} if rng.random() < 0.3 else {"body": body}
+            attributes: Any = {"then_branch": body, "else_branch": body} if rng.random() < 0.3 else {"body": body}
             node = helper.make_node(rng.choice(["Loop", "If", "Scan"]), ["trips", "", "before"], ["o"], **attributes)
             body = helper.make_graph([node], "b", [], [out])
         trips = rng.choice([value for value in HUGE if value < 2**62])
@@ -202,6 +202,9 @@ def _put_behind(model: Any, node: Any) -> None:
 
 
 def _reseal(folder: Path) -> None:
+    from robomarl.policies.bundle import entry_of
+    from robomarl.policies.provenance import sha256_of
+
     file = folder / CONTRACT_FILE
     data = json.loads(file.read_text())
     data.pop("seal", None)

@@ -92,13 +92,14 @@ def start_here(name_or_dir: str | Path) -> Verdict:
     """See `start_bundle`; in this process. The filter is tried on the first decisions of every sequence only."""
     try:
         bundle = load_bundle(name_or_dir)
-        policy, sequences = open_policy(bundle), read_golden(bundle)
+        policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
         command = golden.check_filter(bundle.contract, sequences, START_STEPS)
+        off = [deviation for deviation in (*golden.check_policy(policy, sequences), command) if not deviation.ok]
     except UserError as error:
         return Verdict("", False, (str(error),))
     step = _stepper(policy, sequences)
     commands = np.array([step(i).command for i in range(min(START_STEPS, sequences.obs.shape[1]))])
-    wrong = [] if command.ok else [f"{bundle.folder}: {command}."]
+    wrong = [f"{bundle.folder}: {deviation}." for deviation in off]
     wrong += [] if np.isfinite(commands).all() else [f"{bundle.folder}: decides on a command that is no number."]
     return Verdict(bundle.id, not wrong, tuple(wrong))
 
