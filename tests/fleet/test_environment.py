@@ -75,11 +75,11 @@ def test_one_that_does_not_answer_changes_nothing(robot: Path, code: str):
 
 def test_one_that_fails_after_the_switch_is_taken_back(robot: Path, monkeypatch: pytest.MonkeyPatch):
     install.install(send(robot, "one"), ABOUT)
-    honest, asked = install.hello, []
+    honest, greeted = install.hello, []
 
     def hello(environment: Path, folder: Path) -> None:
-        asked.append(environment.name)
-        if asked == ["two", "venv"]:
+        greeted.append(environment.name)
+        if greeted == ["two", "venv"]:
             assert used(robot) == "two"
             raise install.InstallError("gone wrong")
         honest(environment, folder)

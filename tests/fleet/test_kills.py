@@ -58,7 +58,7 @@ def wait_until_free(tmp_path: Path, stores: list[Store]) -> None:
 
 
 def checked(root: Path, allowed: set[str]) -> str:
-    """Id of what a robot has, by a checker of its own: no line of robomarl's is asked whether all is well."""
+    """Id of what a robot has, by a checker of its own, which uses nothing of robomarl's."""
     said = json.loads((root / "current").read_text())
     folder = root / "bundles" / said["id"]
     files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
