@@ -19,7 +19,7 @@ def start_script(fleet: Fleet, robot: RobotConfig) -> str:
         robot: with its absolute folder, as it is on the robot.
     """
     spec = _spec(fleet, robot)
-    words = [f"{robot.folder}/venv/bin/python", "-m", spec.module, *spec.arguments()]
+    words = ["-m", spec.module, *spec.arguments()]
     lines = [
         "#!/bin/bash",
         "# Made by `robomarl fleet setup`. Starts the node; it moves nothing before it is activated.",
@@ -27,7 +27,9 @@ def start_script(fleet: Fleet, robot: RobotConfig) -> str:
         '    if [ -f "$file" ]; then . "$file"; fi',
         "done",
         *(f"export {name}={shlex.quote(value)}" for name, value in sorted(spec.environment.items())),
-        "exec " + " ".join(map(shlex.quote, words)),
+        "# Of the environment that is used now: a later setup does not change it under a node that runs.",
+        f'python="$(readlink -f {shlex.quote(robot.folder)}/venv)/bin/python"',
+        'exec "$python" ' + " ".join(map(shlex.quote, words)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,0 +1,1 @@
+"""robomarl's environment on a robot: installed beside the one that is used, and switched like a bundle."""
