@@ -183,6 +183,22 @@ def test_a_plant_with_twice_the_declared_delay_is_caught():
     assert (found.least_m < about.contact_m).any()
 
 
+@pytest.mark.parametrize(("age", "starts"), [(0.5, True), (1.1, False)])
+def test_a_filter_starts_anew_only_while_it_hears_its_team(age: float, starts: bool):
+    """A robot that lacks an input is not READY, so nobody can activate it."""
+    about, attack = words(), Attack.blank(1, 2)
+    attack["start_x_m"] = np.array([-1.0, 1.0])
+    attack.put(restart_s=0.6, age_a=age, age_b=age)
+    flight = Flight(about, filter_of(hunt(), about, 2), attack)
+    decisions = []
+    for _ in range(40):
+        flight.step()
+        decisions.append(int(flight.carry.ok.min()))
+    assert np.isfinite(flight._restarted).all() == starts
+    if starts:
+        assert 0 < decisions[-1] < 15, "its memory is younger than the episode"
+
+
 def test_a_written_episode_is_the_same_when_it_is_flown_again():
     asked = hunt()
     for kind, family in (("pair", "offset/all"), ("wall", "everything"), ("team", "corner/all")):
@@ -235,6 +251,14 @@ def test_figures_do_not_depend_on_processes_and_have_their_fields():
     assert found["episodes_at_bounds"] >= 400
     assert found["contacts"] > 0
     assert hunt_down(asked, workers=2) == found
+    (scale,) = found["scales"]
+    assert scale["pair_contacts"] == found["contacts"]
+    for name, row in scale["families"].items():
+        failed = row["contacts"] + row["outside"] > 0
+        assert failed == ("worst" in row)
+        if failed and name.startswith("pair"):
+            assert row["worst"]["scaled_m"] == pytest.approx(row["scaled_m"], abs=1e-9)
+            assert fly_again(asked, row["worst"]).scaled_m == pytest.approx(row["scaled_m"], abs=1e-6)
 
 
 def test_without_contact_the_highest_scale_is_the_factor(monkeypatch: pytest.MonkeyPatch):

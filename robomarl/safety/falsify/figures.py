@@ -46,6 +46,7 @@ def _at(scale: float, found: list[Found]) -> dict[str, Any]:
         "team_episodes": sum(f.episodes for f in met if f.count >= TEAM),
         "wall_episodes": sum(f.episodes for f in found if f.kind == "wall"),
         "contacts": sum(f.contacts for f in met),
+        "pair_contacts": sum(f.contacts for f in met if f.count == 2),
         "below": sum(f.below for f in met),
         "min_distance_m": min((f.least_m for f in met), default=None),
         "min_scaled_m": min((f.scaled_m for f in met), default=None),
@@ -58,14 +59,18 @@ def _at(scale: float, found: list[Found]) -> dict[str, Any]:
 
 
 def _families(found: list[Found]) -> dict[str, dict[str, Any]]:
-    """Episodes, contacts and least distances of each family of attacks."""
+    """Episodes, contacts and least distances of each family; of those that failed the worst, to be flown again."""
     table: dict[str, dict[str, Any]] = {}
+    worst_m: dict[str, float] = {}
     for f in found:
         name = f"{f.kind}:{f.family}"
         row = table.setdefault(name, {"episodes": 0, "contacts": 0, "outside": 0, "scaled_m": None, "outside_m": None})
         row["episodes"] += f.episodes
         row["contacts"] += f.contacts
         row["outside"] += f.outside
+        failed_m = f.outside_m if f.kind == "wall" else -f.scaled_m
+        if (f.contacts or f.outside) and failed_m > worst_m.get(name, -math.inf):
+            worst_m[name], row["worst"] = failed_m, f.worst
         if f.kind != "wall":
             row["scaled_m"] = min(f.scaled_m, row["scaled_m"] or math.inf)
         if f.kind != "pair":

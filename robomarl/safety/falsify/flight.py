@@ -94,7 +94,7 @@ class Flight:
         view = self._view(own, steer.age_ticks(aim, self.time_s))
         nominal = np.concatenate([steer.nominal(aim, self.robots, self.time_s), np.zeros((*self.lead, 1))], -1)
         blind = self._is_blind(aim)
-        self._restart(aim)
+        self._restart(aim, view.heard)
         before = self.carry
         after, result = self.safety(before, view, nominal)
         command = result.command
@@ -137,13 +137,14 @@ class Flight:
         when = np.full(self.lead, self.time_s)
         return LocalView(own, heard, NothingSensed(), Goal(zero, one), np.zeros(self.lead, int), when)
 
-    def _restart(self, aim: Aim) -> None:
-        """The filter's memory anew; what was sent is known."""
+    def _restart(self, aim: Aim, heard: Heard) -> None:
+        """The filter's memory anew; what was sent is known, and mates are heard: no robot is activated without."""
         c, now = self.steering.c, self.time_s
         first = np.isinf(self._restarted) & ((aim.gap_m < c["restart_m"]) | (now >= c["restart_s"]))
         every = c["restart_every_s"]
         again = np.isfinite(self._restarted) & (every > 0) & (now - self._restarted >= every - 1e-9)
-        anew = first | again
+        hears = (heard.mask & (heard.age_s <= self.words.vehicle.safety.max_age_s)).all(-1)
+        anew = (first | again) & hears
         if anew.any():
             # A process that starts anew does not fly blind, so the plan, which only that needs, may stay.
             fresh = self.safety.init(self.lead)._replace(commands=self.carry.commands, plan=self.carry.plan)
