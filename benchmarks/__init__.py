@@ -15,6 +15,7 @@ BENCHMARKS = {
     "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",
     "filter": "the safety filter's backends: latency beside other filters, exactness, faults; half an hour",
     "flash": "a bundle to six robots over ssh on this machine; verify; checks at a node's start",
+    "hostile": "10,000 bundles whose structure was changed at random: refused, or bounded; an hour",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",
     "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",

@@ -21,6 +21,10 @@ class Args:
     """Connect, look at everything that can be looked at, and change nothing."""
     allow_rollback: bool = False
     """Robots that take signed bundles only may take one with a smaller counter than what they have had."""
+    canary: str = ""
+    """Name of a robot that is switched, and seen to be well, before anything is sent to the others."""
+    absent_ok: bool = False
+    """Leave out robots that can't be connected to; they catch up later (`robomarl fleet catch-up`)."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -28,7 +32,8 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.cli.fleet import report
     from robomarl.cli.progress import robot_lines
     from robomarl.domains.payload.fleet_rules import check_load
-    from robomarl.fleet.flash import STEPS, check_fit, flash
+    from robomarl.fleet.evidence.record import FleetRecord
+    from robomarl.fleet.flash import STEPS, FlashOptions, check_fit, flash
     from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.policies.bundle import load_bundle
@@ -40,8 +45,12 @@ def run(args: Args) -> dict[str, Any]:
         print(f"note: {remark}")
     with robot_lines([robot.name for robot in fleet.robots], STEPS) as watch:
         robots, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
-        reports = flash(bundle, robots, watch, args.dry_run, late_s, args.allow_rollback)
-    figures = report(reports)
+        options = FlashOptions(args.dry_run, late_s, args.allow_rollback, args.canary, args.absent_ok)
+        reports = flash(bundle, robots, watch, options)
+    record = FleetRecord(fleet, args.root)
+    if not args.dry_run and all(r.ok or r.absent for r in reports) and any(r.ok for r in reports):
+        record.remember(bundle.id, bundle)
+    figures = report(reports, record.deployed())
     if args.dry_run:
         figures["ok"] = all(r.ok for r in reports)
         print("Dry run: nothing was sent or switched.")

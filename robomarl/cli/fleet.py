@@ -1,4 +1,4 @@
-"""Look after the robots of a fleet: status, rollback, verify, prune, log, setup."""
+"""Look after the robots of a fleet: status, rollback, catch-up, verify, prune, log, journal, setup."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -19,12 +19,13 @@ class Args:
     """Options of `robomarl fleet`."""
 
     action: Annotated[
-        Literal["status", "rollback", "verify", "prune", "log", "setup"],
+        Literal["status", "rollback", "catch-up", "verify", "prune", "log", "journal", "setup"],
         tyro.conf.Positional,
     ]
-    """status: what each robot has. rollback: all go back to the bundle before. verify: each robot checks what it
-    has. prune: remove all but the current and the previous bundle. log: the robots' journals. setup: put robomarl
-    itself on the robots."""
+    """status: what each robot has. rollback: all go back to the bundle before. catch-up: robots that were absent get
+    what was flashed to the others from this machine. verify: each robot checks what it has. prune: remove all but the
+    current and the previous bundle. log: the last lines of the robots' journals. journal: all of them come to this
+    machine, and whether somebody changed a line. setup: put robomarl itself on the robots."""
     fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
@@ -46,6 +47,7 @@ def run(args: Args) -> dict[str, Any]:
     """Do it on every robot, and say what each has now."""
     from robomarl.cli.progress import robot_lines
     from robomarl.fleet import flash, look
+    from robomarl.fleet.evidence.record import FleetRecord
     from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
 
@@ -53,13 +55,22 @@ def run(args: Args) -> dict[str, Any]:
     names = [robot.name for robot in fleet.robots]
     if args.action == "setup":
         return set_up(args, fleet)
-    robots = connect_all(fleet, args.root)
+    robots, record = connect_all(fleet, args.root), FleetRecord(fleet, args.root)
     if args.action == "rollback":
         with robot_lines(names, flash.STEPS) as watch:
-            return report(flash.rollback(robots, watch, args.dry_run, args.allow_rollback))
+            figures = report(found := flash.rollback(robots, watch, args.dry_run, args.allow_rollback))
+        if figures["ok"] and not args.dry_run:
+            record.remember(found[0].current or "")
+        return figures
+    if args.action == "catch-up":
+        return catch_up(args, robots, record)
     if args.action == "log":
         return {**report(found := look.log(robots)), **journals(found)}
-    return report({"status": look.status, "verify": look.verify, "prune": look.prune}[args.action](robots))
+    if args.action == "journal":
+        return collected(look.journals(robots, record.folder / "journals"))
+    if args.action == "status":
+        return report(look.status(robots), record.deployed())
+    return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
 
 
 def set_up(args: Args, fleet: Any) -> dict[str, Any]:
@@ -89,17 +100,45 @@ def network_of(args: Args, fleet: Any) -> Any:
     return Network(args.domain_id or 0, keystore)
 
 
-def report(reports: Sequence[Any]) -> dict[str, Any]:
-    """Print one line for each `robomarl.fleet.report.Report`; the figures. A team with two bundles is not ok."""
+def catch_up(args: Args, robots: Any, record: Any) -> dict[str, Any]:
+    """Flash what the fleet is to have to those who are there and have something else."""
+    from robomarl.cli.progress import robot_lines
+    from robomarl.config import UserError
+    from robomarl.fleet import flash, look
+
+    if (deployed := record.deployed()) is None:
+        raise UserError("Nothing was flashed to this fleet from this machine; run `robomarl flash BUNDLE FLEET`.")
+    found = {r.name: r for r in look.status(robots)}
+    behind = {name: robots[name] for name, r in found.items() if r.ok and r.current != deployed.id}
+    if behind:
+        options = flash.FlashOptions(args.dry_run, allow_rollback=args.allow_rollback)
+        with robot_lines(list(behind), flash.STEPS) as watch:
+            found |= {r.name: r for r in flash.flash(record.bundle(deployed.id), behind, watch, options)}
+    return {"caught_up": [name for name in behind if found[name].ok], **report(list(found.values()), deployed)}
+
+
+def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
+    """Print one line for each `robomarl.fleet.report.Report`; the figures. A team with two bundles is not ok.
+
+    Args:
+        reports: of the robots.
+        deployed: what they are to have, where this machine knows; who has something else is behind.
+    """
     width = max(len(r.name) for r in reports)
+    behind = [r.name for r in reports if deployed and (r.ok or r.current) and r.current != deployed.id]
     for r in reports:
         now, before = (i[:12] if i else "nothing" for i in (r.current, r.previous))
-        line = f"{r.name:<{width}}  {'ok    ' if r.ok else 'FAILED'}  current {now}  previous {before}"
-        print(f"{line}  {facts_of(r)}{r.reason}".rstrip())
+        word = "ABSENT" if r.absent else "ok    " if r.ok else "FAILED"
+        line = f"{r.name:<{width}}  {word}  current {now}  previous {before}"
+        late = f"behind, is to have {deployed.id[:12]}  " if r.name in behind else ""
+        print(f"{line}  {late}{facts_of(r)}{r.reason}".rstrip())
     mixed = len({r.current for r in reports if r.ok or r.current}) > 1
     if mixed:
         print("The robots have different bundles: they must not fly as a team; flash one bundle to all.")
-    return {"ok": all(r.ok for r in reports) and not mixed, "mixed": mixed, "robots": [asdict(r) for r in reports]}
+    if behind:
+        print("Robots that are behind get their bundle with `robomarl fleet catch-up`, or with the next flash.")
+    ok = any(r.ok for r in reports) and all(r.ok or r.absent for r in reports) and not mixed
+    return {"ok": ok, "mixed": mixed, "behind": behind, "robots": [asdict(r) for r in reports]}
 
 
 def facts_of(r: Any) -> str:
@@ -112,9 +151,19 @@ def facts_of(r: Any) -> str:
         f"for {duration(age)}" if age is not None else "never flashed",
         f"verified {checked[:16].replace('T', ' ')} UTC" if checked else "not verified",
         r.facts["holder"] or "idle",
+        "switched, not confirmed yet" if r.facts["pending"] else "",
+        node_of(r.facts["node"], r.current or ""),
         FILTERS.get(r.facts["filter"], ""),
     ]
     return "  ".join(filter(None, words)) + "  "
+
+
+def node_of(node: dict[str, Any], current: str) -> str:
+    """What to say of a robot's policy node."""
+    if not node:
+        return "no node"
+    other = node["bundle_id"] and node["bundle_id"] != current
+    return f"node {node['state']}" + (f" with {node['bundle_id'][:12]}, configure it again" if other else "")
 
 
 def duration(seconds: float) -> str:
@@ -130,5 +179,15 @@ def journals(reports: Sequence[Any]) -> dict[str, Any]:
     for r in reports:
         for e in r.facts.get("entries", ()):
             change = f"{(e['before'] or 'nothing')[:12]} -> {(e['after'] or 'nothing')[:12]}"
-            print(f"{r.name}  {e['time'][:19]}  {e['who']}  {e['action']}  {change}  {e['result']}")
+            key = f" ({e['key']})" if e["key"] else ""
+            print(f"{r.name}  {e['time'][:19]}  {e['who']}{key}  {e['action']}  {change}  {e['result']}")
     return {"journals": {r.name: list(r.facts.get("entries", ())) for r in reports}}
+
+
+def collected(reports: Sequence[Any]) -> dict[str, Any]:
+    """Print what came of collecting the robots' journals; the figures."""
+    for r in reports:
+        said = f"{r.facts['lines']} lines, {r.facts['new']} new, in {r.facts['file']}" if r.facts else ""
+        print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {said}  {r.reason}".rstrip())
+    robots = [{"name": r.name, "ok": r.ok, "reason": r.reason, **r.facts} for r in reports]
+    return {"ok": all(r.ok for r in reports), "robots": robots}

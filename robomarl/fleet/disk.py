@@ -4,17 +4,31 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from robomarl.config import UserError
 
+OURS, READABLE = 0o755, 0o644
+"""Modes of folders and of files that go on: whatever the umask, only their owner writes."""
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing."""
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            try:
+                folder.mkdir(OURS)
+            except FileExistsError:
+                if not folder.is_dir():
+                    raise
+
 
 def write_durably(path: Path, content: bytes) -> None:
     """Write a new file, and return when its content is on the disk; folders are made, and not synced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as stream:
+    make_folder(path.parent)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
@@ -37,7 +51,7 @@ def replace_durably(path: Path, content: bytes, fresh: Path) -> None:
 
 def append_durably(path: Path, line: bytes) -> None:
     """Add a line to a file; one that a power cut tore before is closed first, so that it spoils nothing."""
-    with path.open("ab+") as stream:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, READABLE), "ab+") as stream:
         if stream.tell():
             stream.seek(-1, os.SEEK_END)
             line = line if stream.read(1) == b"\n" else b"\n" + line
@@ -73,3 +87,17 @@ def take_lock(file: IO[str]) -> bool:
         except OSError:
             time.sleep(0.03)
     return False
+
+
+def open_lock(path: Path) -> IO[str]:
+    """Open a file that is locked: nobody else may, for whoever only reads it can hold it too."""
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+")
+    with suppress(OSError):  # another user's, who may only write
+        os.fchmod(file.fileno(), 0o600)
+    return file
+
+
+def linked(folder: Path) -> str:
+    """Path of a file that has another name somewhere, through which it can be changed; empty where none has."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return next((str(path.relative_to(folder)) for path in files if path.stat().st_nlink > 1), "")

@@ -1,7 +1,8 @@
 """The robot's journal: who changed what when, from what, to what, and how it ended. One JSON object a line.
 
 Every line is on the disk before the next step begins, so that the last line says what was going on when the
-power went. A line that was torn is skipped.
+power went. A line that was torn is skipped. The lines are a chain: each holds the sha256 of the one before, and of what
+was torn since; see `robomarl.fleet.evidence.chain`.
 """
 
 import json
@@ -10,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from robomarl.fleet.disk import append_durably
+from robomarl.fleet.disk import append_durably, make_folder
+from robomarl.fleet.evidence.chain import link_after
 
 MAX_BYTES = 2**20
 """A larger journal is set aside as `journal.old.jsonl`, in the place of the one before."""
@@ -25,13 +27,17 @@ class Entry:
     who: str
     """user@host of the operator."""
     action: str
-    """flash, rollback, undo, verify, prune, trust, revoke or setup."""
+    """flash, rollback, undo, verify, prune, trust, revoke, setup or started anew."""
     before: str | None
     """Id that was current."""
     after: str | None
     """Id that is to be current."""
     result: str
     """`begun`, `ok`, or what went wrong."""
+    key: str = ""
+    """Fingerprint of the key that the operator proved to have; empty where `who` is only what somebody said."""
+    link: str = ""
+    """Sha256 of what stands before in the file, from the last whole line on; empty in lines from before the chain."""
 
 
 class Journal:
@@ -39,9 +45,9 @@ class Journal:
 
     def __init__(self, root: Path) -> None:
         """Name the folder; nothing is made before the first line."""
-        self.file = root / "journal.jsonl"
+        self.file, self.old = root / "journal.jsonl", root / "journal.old.jsonl"
 
-    def write(self, who: str, action: str, change: tuple[str | None, str | None], result: str) -> None:
+    def write(self, who: str, action: str, change: tuple[str | None, str | None], result: str, key: str = "") -> None:
         """Add a line, durably.
 
         Args:
@@ -49,27 +55,33 @@ class Journal:
             action: see `Entry`.
             change: id before, id after.
             result: see `Entry`.
+            key: see `Entry`.
 
         Raises:
             OSError: the folder can't be written.
         """
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.file.parent)
+        link = link_after(self.raw())
         if self.file.exists() and self.file.stat().st_size > MAX_BYTES:
-            self.file.rename(self.file.with_name("journal.old.jsonl"))
-        entry = Entry(datetime.now(UTC).isoformat(timespec="milliseconds"), who, action, *change, result)
+            self.file.rename(self.old)
+        entry = Entry(datetime.now(UTC).isoformat(timespec="milliseconds"), who, action, *change, result, key, link)
         append_durably(self.file, (json.dumps(asdict(entry)) + "\n").encode())
+
+    def raw(self) -> bytes:
+        """The content of the file; empty where there is none."""
+        try:
+            return self.file.read_bytes()
+        except OSError:
+            return b""
 
     def read(self, count: int = 100) -> list[Entry]:
         """The last lines that are whole, oldest first; none where the file can't be read."""
-        try:
-            lines = self.file.read_bytes().splitlines()
-        except OSError:
-            return []
-        entries = [entry for line in lines if (entry := _entry(line)) is not None]
+        entries = [entry for line in self.raw().splitlines() if (entry := entry_of(line)) is not None]
         return entries[-count:] if count > 0 else []
 
 
-def _entry(line: bytes) -> Entry | None:
+def entry_of(line: bytes) -> Entry | None:
+    """What a line says; None where it is torn."""
     try:
         data: Any = json.loads(line)
         return Entry(**data)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from robomarl import __version__
+
 OLDEST = {"python": (3, 11), "onnxruntime": (1, 18)}
 """Older ones do not run what we export."""
 COPIES, SPARE_BYTES = 3, 16 * 2**20
@@ -24,6 +26,8 @@ class Need:
 def problems(facts: dict[str, Any], need: Need) -> list[str]:
     """Compare what a robot said of itself (`OperatorSession.hello`) with what is needed; one sentence each."""
     found = []
+    if facts["robomarl"] != __version__:
+        found.append(f"has robomarl {facts['robomarl']}, this machine {__version__}; run `robomarl fleet setup`.")
     for name, oldest in OLDEST.items():
         if _version(facts[name]) < oldest:
             wanted = ".".join(map(str, oldest))

@@ -28,6 +28,10 @@ class Report:
     """Spent on this robot."""
     reason: str = ""
     """Why it is not ok, or what was special."""
+    absent: bool = False
+    """Could not be connected to, and was left out."""
+    healthy: bool | None = None
+    """Whether it was seen to be well on `current` before that was confirmed; None where nobody looked."""
     latency_p50_us: float | None = None
     """One decision, view to command, timed on the robot."""
     latency_p99_us: float | None = None

@@ -6,8 +6,10 @@ An operator who goes away between the switch and its confirmation leaves the rob
     python -m robomarl.fleet.requests FOLDER     speaks with `robomarl.fleet.pipe` on its standard streams
 """
 
+import base64
 import json
 import platform
+import secrets
 import shutil
 import sys
 import time
@@ -20,12 +22,16 @@ from typing import Any
 from robomarl import __version__
 from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, written
-from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.evidence.operator_proof import Words, proven_by
+from robomarl.fleet.health.judge import health_of
+from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
+from robomarl.fleet.store import State, Store
 from robomarl.fleet.trust import asked
+from robomarl.fleet.trust.policy import offer_of
 from robomarl.policies.verify import prepare_verify
 from robomarl.safety.kernel import usable
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Both halves must speak the same one."""
 
 
@@ -35,7 +41,7 @@ class OperatorSession:
     def __init__(self, store: Store) -> None:
         """Nothing is touched before the operator asks."""
         self.store = store
-        self._who = "somebody"
+        self._who, self._key, self._nonce = "somebody", "", secrets.token_hex(16)
         self._lock = ExitStack()
         self._is_locked = False
         self._sound: set[str] = set()
@@ -75,7 +81,18 @@ class OperatorSession:
             "vehicle": str(self._profile().get("vehicle", "")),
             "holder": self.store.holder(),
             "time_s": time.time(),
+            "nonce": self._nonce,
         }
+
+    def prove(self, robot: str, key: str, signature: str) -> dict[str, Any]:
+        """Take down whose key the operator has; a key that this robot does not trust proves nothing."""
+        mine = str(self._profile().get("name", ""))
+        if mine and robot != mine:
+            raise UserError(f"{self.store.root}: this is {mine}, not {robot}; mend the fleet file.")
+        words = Words(self._nonce, robot, self._who)
+        self._key = proven_by(words, key, signature, self.store.trust().keys)
+        self._nonce = secrets.token_hex(16)
+        return {"key": self._key}
 
     def state(self) -> dict[str, Any]:
         """What is current, since when, when it was last checked, who holds the robot, what the filter runs in."""
@@ -138,6 +155,23 @@ class OperatorSession:
             self.store.begin(after)
             self._note(action, before, after, "ok")
 
+    def health(self) -> dict[str, Any]:
+        """Whether the robot is well on what is current, which its node says or a check in its place."""
+        self.need_lock()
+        state = self.store.state()
+        if state.current is None:
+            raise UserError(f"{self.store.root}: has no bundle; flash one.")
+        folder, switched = self.store.folder(state.current), state.pending is not None
+        return asdict(health_of(self.store.root, folder, state.current, switched))
+
+    def node(self) -> dict[str, Any]:
+        """What the robot's policy node says of itself; empty where none runs."""
+        try:
+            status = read_status(self.store.root)
+        except BusyError:
+            return asdict(NodeStatus(state="BUSY"))
+        return asdict(status) if status else {}
+
     def confirm(self) -> None:
         """All robots have switched: this one stays."""
         self.need_lock()
@@ -176,6 +210,12 @@ class OperatorSession:
             replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
         self.note("setup", self.store.state().current, "ok")
 
+    def collect(self) -> dict[str, Any]:
+        """All of the journal, as it is on the disk."""
+        files = (self.store.journal.old, self.store.journal.file)
+        old, now = (file.read_bytes() if file.exists() else b"" for file in files)
+        return {"old": base64.b64encode(old).decode(), "now": base64.b64encode(now).decode()}
+
     def ping(self) -> None:
         """The operator is still there."""
 
@@ -185,7 +225,7 @@ class OperatorSession:
             raise UserError(f"{self.store.root}: not locked; ask for the lock first.")
 
     def _note(self, action: str, before: State, after: State, result: str) -> None:
-        self.store.journal.write(self._who, action, (before.current, after.current), result)
+        self.store.journal.write(self._who, action, (before.current, after.current), result, self._key)
 
     def _profile(self) -> dict[str, Any]:
         try:
@@ -198,8 +238,8 @@ class OperatorSession:
 OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {
     name: getattr(OperatorSession, name)
     for name in (
-        *("hello", "state", "lock", "add", "check", "switch", "confirm", "undo", "note", "prune", "log"),
-        *("profile", "ping"),
+        *("hello", "state", "lock", "add", "check", "switch", "health", "confirm", "undo", "note", "prune", "log"),
+        *("profile", "ping", "node", "prove", "collect"),
     )
 }
 """Requests by name."""

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.evidence.operator_proof import Words, proof
 from robomarl.fleet.pointer import ID, State
 from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.transport import Transport, connect
+from robomarl.fleet.trust.keys import keys_dir, own_key
 from robomarl.hardware_configs.fleet import Fleet
-from robomarl.policies.bundle import Bundle
+from robomarl.policies.bundle import Bundle, written_version
 
 CHECK_S = 60.0
-"""Longest that a robot may take to check a bundle."""
+"""Longest that a robot may take to check a bundle, or its node to come up with it."""
 
 
 _TEXT, _NUMBER, _ID, _LIST = (str,), (int, float), (str, type(None)), (list, tuple)
@@ -31,6 +33,8 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
         **{"ok": (bool,), "problems": _LIST},
         **dict.fromkeys(("step_p50_us", "step_p99_us"), (*_NUMBER, type(None))),
     },
+    "health": {"healthy": (bool,), "by": _TEXT, "reason": _TEXT},
+    "collect": {"old": _TEXT, "now": _TEXT},
     "prune": {"gone": _LIST},
     "log": {"entries": _LIST},
     "trusted": {
@@ -39,7 +43,7 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
     },
 }
 """What the answers must hold, by request."""
-_LINE = {"time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
+_LINE = {"key": _TEXT, "time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
 """Of the journal."""
 
 
@@ -81,8 +85,15 @@ class Robot:
             raise UserError(
                 f"{self.name}: has robomarl {facts.get('robomarl')} with another protocol; run `robomarl fleet setup`."
             )
+        if (key := own_key(keys_dir())) is not None:
+            self._prove(str(facts.get("nonce")), key)
         late = max(asked - facts["time_s"], facts["time_s"] - answered, 0.0)
         return {**facts, "clock_error_s": late}
+
+    def _prove(self, nonce: str, key: Any) -> None:
+        """Show that we have a key; what we do is in the journal under its fingerprint then, if the robot trusts it."""
+        signed = proof(Words(nonce, self.name, operator()), key)
+        self.call("prove", robot=self.name, key=signed["key"], signature=signed["signature"])
 
     def state(self) -> State:
         """What is current."""
@@ -107,7 +118,7 @@ class Robot:
     def admits(self, bundle: Bundle, allow_rollback: bool = False) -> None:
         """Ask whether the robot would take a bundle: signed by whom it trusts, and no older one."""
         sidecars = {name: content.decode("latin-1") for name, content in bundle.sidecars.items()}
-        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars}
+        about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars, "schema": written_version(bundle)}
         self.call("admits", **about, allow_rollback=allow_rollback)
 
     def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:
@@ -121,6 +132,10 @@ class Robot:
     def confirm(self) -> None:
         """Stay with what was switched to."""
         self.call("confirm")
+
+    def health(self) -> dict[str, Any]:
+        """Whether the robot is well on what is current, who says so, and why not."""
+        return self.call("health", within_s=CHECK_S)
 
     def undo(self, reason: str) -> None:
         """Go back to what was before `switch`."""

@@ -23,10 +23,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.fleet.disk import replace_durably, sync_folder, take_lock, write_durably, written
+from robomarl.fleet.disk import (
+    linked,
+    make_folder,
+    open_lock,
+    replace_durably,
+    sync_folder,
+    take_lock,
+    write_durably,
+    written,
+)
 from robomarl.fleet.journal import Journal
 from robomarl.fleet.pointer import ID, Pointer, State
-from robomarl.fleet.trust.policy import Offer, Trust, read_trust, write_trust
+from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
 from robomarl.policies.verify import Verdict, verify_bundle
 
@@ -219,8 +228,8 @@ class Store:
             UserError: the folder can't be written.
         """
         with written(self.root):
-            self.root.mkdir(parents=True, exist_ok=True)
-            file = (self.root / "lock").open("a+")
+            make_folder(self.root)
+            file = open_lock(self.root / "lock")
         with file:
             if not take_lock(file):
                 file.seek(0)
@@ -255,7 +264,7 @@ class Store:
             bundle = load_bundle(self.folder(bundle_id))
         except UserError:
             return None
-        return bundle if bundle.id == bundle_id else None
+        return bundle if bundle.id == bundle_id and not linked(bundle.folder) else None
 
     def _add_new(self, bundle_id: str, files: dict[str, bytes]) -> None:
         staging, target = self.root / "staging", self.folder(bundle_id)
@@ -266,7 +275,7 @@ class Store:
             for folder in {(staging / bundle_id / name).parent for name in files}:
                 sync_folder(folder)
             self._checked(staging / bundle_id, bundle_id)
-            target.parent.mkdir(exist_ok=True)
+            make_folder(target.parent)
             if target.exists():
                 target.rename(staging / "damaged")
             (staging / bundle_id).rename(target)
@@ -285,10 +294,7 @@ class Store:
         bundle = load_bundle(folder)
         if bundle.id != bundle_id:
             raise UserError(f"{folder}: holds bundle {bundle.id[:12]} instead; flash it again.")
+        if name := linked(folder):
+            raise UserError(f"{folder}: {name} has another name elsewhere (a hard link); flash it again.")
         self.trust().check(offer_of(bundle))
         return bundle
-
-
-def offer_of(bundle: Bundle) -> Offer:
-    """What trust looks at."""
-    return Offer(bundle.id, bundle.contract.name, bundle.sidecars)

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from robomarl.policies.verify import Verdict, verify_here
+from robomarl.policies.verify import Verdict, start_here, verify_here
 
 CPU_S = 5
 """Processor time that a check may take: the bundles that ship take 0.3 to 0.8 s on a Xeon."""
@@ -40,11 +40,11 @@ class Warden:
         self._process: subprocess.Popen[bytes] | None = None
         self._one_by_one = threading.Lock()
 
-    def check(self, bundle: str | Path, timed: bool, filtered: bool) -> Verdict:
-        """See `robomarl.policies.verify.verify_here`; a check that had to be ended is a verdict too."""
+    def check(self, bundle: str | Path, timed: bool, filtered: bool, start: bool = False) -> Verdict:
+        """See `verify_here` and `start_here` of `verify`; a check that had to be ended is a verdict too."""
         # Not the folder as the other process would find it from where it is.
         place = str(Path(bundle).absolute()) if Path(bundle).exists() else str(bundle)
-        request = {"bundle": place, "timed": timed, "filtered": filtered}
+        request = {"bundle": place, "timed": timed, "filtered": filtered, "start": start}
         with self._one_by_one:
             answer = self._ask(json.dumps(request).encode() + b"\n")
         if answer is None:
@@ -140,7 +140,11 @@ def _check_and_exit(request: dict[str, Any], writes: int) -> None:
     try:
         _limit()
         try:
-            verdict = verify_here(request["bundle"], request["timed"], request["filtered"])
+            verdict = (
+                start_here(request["bundle"])
+                if request["start"]
+                else verify_here(request["bundle"], request["timed"], request["filtered"])
+            )
         except MemoryError:
             verdict = Verdict("", False, (f"{request['bundle']}: wants over {ROOM_BYTES >> 20} MiB; it is no policy.",))
         except Exception as error:  # whatever a hostile bundle brings about is a sentence

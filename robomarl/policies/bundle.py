@@ -208,6 +208,11 @@ def check_graphs(files: dict[str, bytes]) -> None:
             check_onnx(content, name, is_filter=name == FILTERED_FILE)
 
 
+def written_version(bundle: Bundle) -> int:
+    """The schema_version of the sealed file itself, before it was migrated."""
+    return int(json.loads(bundle.files[CONTRACT_FILE])["schema_version"])
+
+
 def seal(contract: Contract) -> bytes:
     """The bytes of `bundle.json`."""
     data = to_dict(contract)

@@ -6,6 +6,9 @@ from typing import Any
 from robomarl.config import UserError, to_dict
 from robomarl.policies.contract import SCHEMA_VERSION, conditions
 
+NEW_IN_2 = {"sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"}
+"""Keys that a file of version 1 does not have: one that has lost some only says that it is one."""
+
 
 def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
     """The content of a `bundle.json` of any known version, as the newest version says it.
@@ -51,6 +54,8 @@ def check_version(data: dict[str, Any], where: str) -> int:
 
 def _from_1(data: dict[str, Any]) -> dict[str, Any]:
     """Version 1 left radio and randomization to the scenario's content, and conventions to the code of its time."""
+    if new := sorted(NEW_IN_2 & data.keys()):
+        raise ValueError(f"{new[0]!r} is of version 2")
     said = {**to_dict(conditions(data["scenario"]["content"])), "neighbour_order": "nearest_first"}
     fixed = {"conventions": {"world": "ENU", "body": "FLU", "quaternion": "wxyz", "angle": "rad"}}
     return {**said, **fixed, "roles": [], "actions_seen": [], **data, "schema_version": 2}

@@ -23,6 +23,8 @@ DECISIONS = 200
 """How many are timed ..."""
 SECONDS = 0.1
 """... at most for this long, so that verify stays quick on slow machines."""
+START_STEPS = 10
+"""Decisions of each golden sequence that are made at a start."""
 WARM_UP = 5
 """Decisions that are not counted."""
 
@@ -60,6 +62,11 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = 
     return _warden().check(name_or_dir, timed, filtered)
 
 
+def start_bundle(name_or_dir: str | Path) -> Verdict:
+    """What a robot does with a bundle at its start, in a process of its own: read, replay, filter, decide."""
+    return _warden().check(name_or_dir, timed=False, filtered=False, start=True)
+
+
 def prepare_verify() -> None:
     """Let the process that checks start, where something else is to be done before."""
     _warden().start()
@@ -79,6 +86,22 @@ def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = Tr
     if problems or not timed:
         return Verdict(bundle.id, not problems, problems, parity)
     return Verdict(bundle.id, True, (), parity, *latency(policy, sequences))
+
+
+def start_here(name_or_dir: str | Path) -> Verdict:
+    """See `start_bundle`; in this process. The filter is tried on the first decisions of every sequence only."""
+    try:
+        bundle = load_bundle(name_or_dir)
+        policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
+        command = golden.check_filter(bundle.contract, sequences, START_STEPS)
+        off = [deviation for deviation in (*golden.check_policy(policy, sequences), command) if not deviation.ok]
+    except UserError as error:
+        return Verdict("", False, (str(error),))
+    step = _stepper(policy, sequences)
+    commands = np.array([step(i).command for i in range(min(START_STEPS, sequences.obs.shape[1]))])
+    wrong = [f"{bundle.folder}: {deviation}." for deviation in off]
+    wrong += [] if np.isfinite(commands).all() else [f"{bundle.folder}: decides on a command that is no number."]
+    return Verdict(bundle.id, not wrong, tuple(wrong))
 
 
 @cache
@@ -114,25 +137,34 @@ def stray_sidecars(bundle: Bundle) -> list[str]:
 
 def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, float, float]:
     """Microseconds of one robot's decision: policy p50, p99, then view to command p50, p99."""
-    contract = policy.contract
-    rules = rules_for(str(contract.scenario.content.get("task", "")), contract.safety)
-    pilot = Pilot(policy, SafetyFilter(contract.safety), rules)
-    steps = sequences.obs.shape[1]
-    views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
-    carry, state = policy.init(), pilot.init(views[0])
+    carry, steps = policy.init(), sequences.obs.shape[1]
 
     def decide(i: int) -> None:
         nonlocal carry
         carry, _ = policy(carry, sequences.obs[0, i % steps, 0])
 
-    def step(i: int) -> None:
-        nonlocal state
-        state, _ = pilot.step(state, views[i % steps])
-
+    step = _stepper(policy, sequences)
     return (*_percentiles(decide, DECISIONS), *_percentiles(step, DECISIONS))
 
 
-def _percentiles(call: Callable[[int], None], count: int) -> tuple[float, float]:
+def _stepper(policy: Policy, sequences: golden.Golden) -> Callable[[int], Any]:
+    """Makes the i-th decision of one robot, view to filtered command, on the views of the first sequence."""
+    contract = policy.contract
+    rules = rules_for(str(contract.scenario.content.get("task", "")), contract.safety)
+    pilot = Pilot(policy, SafetyFilter(contract.safety), rules)
+    steps = sequences.obs.shape[1]
+    views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
+    state = pilot.init(views[0])
+
+    def step(i: int) -> Any:
+        nonlocal state
+        state, result = pilot.step(state, views[i % steps])
+        return result
+
+    return step
+
+
+def _percentiles(call: Callable[[int], Any], count: int) -> tuple[float, float]:
     """p50 and p99 of a call [us], after some calls of warm-up."""
     times, end = [], time.perf_counter() + SECONDS
     for i in range(count):

@@ -15,12 +15,15 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
+from robomarl.fleet.health.node_status import NodeStatus
+from robomarl.fleet.health.trial import FlashTrial
 from robomarl.ros_nodes.io.node_base import run_node, tidy_memory
 from robomarl.ros_nodes.io.publications import ANNOUNCE_S, Reporter
 from robomarl.ros_nodes.io.robot_folder import RobotFolder
@@ -51,9 +54,11 @@ class PolicyNode(LifecycleNode):
     def __init__(self) -> None:
         """Declare the parameters; nothing else happens before `configure`."""
         super().__init__("policy_node")
-        self.loop = Loop(self, self._tick, self._died)
+        self.loop = Loop(self, self._tick, self._died, self._between)
         self._configured = self._wants_start = self._is_active = False
         declare(self, PolicySettings)
+        self._trial, self._ticks = FlashTrial(self), 0
+        self._meet_flashers()
         self._refusal = ""
         self._times = NodeClock(self)
         self._fatal, self._tells = "", self.create_timer(ANNOUNCE_S, self._tell_fatal, autostart=False)
@@ -64,10 +69,11 @@ class PolicyNode(LifecycleNode):
         """Load, check, warm up; then begin to listen and to tell the team where this robot is."""
         settings = read(self, PolicySettings)
         try:
-            loaded = load_pilot(settings)
+            loaded = load_pilot(settings, self._trial.on_trial)
             self._prepare(settings, loaded)
         except UserError as error:
             self.get_logger().error(str(error))
+            self._trial.problem = str(error)
             return TransitionCallbackReturn.FAILURE
         tidy_memory()
         self._begin()
@@ -108,6 +114,7 @@ class PolicyNode(LifecycleNode):
     def destroy_node(self) -> None:
         """Stop ticking first."""
         self._release()
+        self._trial.close()
         super().destroy_node()
 
     def _prepare(self, settings: PolicySettings, loaded: Loaded) -> None:
@@ -118,8 +125,8 @@ class PolicyNode(LifecycleNode):
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
         if self._robot_folder.estop.pressed:
             self._autopilot.latch()
-        self._wants_start = settings.autostart
-        self._configured = True
+        self._wants_start = settings.autostart and not self._trial.turns  # nobody flies because he was flashed
+        self._configured, self._ticks = True, 0
 
     def _begin(self) -> None:
         """Tick from now on."""
@@ -130,6 +137,7 @@ class PolicyNode(LifecycleNode):
     def _tick(self, beat: Beat) -> None:
         """One control period: what I hear -> what I know -> what I want -> what is safe -> what I send."""
         start = time.perf_counter()
+        self._ticks += 1
         self._radio.receive()
         now, jump_s = self._times.tick()
         if jump_s:
@@ -198,6 +206,25 @@ class PolicyNode(LifecycleNode):
             return ""
         rivals = [*self._radio.doubles(), *self._radio.rivals()] if order is Order.PREPARE else self._radio.rivals()
         return self._robot_folder.problem() or "; ".join(map(str, rivals))
+
+    def _meet_flashers(self) -> None:
+        """A node without a robot's folder, or that was told another bundle than what is flashed, takes no part."""
+        root = str(self.get_parameter("robot_root").value or "")
+        if root and not self.get_parameter("bundle").value:
+            try:
+                self._trial.begin(Path(root))
+            except UserError as error:
+                self.get_logger().error(str(error))
+
+    def _between(self) -> None:
+        """Let whoever flashes this robot know how it is, and go along with a switch of its bundle."""
+        self._trial.attend(self._status(), may_turn=not self._is_active)
+
+    def _status(self) -> NodeStatus:
+        """For those who have no ROS."""
+        if not self._configured:
+            return NodeStatus()
+        return NodeStatus(self._robot.loaded.id, "", self._autopilot.state.name, self._ticks, self._fatal)
 
     def _died(self, error: BaseException) -> None:
         """A tick raised what nobody expected: without commands the vehicle looks after itself.

@@ -19,6 +19,7 @@ def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticAr
 def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Who a robot is and what it does."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
+    values |= {"robomarl": said.robomarl} if said.robomarl else {}
     values |= {"why": said.why, "ordered": "yes" if said.ordered else ""} if said.why else {}
     return status_from(said.robot, 0, said.state.name, values)
 
@@ -33,7 +34,8 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
     try:
         texts = (values["bundle"], values["contract"], values["vehicle"])
         why, ordered = values.get("why", ""), bool(values.get("ordered"))
-        return Announcement(message.name, *texts, int(values["index"]), State[message.message], why, ordered)
+        seat = (int(values["index"]), State[message.message])
+        return Announcement(message.name, *texts, *seat, why, ordered, values.get("robomarl", ""))
     except (KeyError, ValueError) as error:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
 

@@ -2,8 +2,8 @@
 
     ros2 launch robomarl field_test.launch.py fleet:=local_4 sim:=true bundle:=swap_4
 
-All that is decided is decided in `robomarl.ros_nodes.operator.launch_plan`, over the plan that `robomarl up` starts as well.
-Written for ROS 2 Jazzy and newer.
+All that is decided is decided in `robomarl.ros_nodes.operator.launch_plan`, over the plan that `robomarl up` starts as
+well. Written for ROS 2 Jazzy and newer.
 """
 
 from launch import LaunchContext, LaunchDescription

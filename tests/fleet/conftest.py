@@ -38,6 +38,13 @@ def stores(tmp_path: Path) -> dict[str, Store]:
     return {f"robot_{i}": Store(tmp_path / f"robot_{i}") for i in range(3)}
 
 
+@pytest.fixture(autouse=True)
+def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of what the operator keeps of fleets, of this test only."""
+    monkeypatch.setenv("ROBOMARL_FLEETS", str(tmp_path / "fleets"))
+    return tmp_path / "fleets"
+
+
 @pytest.fixture
 def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder of keys of this test only."""

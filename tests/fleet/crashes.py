@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.fleet import flash, requests
+from robomarl.fleet import change, flash, requests
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
@@ -69,7 +69,7 @@ def in_child(act: Callable[[], object], kill_after_s: float | None = None) -> bo
 def die_at(step: int, act: Callable[[], object]) -> None:
     """Robots take turns: side by side, their changes would mix in another way each time, and steps could be missed."""
     left = [step]
-    flash.ThreadPoolExecutor = lambda workers: ThreadPoolExecutor(1)  # type: ignore[assignment,misc]
+    change.ThreadPoolExecutor = lambda workers: ThreadPoolExecutor(1)  # type: ignore[assignment,misc]
     for owner, name in ((os, "fsync"), (Path, "rename"), (Path, "unlink"), (Path, "mkdir"), (Path, "write_text")):
         setattr(owner, name, dying(getattr(owner, name), left))
     act()

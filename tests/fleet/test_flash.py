@@ -144,7 +144,7 @@ def test_a_torn_line_of_the_journal_spoils_no_other(robots, stores):
 
 
 def test_a_dry_run_changes_nothing(bundles, robots, stores):
-    reports = flash.flash(bundles[0], robots, dry_run=True)
+    reports = flash.flash(bundles[0], robots, options=flash.FlashOptions(dry_run=True))
     assert all(r.ok for r in reports) and not stores["robot_0"].root.exists()
     flash.flash(bundles[0], robots)
     flash.flash(bundles[1], robots)

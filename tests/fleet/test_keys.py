@@ -9,7 +9,8 @@ import pytest
 from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet import flash
-from robomarl.fleet.store import State, offer_of
+from robomarl.fleet.store import State
+from robomarl.fleet.trust.policy import offer_of
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.signing import reasons, signed, trusting
 from tests.policies.sealing import copy

@@ -93,6 +93,14 @@ def test_a_bare_robot_is_set_up_and_flashed(
         assert found.stdout.startswith(f"{tmp_path}/r0/venv/")
         assert json.loads((tmp_path / "r0/robot.json").read_text())["vehicle"] == "crazyflie_21"
         assert Store(tmp_path / "r0").journal.read()[-1].action == "setup"
+        with Store(tmp_path / "r0").lock("/robot_0/policy_node, which is active,"):
+            before = (tmp_path / "r0/venv").resolve()
+            for words in ([], ["--dry-run"]):
+                capsys.readouterr()
+                assert main(["fleet", "setup", str(file), *words]) == 1
+                assert "policy_node, which is active, (process" in capsys.readouterr().out
+            assert (tmp_path / "r0/venv").resolve() == before and len(list((tmp_path / "r0/venvs").iterdir())) == 1
+            assert not list((tmp_path / "r0").glob("setup-*"))
         from robomarl.fleet import flash
         from robomarl.fleet.robot import connect_all
 
@@ -132,7 +140,8 @@ def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp
     robot = replace(fleet.robots[1], folder="/home/pilot/robot_1")
     script, unit = start_script(fleet, robot), unit_file(fleet, robot, "pilot")
     last = script.splitlines()[-1]
-    assert last.startswith("exec /home/pilot/robot_1/venv/bin/python -m robomarl.ros_nodes.policy_node --ros-args")
+    assert last.startswith('exec "$python" -m robomarl.ros_nodes.policy_node --ros-args')
+    assert 'python="$(readlink -f /home/pilot/robot_1/venv)/bin/python"' in script.splitlines()
     assert "__ns:=/robot_1" in last and "robot_root:=" in last and "/home/pilot/robot_1" in last
     assert "autostart:=true" not in last, "a robot that starts does not fly"
     assert "User=pilot" in unit and 'ExecStart=/bin/bash "/home/pilot/robot_1/policy_node.sh"' in unit
@@ -154,7 +163,7 @@ def test_a_wheel_that_somebody_changed_is_not_installed(borrowed: Path, lock: Pa
         file = of_one(fleet_file(tmp_path, server.config))
         assert main(["fleet", "setup", str(file), "--wheels", str(folder)]) == 1
     assert "DO NOT MATCH THE HASHES" in capsys.readouterr().out
-    assert not list((tmp_path / "r0/venv").rglob("attrs*"))
+    assert not list((tmp_path / "r0").rglob("attrs*")) and not (tmp_path / "r0/venv").exists()
 
 
 def fake_wheel(folder: Path, of: Distribution) -> None:

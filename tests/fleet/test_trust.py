@@ -13,10 +13,10 @@ from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store, offer_of
+from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys
-from robomarl.fleet.trust.policy import TRUST_FILE, Trust, read_trust, write_trust
+from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.robot.startup import load_pilot
 from robomarl.ros_nodes.settings import PolicySettings
@@ -207,7 +207,9 @@ def test_an_older_bundle_does_not_come_back_unasked(bundles, robots, stores, com
     old, new = (signed(bundles[i], tmp_path / str(i), "alice", counter=i + 5) for i in range(2))
     assert all(r.ok for r in flash.flash(old, robots)) and all(r.ok for r in flash.flash(new, robots))
     assert "has counter 5, this robot has had 6" in reasons(flash.flash(old, robots))
-    assert "has counter 5, this robot has had 6" in reasons(flash.flash(old, robots, dry_run=True))
+    assert "has counter 5, this robot has had 6" in reasons(
+        flash.flash(old, robots, options=flash.FlashOptions(dry_run=True))
+    )
     assert "has counter 5, this robot has had 6" in reasons(flash.rollback(robots))
     assert {r.state().current for r in robots.values()} == {new.id}
     assert all(r.ok for r in flash.rollback(robots, allow_rollback=True))
@@ -220,7 +222,7 @@ def test_an_older_bundle_does_not_come_back_unasked(bundles, robots, stores, com
 def test_a_dry_run_says_no_where_the_flash_would(bundles, robots, command):
     main(["key", "new", "alice"])
     assert command("trust", "alice") == 0
-    reports = flash.flash(bundles[0], robots, dry_run=True)
+    reports = flash.flash(bundles[0], robots, options=flash.FlashOptions(dry_run=True))
     assert not any(r.ok for r in reports) and "is not signed" in reports[0].reason
 
 

@@ -190,7 +190,7 @@ def test_what_is_written_is_what_is_read(sealed: Path):
     }
 
 
-NEW_IN_2 = ("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen")
+NEW_IN_2 = ("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts")
 
 
 def as_version_1(data: dict[str, Any]) -> None:

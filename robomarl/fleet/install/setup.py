@@ -2,12 +2,14 @@
 
 Into the robot's folder go a virtual environment with the onboard half (the wheel for its processor, no JAX, and all
 else in the versions of `onboard.txt`), what the robot is (`robot.json`), a script that starts its policy node, and a
-systemd unit for that. Nothing is enabled or started.
+systemd unit for that. Nothing is enabled or started. The environment is a new one beside the one that is used, and the
+robot switches to it when it answers: see `robomarl.fleet.install.environment`, which runs there under its lock.
 """
 
 import io
 import json
 import re
+import secrets
 import shlex
 import subprocess
 import tarfile
@@ -19,9 +21,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robomarl.config import UserError
+from robomarl.fleet.install import environment
 from robomarl.fleet.install.systemd_unit import KEYSTORE, Network, start_script, unit_file, unit_name
 from robomarl.fleet.install.wheels import LOCK, Shelf, why_in_python
-from robomarl.fleet.robot import Robot
+from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.transport import SshTransport, ssh_command
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 
@@ -32,30 +35,27 @@ WHAT_IT_IS = """
 import platform, sys, venv, ensurepip
 usual = platform.libc_ver()[0] == "glibc" and sys.maxsize > 2**32  # a 64-bit Linux may run a 32-bit Python
 print(platform.machine() if usual else "another processor")
-sys.exit(sys.version_info < (3, 11))
+if sys.version_info < (3, 11):
+    sys.exit(1)
+import fcntl, os
+if os.path.exists("lock"):
+    with open("lock") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit("ERROR: " + (file.read().strip() or "somebody") + " has it now; wait until that is done")
 """
 PROBE = """
 set -e
+umask 022
 mkdir -p {folder}
 cd {folder}
 pwd -P
 id -un
 exec {python} -c '{program}'
 """
-UNPACK = "set -e; cd {folder}; rm -rf setup; mkdir setup; tar -xf - -C setup"
-INSTALL = """
-set -e
-cd {folder}
-test -x venv/bin/python || {python} -m venv venv
-pip="venv/bin/python -m pip install --quiet --disable-pip-version-check"
-$pip --require-hashes --only-binary=:all: {options} --requirement setup/{lock}
-$pip --force-reinstall --no-deps --no-index setup/{wheel}  # also where the version is the same
-cp setup/{unit} setup/policy_node.sh .
-chmod 755 policy_node.sh
-if [ -f setup/vehicle.yaml ]; then cp setup/vehicle.yaml .; fi
-if [ -d setup/{keystore} ]; then rm -rf {keystore}; mv setup/{keystore} .; chmod -R go= {keystore}; fi
-rm -rf setup
-"""
+UNPACK = "set -e; umask 022; cd {folder}; mkdir setup-{name}; tar -xf - -C setup-{name}"
+INSTALL = "cd {folder}; exec {python} -P setup-{name}/install.py"
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,15 @@ def _set_up_one(
     files, unit = shelf.files(machine), unit_name(robot)
     there = replace(robot, folder=place)
     watch(robot.name, "send")
-    content = {file.name: file.read_bytes() for file in (*files, LOCK)} | network.files(robot.name)
-    _run(fleet, robot, UNPACK.format(folder=folder), _packed(fleet, there, user, content, network), 120.0)
+    name = secrets.token_hex(4)
+    about = {"unit": unit, "lock": LOCK.name, "wheel": files[-1].name, "no_index": shelf.given is not None}
+    content = {file.name: file.read_bytes() for file in (*files, LOCK)}
+    content["install.py"] = Path(environment.__file__).read_bytes()
+    content["install.json"] = json.dumps({**about, "who": operator()}).encode()
+    sent = _packed(fleet, there, user, content | network.files(robot.name), network)
+    _run(fleet, robot, UNPACK.format(folder=folder, name=name), sent, 120.0)
     watch(robot.name, "install")
-    options = "--no-index --find-links setup" if shelf.given is not None else ""
-    names = {"unit": unit, "lock": LOCK.name, "wheel": shlex.quote(files[-1].name), "keystore": KEYSTORE}
-    _run(fleet, robot, INSTALL.format(folder=folder, python=base, options=options, **names), within_s=INSTALL_S)
+    _run(fleet, robot, INSTALL.format(folder=folder, python=base, name=name), within_s=INSTALL_S)
     watch(robot.name, "check")
     facts = _introduce(fleet, robot)
     watch(robot.name, "done")
@@ -190,6 +193,7 @@ def _run(fleet: Fleet, robot: RobotConfig, script: str, data: bytes = b"", withi
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         said = [line for line in lines if line.startswith("ERROR: ")] or lines  # pip says more behind its reason
-        reason = json.dumps("".join(said[-1:]) or f"exit status {done.returncode}")
+        reasons = [line for line in said if "lock" in line or "now;" in line or "HASHES" in line] or said
+        reason = json.dumps("".join(reasons[-1:]) or f"exit status {done.returncode}")
         raise UserError(f"{robot.name} ({robot.host}): {reason}; it needs Python 3.11 with venv, and a way to pip.")
     return done.stdout.decode(errors="replace")

@@ -43,7 +43,7 @@ def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network())
         network: domain and enclaves.
     """
     spec = _spec(fleet, robot, network)
-    words = [f"{robot.folder}/venv/bin/python", "-m", spec.module, *spec.arguments()]
+    words = ["-m", spec.module, *spec.arguments()]
     lines = [
         "#!/bin/bash",
         "# Made by `robomarl fleet setup`. Starts the node; it moves nothing before it is activated.",
@@ -51,7 +51,9 @@ def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network())
         '    if [ -f "$file" ]; then . "$file"; fi',
         "done",
         *(f"export {name}={shlex.quote(value)}" for name, value in sorted(spec.environment.items())),
-        "exec " + " ".join(map(shlex.quote, words)),
+        "# Of the environment that is used now: a later setup does not change it under a node that runs.",
+        f'python="$(readlink -f {shlex.quote(robot.folder)}/venv)/bin/python"',
+        'exec "$python" ' + " ".join(map(shlex.quote, words)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -70,14 +70,21 @@ def trusted(session: Session) -> dict[str, Any]:
     }
 
 
-def admits(session: Session, id: str, name: str, sidecars: dict[str, str], allow_rollback: bool = False) -> None:  # noqa: A002
+def admits(  # noqa: PLR0913
+    session: Session,
+    id: str,
+    name: str,
+    sidecars: dict[str, str],
+    schema: int,
+    allow_rollback: bool = False,  # noqa: A002
+) -> None:
     """Whether the robot would take a bundle that is not here yet: nothing is written.
 
     Raises:
         UserError: it would not.
     """
     content = {path: text.encode("latin-1") for path, text in sidecars.items()}
-    session.store.admit(Offer(id, name, content), allow_rollback)
+    session.store.admit(Offer(id, name, content, schema), allow_rollback)
 
 
 def _changed(session: Session, new: Trust, action: str, what: str) -> dict[str, Any]:

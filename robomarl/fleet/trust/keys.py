@@ -97,6 +97,17 @@ def private_key(name: str, folder: Path) -> Any:
     return key
 
 
+def own_key(folder: Path) -> Any:
+    """The operator's own private key: `$ROBOMARL_KEY` by name, or the only one there is; None where nothing says which.
+
+    Raises:
+        UserError: the named key is not there, or its file is not one.
+    """
+    name = os.environ.get("ROBOMARL_KEY", "")
+    names = [name] if name else [file.stem for file in folder.glob("*.pem")]
+    return private_key(names[0], folder) if len(names) == 1 else None
+
+
 def fingerprint(raw: bytes) -> str:
     """What people compare: a public key's sha256, shortened, in groups. Names of keys say nothing."""
     text = hashlib.sha256(raw).hexdigest()

@@ -15,8 +15,11 @@ from robomarl.config import UserError, build
 from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.trust.keys import checked_name, fingerprint, public_key
 from robomarl.fleet.trust.statement import SIGNATURE_FILE, Signed, Statement, eval_hash, is_signed_by, parse
+from robomarl.policies.bundle import Bundle, written_version
 
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
+OLDEST_SCHEMA = 2
+"""What is signed says all of it: conventions, and what the actions were."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Offer:
     name: str
     """Of its contract."""
     sidecars: dict[str, bytes]
+    schema: int = 2
+    """Version that its `bundle.json` was written in."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class Trust:
         """What trusted signers say of a bundle; None where the robot takes unsigned ones.
 
         Raises:
-            UserError: unsigned, by too few, of another bundle, of other figures or for another fleet.
+            UserError: unsigned, by too few, of another bundle, of other figures, for another fleet, or of an old form.
         """
         if not self.signed:
             return None
@@ -99,6 +104,11 @@ class Trust:
             raise UserError(
                 f"Bundle {offer.id[:12]} is not signed, and this robot takes signed ones only (it trusts "
                 f"{self.names()}); run `robomarl key sign` with a key that it trusts."
+            )
+        if offer.schema < OLDEST_SCHEMA:
+            raise UserError(
+                f"Bundle {offer.id[:12]} is of schema_version {offer.schema}, which leaves to its reader what "
+                f"{OLDEST_SCHEMA} says; this robot takes signed bundles only, in which all is said: export it anew."
             )
         signed = parse(offer.sidecars[SIGNATURE_FILE])
         self._check_said(signed.statement, offer)
@@ -145,6 +155,11 @@ class Trust:
                 f"Bundle {signed.statement.id[:12]} is signed by {by}: {count} of the keys that this robot trusts "
                 f"({self.names()}), and it wants {self.threshold}; sign it with `robomarl key sign`."
             )
+
+
+def offer_of(bundle: Bundle) -> Offer:
+    """What trust looks at."""
+    return Offer(bundle.id, bundle.contract.name, bundle.sidecars, written_version(bundle))
 
 
 def read_trust(root: Path) -> Trust:

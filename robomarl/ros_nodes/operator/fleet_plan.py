@@ -28,98 +28,9 @@ from robomarl.ros_nodes.settings import (
 )
 from robomarl.ros_nodes.topics import REFEREE
 
-<<<<<<< branch
 MISSION_NODE = "domains.payload.ros_nodes.mission_node"
 GAME_NODE = "domains.soccer.ros_nodes.game_node"
 REFEREE_NODE = "domains.soccer.ros_nodes.referee_node"
-=======
-PACKAGE = "robomarl"
-MISSION_NODE = "domains.payload.ros_nodes.mission_node"
-GAME_NODE = "domains.soccer.ros_nodes.game_node"
-REFEREE_NODE = "domains.soccer.ros_nodes.referee_node"
-MAX_DOMAIN = 101
-"""Larger domain ids use ports that Linux gives to other programs."""
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What the operator chooses."""
-
-    bundle: str = ""
-    """Name or folder of a bundle that all robots fly, instead of the one that each was flashed with."""
-    against: str = ""
-    """Of a game: the same for the second team, if it is another one."""
-    match_s: float = 0.0
-    """Of a game: length of a match; 0: the scenario's."""
-    namespace: str = ""
-    """Above the robots' own namespaces."""
-    root: str = ""
-    """Relative folders of the fleet file are below it; by default below the working directory."""
-    robots: tuple[str, ...] = ()
-    """Start the policy nodes of these only; by default of the whole team."""
-    sim: bool = False
-    """Simulate the robots with MuJoCo."""
-    record: str = ""
-    """Folder of the recording; none without it."""
-    params_file: str = ""
-    """ROS parameter file that all nodes read first."""
-    use_sim_time: bool = False
-    autostart: bool = False
-    """Activate each robot as soon as its inputs are fresh and it has a goal. Nothing moves without this."""
-    log_level: str = "info"
-    seed: int = 0
-    """Of the simulator's first reset."""
-    log_dir: str = ""
-    """Folder for the simulator's true logs."""
-    link: bool = False
-    """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
-    mission: str = ""
-    """Name or file of a mission: where the load of a team that carries one is to go, and when; none without it."""
-    tell_goals: bool = False
-    """The simulator tells the robots the scenario's goals, until somebody else does."""
-    monitor: bool = True
-    """Start a monitor: one machine of a team does."""
-    ground: bool = False
-    """Simulated robots start on the ground: they take off before the policy flies."""
-
-
-@dataclass(frozen=True)
-class NodeSpec:
-    """One process."""
-
-    executable: str
-    """Console script, for `ros2 run robomarl EXECUTABLE` and launch files."""
-    module: str
-    """The same as a Python module, where there is no `ros2`."""
-    name: str
-    """Name of the node."""
-    namespace: str
-    """Absolute, or empty for the root."""
-    parameters: dict[str, Any]
-    lifecycle: bool = False
-    respawn: bool = False
-    """Started again when it ends by itself: a robot then waits in STANDBY, the team's heartbeat goes on."""
-    remaps: tuple[tuple[str, str], ...] = ()
-    params_file: str = ""
-    log_level: str = "info"
-    environment: dict[str, str] = field(default_factory=dict)
-    """Added to that of the parent."""
-
-    @property
-    def full_name(self) -> str:
-        """Absolute name of the node."""
-        return f"{self.namespace}/{self.name}"
-
-    def arguments(self) -> list[str]:
-        """Command line of the process, after the program."""
-        rules = [f"__node:={self.name}", *([f"__ns:={self.namespace}"] if self.namespace else [])]
-        rules += [f"{a}:={b}" for a, b in self.remaps]
-        words = ["--ros-args", *(word for rule in rules for word in ("-r", rule))]
-        words += ["--log-level", self.log_level]
-        words += ["--params-file", self.params_file] if self.params_file else []
-        pairs = [f"{name}:={_yaml(value)}" for name, value in self.parameters.items()]
-        return words + [word for pair in pairs for word in ("-p", pair)]
->>>>>>> followup
 
 
 def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008

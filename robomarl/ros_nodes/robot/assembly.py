@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from robomarl import __version__
 from robomarl.config import UserError
 from robomarl.ros_nodes.recording.watch import RecordingWatch
 from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
@@ -54,7 +55,8 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
-    own = Announcement(settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
+    seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
+    own = Announcement(*seat, robomarl=__version__)
     agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
     inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]

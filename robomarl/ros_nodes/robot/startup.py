@@ -13,7 +13,8 @@ from robomarl.config import UserError, build
 from robomarl.domains.payload.ros_nodes.carrying import check_carried
 from robomarl.domains.soccer.onboard.command_filter import filter_for
 from robomarl.domains.soccer.onboard.opponent_memory import boards_of
-from robomarl.fleet.store import Store, offer_of
+from robomarl.fleet.store import Store
+from robomarl.fleet.trust.policy import offer_of
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -62,15 +63,22 @@ class Loaded:
     """Of the vehicle file; 0 for one that drives."""
 
 
-def load_pilot(settings: PolicySettings) -> Loaded:
+def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
     """Read the robot's bundle, check it here, and put it behind the filter.
+
+    Args:
+        settings: of the node.
+        on_trial: also a flashed bundle that is not confirmed yet; it does not fly before that.
 
     Raises:
         UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
             or command.
     """
     root = Path(settings.robot_root) if settings.robot_root else None
-    bundle = named_bundle(settings.bundle, root) if settings.bundle else flashed_bundle(Path(settings.robot_root))
+    if settings.bundle:
+        bundle = named_bundle(settings.bundle, root)
+    else:
+        bundle = flashed_bundle(Path(settings.robot_root), on_trial)
     folder = str(bundle.folder)
     policy = open_policy(bundle)
     deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
@@ -119,8 +127,8 @@ def named_bundle(name: str, root: Path | None) -> Bundle:
     return bundle
 
 
-def flashed_bundle(root: Path) -> Bundle:
-    """The current bundle in a robot's folder.
+def flashed_bundle(root: Path, on_trial: bool = False) -> Bundle:
+    """The current bundle in a robot's folder; see `load_pilot`.
 
     Raises:
         UserError: there is none, or it is damaged.
@@ -128,7 +136,7 @@ def flashed_bundle(root: Path) -> Bundle:
     store = Store(root)
     store.settle()
     state = store.state()
-    if state.pending is not None:
+    if state.pending is not None and not on_trial:
         raise UserError(f"{root}: is being flashed now; configure the node again when that is done.")
     current = state.current
     if current is None:

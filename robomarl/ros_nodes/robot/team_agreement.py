@@ -29,6 +29,8 @@ class Announcement(NamedTuple):
     """What brought it into HOLD, LAND or STOP."""
     ordered: bool = False
     """An operator did."""
+    robomarl: str = ""
+    """Version that it runs: its filter and its rules."""
 
 
 class TeamAgreement:
@@ -98,6 +100,8 @@ class TeamAgreement:
             return f"flies bundle {said.bundle_id[:12]}, this robot {own.bundle_id[:12]}"
         if said.contract != own.contract:
             return f"follows contract {said.contract}, this robot {own.contract}"
+        if said.robomarl != own.robomarl:
+            return f"runs robomarl {said.robomarl or '(untold)'}, this robot {own.robomarl}"
         if said.vehicle != own.vehicle:
             return f"is a {said.vehicle}, this robot a {own.vehicle}"
         if said.index != self._team.index(said.robot):

@@ -67,14 +67,22 @@ class Asked:
 class Loop:
     """Runs the ticks of one node, once `begin` has been called."""
 
-    def __init__(self, node: Node, tick: Callable[[Beat], None], failed: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        tick: Callable[[Beat], None],
+        failed: Callable[[BaseException], None],
+        between: Callable[[], None] = lambda: None,
+    ) -> None:
         """Nothing ticks yet.
 
         Args:
             node: whose services are served.
             tick: called when one is due.
             failed: called with what `tick` raised; there are no ticks after that until `begin` is called again.
+            between: called some times a second, between two ticks or where there are none; raises nothing.
         """
+        self._between = between
         self._node, self._tick, self._failed = node, tick, failed
         self._metronome: Metronome | None = None
         self._awaited: Awaited | None = None
@@ -97,6 +105,7 @@ class Loop:
         while self._node.context.ok():
             if self._metronome is None or self._awaited is None:
                 serve(executor, self._node, IDLE_S)
+                self._between()
                 continue
             self._turn(self._metronome, self._awaited)
             self._serve(executor)
@@ -123,3 +132,4 @@ class Loop:
         if self._asked() or now_s - self._served_s > TIDY_EVERY_S:
             self._served_s = now_s
             serve(executor, self._node, 0.0)
+        self._between()

@@ -10,7 +10,9 @@ TEAM = ("a", "b", "c")
 
 
 def said(name: str, **other) -> Announcement:
-    plain = Announcement(name, "f" * 64, "swap_4, schema 1", "crazyflie_21", TEAM.index(name), State.READY)
+    plain = Announcement(
+        name, "f" * 64, "swap_4, schema 1", "crazyflie_21", TEAM.index(name), State.READY, robomarl="0.1.0"
+    )
     return plain._replace(**other)
 
 
@@ -34,6 +36,8 @@ def test_a_team_that_agrees_passes():
     [
         ({"bundle_id": "0" * 64}, "c: flies bundle 000000000000, this robot ffffffffffff"),
         ({"contract": "swap_4, schema 2"}, "c: follows contract swap_4, schema 2, this robot swap_4, schema 1"),
+        ({"robomarl": "9.9"}, "c: runs robomarl 9.9, this robot 0.1.0"),
+        ({"robomarl": ""}, "c: runs robomarl (untold), this robot 0.1.0"),
         ({"vehicle": "big"}, "c: is a big, this robot a crazyflie_21"),
         ({"index": 7}, "c: says that its index is 7; in this robot's team it is 2"),
     ],

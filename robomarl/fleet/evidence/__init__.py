@@ -1,0 +1,1 @@
+"""Who did what to a robot, in a way that nobody changes afterwards unseen."""

@@ -1,0 +1,72 @@
+"""The chain of a journal: whoever changes, removes or adds a line breaks the link of the next one.
+
+A line's link is the sha256 of what stands before it, from the last whole line on: that is the line before, and what a
+power cut tore since. Lines from before the chain have no link; the first link covers them all.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a journal's check."""
+
+    lines: int
+    """Whole lines."""
+    broken: int = 0
+    """Number of the first line that does not follow from what stands before it, from 1; 0 where all do."""
+    unlinked: int = 0
+    """Lines from before the chain, at the beginning."""
+
+
+def link_after(content: bytes) -> str:
+    """The link of the next line."""
+    return _hash(_since_whole(content.splitlines()))
+
+
+def check(content: bytes, before: bytes | None = b"") -> Found:
+    """Follow a journal's chain.
+
+    Args:
+        content: of its file.
+        before: of the file that it follows; None where that is not at hand, and the first link is taken for good.
+    """
+    since = None if before is None else _since_whole(before.splitlines())
+    linked = unlinked = whole = 0
+    lines = content.splitlines()
+    for number, line in enumerate(lines, 1):
+        link = _link_of(line)
+        if link is None:
+            since = None if since is None else [*since, line]
+            continue
+        whole += 1
+        if link and (since is None or link == _hash(since)):
+            linked, since = linked + 1, [line]
+        elif not link and not linked:
+            unlinked, since = unlinked + 1, lines[:number]
+        else:
+            return Found(whole, number, unlinked)
+    return Found(whole, 0, unlinked)
+
+
+def _since_whole(lines: list[bytes]) -> list[bytes]:
+    """The last line that has a link, and what follows it; all where none has."""
+    for i in range(len(lines) - 1, -1, -1):
+        if _link_of(lines[i]):
+            return lines[i:]
+    return lines
+
+
+def _link_of(line: bytes) -> str | None:
+    """A line's link, empty where it has none; None where it is torn."""
+    try:
+        data = json.loads(line)
+        return str(data.get("link", "")) if isinstance(data, dict) and "action" in data else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _hash(lines: list[bytes]) -> str:
+    return hashlib.sha256(b"\n".join(lines)).hexdigest()
