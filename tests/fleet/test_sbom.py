@@ -29,4 +29,4 @@ def test_it_has_every_pin_and_every_hash():
 
 def test_it_is_in_the_wheel(tmp_path: Path):
     with zipfile.ZipFile(wheels.build(tmp_path)) as archive:
-        assert archive.read("robomarl/fleet/onboard.cdx.json") == SBOM.read_bytes()
+        assert archive.read("robomarl/fleet/install/onboard.cdx.json") == SBOM.read_bytes()
