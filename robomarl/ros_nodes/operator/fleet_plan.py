@@ -210,7 +210,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "tell_goals": options.tell_goals and not plays and not options.mission,
         "clock": options.use_sim_time,
     }
-    node = ("game_node", GAME_NODE) if plays else ("sim_node", "ros_nodes.sim_node.node")
+    node = ("game_node", GAME_NODE) if plays else ("sim_node", "domains.flight.ros_nodes.sim_node")
     spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 

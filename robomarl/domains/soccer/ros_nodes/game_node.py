@@ -20,7 +20,7 @@ from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
-from robomarl.ros_nodes.sim_node.real_time import RealTimeNode
+from robomarl.ros_nodes.real_time import RealTimeNode
 
 PER_ROBOT = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
 """In this order: the nodes' ticks wait for the odometry."""
