@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
 from robomarl.config import UserError
 from robomarl.domains.base import Domain
+from robomarl.domains.onboard import Onboard
 
 GROUP = "robomarl.domains"
 """Entry points: `NAME = "module:DOMAIN"`."""
@@ -58,3 +60,45 @@ def domain_named(name: str) -> Domain:
     if name not in domains():
         raise UserError(f"domain = {name!r} is not installed; allowed: {', '.join(sorted(domains()))}.")
     return domains()[name]
+
+
+def onboard_of(content: Mapping[str, Any]) -> Onboard:
+    """What robots and their operator have to know of a scenario's domain.
+
+    A task that no domain here has is one of another package, which only training needs: a flying team's.
+
+    Raises:
+        UserError: the content says a `domain` that is not installed.
+    """
+    tasks = {task for domain in domains().values() for task in domain.tasks}
+    if "domain" in content or content.get("task") in tasks:
+        return domain_of(content).onboard
+    return domain_named(DEFAULT).onboard
+
+
+def commands() -> list[tuple[str, ...]]:
+    """The elements of every kind of command."""
+    return [command.elements for domain in domains().values() for command in domain.onboard.commands]
+
+
+def filter_for(action: Any, params: Any, mode: str = "qp", **more: Any) -> Any:
+    """The filter for commands of this kind; for one that no domain has, that of flying robots.
+
+    Args:
+        action: `ActionSpec`, what is commanded.
+        params: `SafetyParams`.
+        mode: as of `SafetyFilter`.
+        more: what else that takes.
+    """
+    names = {field.name for field in action.fields}
+    kinds = [command for domain in domains().values() for command in domain.onboard.commands]
+    kind = next((kind for kind in kinds if set(kind.elements) == names), domain_named(DEFAULT).onboard.commands[0])
+    return kind.filter(params, mode, **more)
+
+
+@cache
+def load_features() -> None:
+    """Let every domain register its features."""
+    for domain in domains().values():
+        for module in domain.onboard.features:
+            import_module(module)

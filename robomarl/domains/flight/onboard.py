@@ -1,0 +1,12 @@
+"""What robots of teams that fly freely, and their operator, import."""
+
+from robomarl.domains.onboard import Command, Later, Onboard
+
+ONBOARD = Onboard(
+    commands=(
+        Command(
+            ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"),
+            Later("robomarl.safety.filter:SafetyFilter"),
+        ),
+    ),
+)
