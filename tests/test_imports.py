@@ -39,7 +39,12 @@ LAYERS = {
         "domains.soccer.evaluation.evaluate",
     ],
     "export": ["policies.export"],
-    "front": ["cli", "__main__", "domains.payload.fleet_rules", "domains.soccer.up"],
+    "front": [
+        "cli",
+        "__main__",
+        "domains.payload.fleet_rules",
+        *(f"domains.{name}.up" for name in ("flight", "payload", "soccer")),
+    ],
 }
 ONBOARD = ["base", "hardware", "onboard"]
 MAY_IMPORT = {

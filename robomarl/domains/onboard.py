@@ -40,6 +40,21 @@ class Command:
     """(params, mode, ...) -> the filter for commands of this kind; as `SafetyFilter`."""
 
 
+@dataclass(frozen=True)
+class Node:
+    """A further node of a fleet."""
+
+    script: str
+    """Console script of the package."""
+    module: str
+    name: str
+    """Of the node, in the team's namespace."""
+    settings: type
+    """The dataclass of its parameters."""
+    values: dict[str, Any]
+    """What they are, besides `team`, `base` and `sim`."""
+
+
 def nothing(*args: Any) -> None:
     """What a domain does that has nothing to do, or nothing to check."""
 
@@ -58,19 +73,20 @@ class Onboard:
     """(scenario, vehicle, robots in the team): raises `UserError` where they can't do what a bundle was trained for."""
     limits: Callable[[Any, Any, tuple[float, float]], Any] = lambda params, vehicle, pitch_m: params
     """(`SafetyParams` of the robot, vehicle, length and width of the pitch [m] or zeros) -> them, for the place."""
+    is_game: bool = False
+    """Two teams play each other: a fleet of it has two."""
     check_fleet: Callable[[Any, Content], None] = nothing
     """(fleet, scenario): raises `UserError` where the fleet is not what the scenario is for."""
     check_order: Callable[[Any], None] = nothing
-    """(fleet): the same with the simulator's reader, before anything is flashed or started by the command line."""
+    """(fleet): the same with the simulator's reader, before the command line flashes or starts anything."""
     seat: Callable[[Content], dict[str, Any]] = lambda content: {}
     """Parameters of a policy node that say where it plays, besides its team and index."""
-    sim_node: tuple[str, str] = ("sim_node", "domains.flight.ros_nodes.sim_node")
+    sim_node: tuple[str, str] = ("sim_node", "robomarl.domains.flight.ros_nodes.sim_node")
     """Console script and module of the simulator's node."""
-    nodes: Callable[[Any, Any], list[tuple[tuple[str, str, str], type, dict[str, Any]]]] = lambda fleet, options: []
-    """(fleet, `PlanOptions`) -> further nodes: (script, module, name), the class of its settings, and what they are
-    besides team, namespace and whether there is a simulator."""
+    nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
+    """(fleet, `PlanOptions`) -> what runs besides."""
     console: Callable[[Any, str], Any] = nothing
-    """(node, namespace) -> the operator's side of the further nodes: its `clients` are services that have to be there;
-    None: there are none."""
+    """(node, namespace) -> the operator's side of what runs besides: its `clients` are services that have to be there
+    before anything begins; None: there is none, and robots are told goals."""
     rehearse: Callable[[Any, Any], dict[str, Any] | None] = nothing
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

@@ -9,4 +9,6 @@ ONBOARD = Onboard(
             Later("robomarl.safety.filter:SafetyFilter"),
         ),
     ),
+    nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
+    rehearse=Later("robomarl.domains.flight.up:rehearse"),
 )

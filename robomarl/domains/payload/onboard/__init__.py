@@ -12,4 +12,7 @@ ONBOARD = Onboard(
     features=("robomarl.domains.payload.onboard.features",),
     field_task=Later("robomarl.domains.payload.ros_nodes.carrying:field_task"),
     check_robot=Later("robomarl.domains.payload.ros_nodes.carrying:check_robot"),
+    check_order=Later("robomarl.domains.payload.fleet_rules:check_load"),
+    nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),
+    rehearse=Later("robomarl.domains.payload.up:rehearse"),
 )
