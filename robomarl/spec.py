@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-import robomarl.domains.payload.onboard.features  # noqa: F401  (they register themselves)
-import robomarl.domains.soccer.onboard.features  # noqa: F401
 from robomarl.config import UserError
+from robomarl.domains.registry import load_features
 from robomarl.features import FEATURES, NeighbourRule, as_array, numbers, of_one
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -47,6 +46,8 @@ class ObservationSpec:
         Raises:
             UserError: a field that is not registered, or a history below 1.
         """
+        if any(item.name not in FEATURES for item in self.fields):
+            load_features()
         for item in self.fields:
             if item.name not in FEATURES:
                 known = ", ".join(sorted(FEATURES))

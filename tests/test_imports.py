@@ -16,19 +16,21 @@ import pytest
 LAYERS = {
     "base": [
         *("types", "geometry", "spec", "view", "features", "config", "paths", "scalars", "vectors"),
-        *("domains.flight.log", "domains.payload.onboard.features"),
+        *("log", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
+        "domains.payload.onboard.features",
         *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
     ],
-    "hardware": ["hardware_configs", "domains.payload.onboard.vehicle"],
+    "hardware": ["hardware_configs"],
     "onboard": [
-        *("safety", "policies", "domains.flight.control", "domains.payload.onboard", "domains.soccer.onboard"),
+        *("safety", "policies", "domains.flight.control"),
+        *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer")),
     ],
     "robot": ["fleet", "ros_nodes", "domains.payload.ros_nodes", "domains.soccer.ros_nodes"],
     "report": ["report", "domains.payload.report", "domains.soccer.report"],
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
     "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],
     "sim_node": [
-        "ros_nodes.sim_node",
+        "domains.flight.ros_nodes",
         "domains.payload.ros_nodes.sim_sensors",
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
     ],
@@ -37,7 +39,12 @@ LAYERS = {
         "domains.soccer.evaluation.evaluate",
     ],
     "export": ["policies.export"],
-    "front": ["cli", "__main__", "domains.payload.fleet_rules", "domains.soccer.up"],
+    "front": [
+        "cli",
+        "__main__",
+        "domains.payload.fleet_rules",
+        *(f"domains.{name}.up" for name in ("flight", "payload", "soccer")),
+    ],
 }
 ONBOARD = ["base", "hardware", "onboard"]
 MAY_IMPORT = {
@@ -143,8 +150,8 @@ def wrong_imports(name: str, found: Iterator[Import]) -> list[str]:
         ("robomarl.safety.filter", "def f():\n    from robomarl.sim import env", True),
         ("robomarl.safety.filter", "from . import qp\nfrom ..view import LocalView\nimport numpy", False),
         ("robomarl.ros_nodes.policy_node", "import robomarl.report", True),
-        ("robomarl.ros_nodes.policy_node", "from robomarl.ros_nodes import sim_node", True),
-        ("robomarl.ros_nodes.sim_node", "import robomarl.sim.engines", False),
+        ("robomarl.ros_nodes.policy_node", "from robomarl.domains.flight.ros_nodes import sim_node", True),
+        ("robomarl.domains.flight.ros_nodes.sim_node", "import robomarl.sim.engines", False),
         ("robomarl.domains.soccer.onboard.command_filter", "import robomarl.domains.soccer.game", True),
         ("robomarl.domains.soccer.ros_nodes.playing", "import robomarl.domains.soccer.game", True),
         ("robomarl.domains.soccer.ros_nodes.sim_game", "import robomarl.domains.soccer.game", False),

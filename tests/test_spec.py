@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.config import UserError
+from robomarl.domains.registry import load_features
 from robomarl.features import FEATURES, NeighbourRule
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import LoadSensed, LocalView, blank_view
 
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
+load_features()
 NAMES = sorted(
     name for name, feature in FEATURES.items() if not feature.read.__module__.startswith("robomarl.domains.soccer.")
 )

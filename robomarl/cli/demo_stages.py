@@ -195,8 +195,8 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
     """Draw the flight and write the page."""
     import numpy as np
 
-    from robomarl.domains.flight.log import load_flight
     from robomarl.hardware_configs.fleet import load_fleet
+    from robomarl.log import load_flight
     from robomarl.report.report import DemoReport, Flight, Stage, write_demo_report
     from robomarl.sim.render import render_video
     from robomarl.sim.scenario import load_scenario

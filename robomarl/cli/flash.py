@@ -31,15 +31,16 @@ def run(args: Args) -> dict[str, Any]:
     """Flash, and say what each robot has now."""
     from robomarl.cli.fleet import report
     from robomarl.cli.progress import robot_lines
-    from robomarl.domains.payload.fleet_rules import check_load
+    from robomarl.domains.registry import onboard_of
     from robomarl.fleet.evidence.record import FleetRecord
     from robomarl.fleet.flash import STEPS, FlashOptions, check_fit, flash
     from robomarl.fleet.robot import connect_all
+    from robomarl.hardware_configs.field import scenario_content
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.policies.bundle import load_bundle
 
     bundle, fleet = load_bundle(args.bundle), load_fleet(args.fleet)
-    check_load(fleet)
+    onboard_of(scenario_content(fleet.scenario)).check_order(fleet)
     remarks = check_fit(bundle, fleet)
     for remark in remarks:
         print(f"note: {remark}")

@@ -39,8 +39,8 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
-    from robomarl.domains.flight.log import save_flight
     from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.log import save_flight
     from robomarl.report.report import write_run_report
     from robomarl.train.run.run_folder import RunPolicy, load_run
 

@@ -82,12 +82,13 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Fly and judge, or stay up."""
     from robomarl.config import UserError
-    from robomarl.domains.payload.fleet_rules import check_load
-    from robomarl.domains.soccer import up
+    from robomarl.domains.registry import onboard_of
+    from robomarl.hardware_configs.field import scenario_content
     from robomarl.hardware_configs.fleet import load_fleet
 
     fleet = load_fleet(args.fleet)
-    check_load(fleet)
+    domain = onboard_of(scenario_content(fleet.scenario))
+    domain.check_order(fleet)
     args = replace(args, record=recording(args, fleet.name))
     if args.ground and not args.sim:
         raise UserError("--ground needs --sim mujoco: real robots are where they are.")
@@ -99,11 +100,8 @@ def run(args: Args) -> dict[str, Any]:
         raise UserError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
     if args.lose and not args.mission:
         raise UserError("--lose needs --mission.")
-    if args.mission:
-        return fly_mission(fleet, args)
-    if fleet.teams > 1:
-        return up.play_match(fleet, args) if up.plays(fleet, args) else stay_up(fleet, args)
-    return fly(fleet, args) if args.flights else stay_up(fleet, args)
+    figures = domain.rehearse(fleet, args)
+    return stay_up(fleet, args) if figures is None else figures
 
 
 def recording(args: Args, fleet: str) -> str:
@@ -120,80 +118,6 @@ def recording(args: Args, fleet: str) -> str:
     if find_spec("mcap") is None:
         raise UserError("mcap is not installed; run: pip install 'robomarl[ros]', or fly unrecorded with --no-record.")
     return args.record or new_recording(fleet)
-
-
-def fly(fleet: Any, args: Args) -> dict[str, Any]:
-    """Flights in the simulator, one line for each."""
-    from robomarl.config import to_dict
-    from robomarl.ros_nodes.operator import rehearsal as flights
-
-    options = flights.FlyOptions(
-        flights=args.flights,
-        seed=args.seed,
-        bundle=args.bundle,
-        root=str(args.root),
-        out=str(args.out),
-        record=args.record,
-        duration_s=args.duration,
-        ground=args.ground,
-        domain_id=args.domain_id,
-    )
-    result = flights.fly(fleet, options, relay, lambda figures: print(line_of(figures), flush=True))
-    good = sum(flight.success for flight in result.flights)
-    print(f"{good} of {len(result.flights)} flights succeeded; bring-up {result.bring_up_s:.1f} s.")
-    figures = to_dict(result)
-    for flight in figures["flights"]:
-        del flight["ticks_us"]
-    return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
-
-
-def fly_mission(fleet: Any, args: Args) -> dict[str, Any]:
-    """One mission with a load, its report and one line."""
-    from robomarl.config import to_dict
-    from robomarl.domains.payload.report.page import write_load_report
-    from robomarl.domains.payload.ros_nodes import rehearsal
-    from robomarl.ros_nodes.operator.fleet_plan import commit
-
-    options = rehearsal.MissionOptions(
-        mission=args.mission,
-        bundle=args.bundle,
-        root=str(args.root),
-        out=str(args.out),
-        record=args.record,
-        seed=args.seed,
-        domain_id=args.domain_id,
-        lose=lost_robot(args.lose),
-    )
-    result = rehearsal.fly_mission(fleet, options, relay)
-    report = args.out / "load_report.html"
-    about = {"fleet": fleet.name, "mission": args.mission, "bundle": args.bundle, "seed": args.seed}
-    write_load_report(result, report, {**about, "commit": commit(), "simulator fell behind [s]": result.slipped_s})
-    print(f"{mission_line(result)}; report: {report}")
-    figures = to_dict(result)
-    del figures["flight"]["ticks_us"]
-    return {**figures, "report": str(report)}
-
-
-def lost_robot(text: str) -> tuple[str, float] | None:
-    """ROBOT@SECONDS."""
-    from robomarl.config import UserError
-
-    if not text:
-        return None
-    name, _, seconds = text.partition("@")
-    try:
-        return name, float(seconds)
-    except ValueError:
-        raise UserError(f"--lose {text} must be ROBOT@SECONDS, robot_1@40 for example.") from None
-
-
-def mission_line(result: Any) -> str:
-    """One mission as one line."""
-    load = result.load
-    points = ", ".join(f"{100 * p.position_error_m:.1f} cm" for p in load.set_points)
-    lost = f"; {load.lost} lost after {load.lost_at_s:.1f} s" if load.lost else ""
-    end = "load set down" if load.set_down else "load NOT set down"
-    return f"{'ok' if result.ok else 'FAILED'}: {load.flown_s:.1f} s in the air, settled at {points}{lost}; {end}"
 
 
 def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
@@ -237,18 +161,6 @@ def enclaves_of(fleet: str) -> str:
     if not (folder / "enclaves").is_dir():
         raise UserError(f"{folder}: has no enclaves; make them with `robomarl fleet setup {fleet} --secure`.")
     return str(folder.absolute())
-
-
-def line_of(figures: Any) -> str:
-    """One flight as one line."""
-    end = f"arrived after {figures.arrived_s:.2f} s" if figures.success else f"failed: {figures.reason}"
-    slowest = max(figures.tick_p99_us.values())
-    lost, expected = (sum(getattr(link, name) for link in figures.links) for name in ("lost", "expected"))
-    return (
-        f"flight {figures.seed}: {end}; closest {figures.min_distance_m:.3f} m; filter acted in "
-        f"{100 * figures.filter_active_share:.1f} % of decisions; tick p99 {slowest / 1e3:.1f} ms; "
-        f"{lost} of {expected} messages lost"
-    )
 
 
 def relay(name: str, line: str) -> None:

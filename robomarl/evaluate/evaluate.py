@@ -14,13 +14,13 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.domains.flight.log import FlightLog
 from robomarl.domains.flight.score import Episodes, Step, count_step, figures, join, start_episodes, successes
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers.mixed_team import mixed_team
 from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
 from robomarl.domains.payload.state import Load
 from robomarl.evaluate.resolve import Policy
+from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import rules_for

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robomarl.config import Positive, UserError, build
-from robomarl.domains.payload.onboard.vehicle import CarrierConfig
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
 from robomarl.hardware_configs.sections import (
     BodyConfig,
+    CarrierConfig,
     CommandLossConfig,
     ControlConfig,
     LimitConfig,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.onboard.command_filter import filter_for
+from robomarl.domains.registry import filter_for
 from robomarl.policies.contract import Contract
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog, load_flight
+from robomarl.log import FlightLog, load_flight
 
 Metrics = dict[str, np.ndarray]
 """Column of `metrics.csv` -> [rows], NaN where a cell is blank or is no number."""

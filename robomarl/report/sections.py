@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 from robomarl.report.page import Section, details, empty, facts, figure, grid, table
 from robomarl.report.plots.animation import animated_map
 from robomarl.report.plots.flight import (

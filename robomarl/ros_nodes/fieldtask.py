@@ -1,9 +1,8 @@
 """What a task adds to the node graph: the topics that it senses, and how their latest values become `view.sensed`.
 
-A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors puts a function into
-`FIELD_TASKS` under the task's name, which a bundle carries in its contract with the whole scenario; the simulator
-publishes the same topics from a function in `robomarl.domains.payload.ros_nodes.sim_sensors`. No ROS here: readers
-are named, not imported.
+A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors is made by its domain's `field_task`,
+from the scenario that a bundle carries in its contract; the domain's simulator publishes the same topics. No ROS
+here: what reads and writes messages is named, not imported.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,24 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.payload.ros_nodes.carrying import Carrying
-from robomarl.domains.soccer.ros_nodes.playing import Playing
+from robomarl.domains.onboard import Later
+from robomarl.domains.registry import onboard_of
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.ros_nodes.io.messages import Detections, TeamSnapshot
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
-from robomarl.ros_nodes.topics import (
-    CMD_VEL,
-    COMMAND,
-    GOAL,
-    KICK,
-    KICKER,
-    LOAD_GOAL,
-    LOAD_POSE,
-    SIGHTING,
-    SOCCER,
-    WORLD,
-    Topic,
-)
+from robomarl.ros_nodes.topics import COMMAND, GOAL, WORLD, Topic
 from robomarl.view import Goal, LocalView, NothingSensed
 
 _ROLE = np.int32(0)
@@ -40,8 +27,8 @@ class Sensor:
     """One topic that a task senses."""
 
     topic: Topic
-    reader: str
-    """Function of `robomarl.ros_nodes.io.fast_messages` or `.convert` that makes (value, stamp [s]) of a message."""
+    reader: Later
+    """Makes (value, stamp [s]) of a message."""
     shared: bool = True
     """One topic for the team (in the namespace `BASE/world`); otherwise one for each robot."""
 
@@ -80,6 +67,9 @@ class FieldTask:
     """A goal that nobody tells: then nobody is listened to."""
     commands: tuple[Topic, ...] = (COMMAND,)
     """What the robot is moved by."""
+    writer: Later | None = None
+    """(robot, period [s]) -> a function that makes the messages of `commands`, in that order, of a command [A], the
+    estimate that it was decided on (None: none) and its stamp [s]. None: there is `COMMAND` only."""
     away: bool = False
     """The robot thinks in the map turned by half a turn about its origin."""
     told: Callable[[tuple, float], Detections | None] = lambda sensed, age_s: None
@@ -100,43 +90,9 @@ class FieldTask:
 PLAIN = FieldTask()
 
 
-def lift_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
-    """A robot that carries; see `Carrying`."""
-    carrying = Carrying(content, seat.index)
-    return FieldTask(
-        sensors=(Sensor(LOAD_POSE, "pose_to"),),
-        sensed=lambda values, snapshot: carrying.sensed(values[LOAD_POSE.name]),
-        max_age_s=0.16,
-        lifted=carrying.lifted,
-        goal=LOAD_GOAL,
-        role=np.int32(seat.index),
-        team_rule=TeamFallback(carrying.load.fallback),
-        station=carrying.station,
-    )
-
-
-def soccer_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
-    """A player; see `Playing`."""
-    playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
-    return FieldTask(
-        sensors=(Sensor(SIGHTING, "sighting_to", shared=False), Sensor(KICKER, "kicker_to", shared=False)),
-        sensed=lambda values, snapshot: playing.sensed(values[SIGHTING.name], values[KICKER.name], snapshot),
-        max_age_s=playing.max_age_s,
-        fixed_goal=playing.goal,
-        commands=(CMD_VEL, KICK),
-        away=seat.away,
-        told=playing.told,
-        role=playing.role,
-    )
-
-
-FIELD_TASKS: dict[str, Callable[[Mapping[str, Any], Seat], FieldTask]] = {"lift": lift_task, SOCCER: soccer_task}
-"""By the name of the task, as in the scenario file: from the scenario's content and the robot's place in its team."""
-
-
 def field_task(content: Mapping[str, Any], seat: Seat = Seat()) -> FieldTask:  # noqa: B008
     """The task of a scenario, for one robot; `PLAIN` if it senses nothing."""
-    make = FIELD_TASKS.get(str(content.get("task", "")))
+    make = onboard_of(content).field_task
     return PLAIN if make is None else make(content, seat)
 
 

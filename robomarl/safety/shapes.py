@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.payload.onboard.command_filter import WIDTH
+from robomarl.safety.body_rates import WIDTH
 from robomarl.safety.memory import FilterCarry, initial_carry
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array

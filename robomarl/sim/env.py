@@ -154,7 +154,7 @@ class Filter:
 
     def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
-        from robomarl.domains.payload.onboard.command_filter import filter_carrier
+        from robomarl.safety.body_rates import filter_carrier
         from robomarl.safety.give_way import rules_for
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params

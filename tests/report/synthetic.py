@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog, save_flight
+from robomarl.log import FlightLog, save_flight
 from robomarl.report.report import DemoReport, Flight, Outcome, Stage
 
 TERMS = ("progress", "near", "arrived", "settle", "close", "smooth", "yaw", "contact")

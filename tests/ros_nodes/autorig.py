@@ -6,6 +6,7 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
 from robomarl.ros_nodes.robot.blind_brake import Fallback
+from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
@@ -28,7 +29,7 @@ class Wish:
     """A policy that wants what it is told to; it counts its decisions in its carry."""
 
     observation = ObservationSpec((ObservationField("goal_error", history=2), ObservationField("velocity")))
-    action = ActionSpec(tuple(ActionField(n, "", "world", -3, 3) for n in ("x", "y", "z", "yaw_rate")))
+    action = ActionSpec(tuple(ActionField(n, "", "world", -3, 3) for n in FLYING))
 
     def __init__(self) -> None:
         self.wish = np.array([0.5, 0.0, 0.0, 0.0])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
 from robomarl.domains.payload.state import Load, origin
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes import topics
@@ -13,7 +14,6 @@ from robomarl.ros_nodes.robot.inbox import Broadcast, Now
 from robomarl.ros_nodes.robot.startup import load_pilot
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.settings import PolicySettings
-from robomarl.ros_nodes.sim_node.team import RealTimeTeam
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import Goal
 

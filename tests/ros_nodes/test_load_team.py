@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("mujoco")
 pytest.importorskip("rclpy")
 
+from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.state_machine import Order, State
-from robomarl.ros_nodes.sim_node.vehicle_failsafe import Mode
 from tests.ros_nodes.loadrig import LoadRig, goal
 
 WAY_UP = [State.READY, State.TAKEOFF, State.PICKUP, State.BLEND, State.ACTIVE]

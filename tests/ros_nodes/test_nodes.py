@@ -15,9 +15,9 @@ pytest.importorskip("mujoco")
 
 from rosbags.highlevel import AnyReader
 
-from robomarl.domains.flight.log import load_flight
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.log import load_flight
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from robomarl.ros_nodes.sim_node.team import RealTimeTeam
-from robomarl.ros_nodes.sim_node.vehicle_failsafe import Mode
+from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
+from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode
 from robomarl.sim.scenario import Scenario, SensingConfig, load_scenario
 
 HOVER = np.zeros(4)
@@ -182,7 +182,7 @@ def test_robots_that_touch_on_the_climb_have_failed(scenario: Scenario):
 
 
 def test_the_log_of_a_team_that_stays_up_for_hours_ends(team: RealTimeTeam, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("robomarl.ros_nodes.sim_node.judge.MAX_LOG_S", 0.2)
+    monkeypatch.setattr("robomarl.domains.flight.ros_nodes.judge.MAX_LOG_S", 0.2)
     run(team, 0.5, {0: HOVER, 1: HOVER})
     log = team.judge.log()
     assert log is not None

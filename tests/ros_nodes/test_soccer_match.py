@@ -118,14 +118,14 @@ def test_nobody_moves_before_the_referee_is_asked_to_start(rig: Rig):
     rig.match.rest(0.5)
     assert np.abs(rig.places() - before).max() < 0.01
     assert rig.match.said.phase is Phase.WAITING
-    assert rig.console.ask_referee("goal") == "the match is WAITING"
+    assert rig.match.ask("goal") == "the match is WAITING"
 
 
 def test_a_goal_by_hand_counts_and_puts_everybody_back(rig: Rig):
     rig.match.start()
     rig.match.until(lambda: rig.speed() > 0.3, 60, "the robots to get going")
     kick_offs = rig.match.said.kick_offs
-    assert rig.console.ask_referee("goal") == ""
+    assert rig.match.ask("goal") == ""
     rig.match.until(lambda: sum(rig.match.said.goals) > 0, 20, "the goal to be said")
     assert rig.match.said.kick_offs > kick_offs
     rig.match.until(lambda: bool((np.abs(rig.places()[:, 0]) > 0.3).all()), 20, "the places of a kick-off")
@@ -136,7 +136,7 @@ def test_a_goal_by_hand_counts_and_puts_everybody_back(rig: Rig):
 
 def test_stop_brings_all_to_rest_and_keeps_them_there(rig: Rig, fleet: Fleet):
     """No longer than the vehicle's braking takes, after the time in which it misses commands."""
-    assert rig.console.ask_referee("stop") == ""
+    assert rig.match.ask("stop") == ""
     rig.match.until(lambda: rig.speed() < 0.02, 20, "all robots to be at rest")
     rig.match.rest(3.0)
     assert rig.speed() < 0.02
@@ -179,7 +179,7 @@ def test_an_estop_interrupts_the_match_and_the_referee_does_not_release_it(rig: 
     rig.match.start()
     assert rig.console.order(Order.ESTOP, ["all"]) == {"all": ""}
     rig.match.until(lambda: rig.match.said.phase is Phase.STOPPED, 20, "the referee to see it")
-    assert "ESTOP" in rig.console.ask_referee("start")
+    assert "ESTOP" in rig.match.ask("start")
     rig.match.until(lambda: rig.speed() < 0.02, 20, "all robots to be at rest")
     assert rig.console.order(Order.RESET, ["all"]) == {"all": ""}
 

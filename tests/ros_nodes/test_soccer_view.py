@@ -19,7 +19,7 @@ from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.domains.soccer.task import observation
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes import convert
-from robomarl.ros_nodes.io import fast_messages
+from robomarl.ros_nodes.io import fast_messages, half_turn
 from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
 from robomarl.view import LocalView, Plan
 from tests.ros_nodes.soccerrig import Senses
@@ -94,11 +94,11 @@ def test_a_command_crosses_as_a_velocity_and_comes_back_as_the_same_acceleration
 
 def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
     there = Estimate(np.array([1.0, 2.0, 0.0]), quat_from_yaw(np.float64(0.5)), np.array([0.3, -0.4, 0.0]), np.ones(3))
-    seen = messages.turned(there)
+    seen = half_turn.turned(there)
     np.testing.assert_allclose(seen.pos_m, [-1.0, -2.0, 0.0])
     np.testing.assert_allclose(seen.vel_m_s, [-0.3, 0.4, 0.0])
     assert abs(yaw_of(seen.quat_wxyz) - (0.5 - np.pi)) < 1e-12
-    for once, twice in zip(there[:1] + there[2:], messages.turned(seen)[:1] + messages.turned(seen)[2:], strict=True):
+    for once, twice in zip(there[:1] + there[2:], half_turn.turned(seen)[:1] + half_turn.turned(seen)[2:], strict=True):
         np.testing.assert_allclose(once, twice)
 
 

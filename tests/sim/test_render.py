@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from robomarl.config import UserError
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 from robomarl.sim.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
 from robomarl.sim.render.mujoco import find_gl
 from robomarl.sim.scenario import Scenario, load_scenario

@@ -11,12 +11,8 @@ def check_load(fleet: Any) -> None:
             another number of robots.
     """
     from robomarl.config import UserError
-    from robomarl.ros_nodes.fieldtask import task_name
-    from robomarl.ros_nodes.topics import LOAD_GOAL, WORLD_TOPICS
     from robomarl.sim.scenario import load_scenario
 
-    if LOAD_GOAL not in WORLD_TOPICS.get(task_name(fleet.scenario), ()):
-        return
     scenario = load_scenario(fleet.scenario)
     if scenario.count != len(fleet.robots):
         raise UserError(

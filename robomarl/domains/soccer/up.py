@@ -6,6 +6,11 @@ if TYPE_CHECKING:
     from robomarl.cli.up import Args
 
 
+def rehearse(fleet: Any, args: "Args") -> dict[str, Any] | None:
+    """Play a match, where it is not left to the operator."""
+    return play_match(fleet, args) if plays(fleet, args) else None
+
+
 def plays(fleet: Any, args: "Args") -> bool:
     """Whether a match is to be played now, and not left to an operator.
 
@@ -13,9 +18,9 @@ def plays(fleet: Any, args: "Args") -> bool:
         UserError: the options are those of another task, or the fleet has not the teams of its scenario.
     """
     from robomarl.config import UserError
-    from robomarl.domains.soccer.ros_nodes.fleet_rules import check_team
+    from robomarl.ros_nodes.operator.fleet_plan import domain_of_fleet
 
-    check_team(fleet)
+    domain_of_fleet(fleet)
     for name in ("flights", "mission", "ground"):
         if getattr(args, name):
             raise UserError(f"--{name} is not for a game; fleet {fleet.name} plays {fleet.scenario}, leave it out.")

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.domains.payload.onboard import command_filter
 from robomarl.policies.export.graph import needed, to_onnx
 from robomarl.policies.filtered import leaves
+from robomarl.safety import body_rates
 from robomarl.safety.filter import SafetyParams, initial_carry
 from robomarl.safety.memory import LARGE, FilterCarry
 from robomarl.safety.qp.jax_static import StaticFilter, make_static_filter
@@ -32,7 +32,7 @@ class Shapes(NamedTuple):
 
 def has_graph(params: SafetyParams, num_actions: int) -> bool:
     """Whether there is such a graph: for accelerations with a yaw rate or body rates, where nobody has to be sensed."""
-    return params.strangers is None and num_actions in (4, command_filter.WIDTH)
+    return params.strangers is None and num_actions in (4, body_rates.WIDTH)
 
 
 def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams) -> bytes:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 from robomarl.report.plots.style import NUM_ROBOT_COLOURS
 
 FRAMES_PER_S = 20

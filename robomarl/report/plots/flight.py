@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 from robomarl.report.plots.style import (
     BAD,
     GRID,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from robomarl.domains.soccer.ros_nodes.messages import PlayerCommands, turned_broadcast
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.io.fast_messages import BroadcastWriter, CommandWriter, RowsWriter
+from robomarl.ros_nodes.io.half_turn import turned_broadcast
 from robomarl.ros_nodes.io.subscriptions import Radio
 from robomarl.ros_nodes.robot.assembly import Robot, radio_every
 from robomarl.ros_nodes.robot.decision import Decision
@@ -45,7 +45,7 @@ class Reporter:
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
         self._task, self._broadcast = loaded.task, BroadcastWriter(name)
         self._command = CommandWriter(name)
-        self._play = PlayerCommands(name, 1 / loaded.rate_hz)
+        self._write_commands = loaded.task.writer and loaded.task.writer(name, 1 / loaded.rate_hz)
         self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
         self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz)
         self._state, self._announced_s, self._ticks = State.STANDBY, -math.inf, 0
@@ -74,12 +74,12 @@ class Reporter:
         return sensor_s
 
     def _send_command(self, decision: Decision, command: np.ndarray, stamp_s: float) -> None:
-        if topics.COMMAND in self._task.commands:
+        if self._write_commands is None:
             self._radio.send(topics.COMMAND, self._command(command, stamp_s))
             return
         inbox = self._robot.inputs.inbox
         blind = not decision.reading.own_ok or inbox.own is None
-        messages = self._play(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
+        messages = self._write_commands(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
         for topic, message in zip(self._task.commands, messages, strict=True):
             self._radio.send(topic, message)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from rclpy.node import Node
 
-from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.io import fast_messages
+from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.robot.assembly import Inputs
 from robomarl.ros_nodes.robot.inbox import Count, Problem
@@ -52,7 +52,7 @@ class Radio:
         told = topics.RECORDING
         self._recording = Mailbox(node, told, told.of("", self._base), status_messages.recording_to)
         self._sensed = [
-            Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), _reader(sensor.reader))
+            Mailbox(node, sensor.topic, sensor.name(self.robot, self._base), sensor.reader.function)
             for sensor in task.sensors
         ]
 
@@ -60,11 +60,11 @@ class Radio:
         """Put everything that has arrived where it belongs."""
         steady_s, inbox, self.sent_s = time.monotonic(), self._inputs.inbox, math.nan
         for (estimate, stamp_s), info in self.own.take():
-            inbox.put_own(messages.turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
+            inbox.put_own(turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
             self.sent_s = info["source_timestamp"] * 1e-9
         for name, mailbox in self._heard.items():
             for (said, stamp_s), _ in mailbox.take():
-                inbox.put_mate(name, messages.turned_broadcast(said) if self._task.away else said, stamp_s, steady_s)
+                inbox.put_mate(name, turned_broadcast(said) if self._task.away else said, stamp_s, steady_s)
         for mailbox in self._sensed:
             for (value, stamp_s), _ in mailbox.take():
                 inbox.put_sensed(mailbox.topic.name, value, stamp_s, steady_s)
@@ -155,7 +155,3 @@ def _several(source: str, box: Mailbox) -> Problem | None:
 
 def _told(name: str, who: list[str]) -> str:
     return f"{name} has several publishers: {', '.join(who)}; stop all but one"
-
-
-def _reader(name: str) -> Callable[[Any], Any]:
-    return getattr(convert, name, None) or getattr(messages, name)

@@ -23,7 +23,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
+from robomarl.domains.registry import onboard_of
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, secured
 from robomarl.ros_nodes.io.security import is_enforced
@@ -64,11 +64,9 @@ class Console:
         }
         self._carries = topics.LOAD_GOAL in topics.WORLD_TOPICS.get(task, ())
         goal, told = (topics.LOAD_GOAL, [topics.WORLD]) if self._carries else (topics.GOAL, team)
-        plays = task == topics.SOCCER
-        told = () if plays else told
-        asked = ("start", "stop", "goal", "reset") if plays else ()
-        self._referee = {name: node.create_client(Trigger, f"{base}/{topics.REFEREE}/{name}") for name in asked}
-        self.match = Mailbox(node, topics.MATCH, topics.MATCH.of(topics.REFEREE, base), match_to) if plays else None
+        self.beside = onboard_of({"task": task}).console(node, base)
+        """The operator's side of what the domain runs besides; None: nothing, and robots are told goals."""
+        told = () if self.beside else told
         self._goals = {name: publisher(node, goal, goal.of(name, base)) for name in told}
         self._orders = {
             (name, order): node.create_client(Trigger, f"{base}/{name}/{order}")
@@ -107,7 +105,11 @@ class Console:
             for name in [n for n in missing if self._lifecycle[n].service_is_ready()]:
                 missing.remove(name)
                 each(name)
-            others = [*self._sim.values(), *self._referee.values(), self._orders["all", Order.ARM]]
+            others = [
+                *self._sim.values(),
+                *(self.beside.clients if self.beside else ()),
+                self._orders["all", Order.ARM],
+            ]
             return not missing and all(client.service_is_ready() for client in others)
 
         self.wait(complete, limit_s, "the nodes to come up")
@@ -177,13 +179,6 @@ class Console:
         self.wait(answer.done, limit_s, f"the simulator to {service}")
         result = answer.result()
         return result.message if result is not None else ""
-
-    def ask_referee(self, service: str, limit_s: float = 10.0) -> str:
-        """Call a service of the referee; returns why it refused."""
-        answer = self._referee[service].call_async(Trigger.Request())
-        self.wait(answer.done, limit_s, f"the referee to {service}")
-        result = answer.result()
-        return "" if result is not None and result.success else getattr(result, "message", "no answer")
 
     def send_goals(self, goals: dict[str, Goal], limit_s: float = 10.0) -> None:
         """Give robots new goals; returns when all that listen have them. A load has the goal of the first robot."""

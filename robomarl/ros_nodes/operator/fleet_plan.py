@@ -10,27 +10,23 @@ from typing import Any
 
 import robomarl
 from robomarl.config import UserError
-from robomarl.domains.soccer.ros_nodes.fleet_rules import check_team, rules_of, seat_of
-from robomarl.hardware_configs.field import scenario_obstacles, settled
+from robomarl.domains.onboard import Onboard
+from robomarl.domains.registry import onboard_of
+from robomarl.hardware_configs.field import scenario_content, scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.io.environment import environment
-from robomarl.ros_nodes.operator.node_spec import PACKAGE, NodeSpec
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     LinkSettings,
-    MissionSettings,
     MonitorSettings,
     PolicySettings,
     RecorderSettings,
-    RefereeSettings,
     SimSettings,
 )
-from robomarl.ros_nodes.topics import REFEREE
 
-MISSION_NODE = "domains.payload.ros_nodes.mission_node"
-GAME_NODE = "domains.soccer.ros_nodes.game_node"
-REFEREE_NODE = "domains.soccer.ros_nodes.referee_node"
+NODES = "robomarl.ros_nodes"
 
 
 def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008
@@ -46,20 +42,35 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
             raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
     chosen = [r for r in team if options.policies and (not options.robots or r.name in options.robots)]
-    check_team(fleet)
+    domain = domain_of_fleet(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
     specs += _shared(team_of, base, options)
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
-    if fleet.teams > 1:
-        specs.append(_referee(fleet, names, base, options))
-    if options.mission:
-        told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario), "sim": options.sim}
-        specs.append(_spec("mission_node", MISSION_NODE, ("mission", base), _checked(MissionSettings, told), options))
+    for node in domain.nodes(fleet, options):
+        about = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
+        specs.append(_spec(node.script, node.module, (node.name, base), about, options))
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
     return specs
+
+
+def domain_of_fleet(fleet: Fleet) -> Onboard:
+    """What the fleet's scenario says that its robots are.
+
+    Raises:
+        UserError: the fleet is not what its scenario is for.
+    """
+    content = scenario_content(fleet.scenario)
+    domain = onboard_of(content)
+    if fleet.teams > 1 and not domain.is_game:
+        raise UserError(
+            f"Fleet {fleet.name} has {len(fleet.robots)} robots in {fleet.teams} teams; "
+            f"its scenario {fleet.scenario} is no game, so write teams: 1."
+        )
+    domain.check_fleet(fleet, content)
+    return domain
 
 
 def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[NodeSpec]:
@@ -68,18 +79,21 @@ def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[No
     if options.monitor:
         watched = _checked(MonitorSettings, team_of)
         specs.append(
-            replace(_spec("monitor_node", "ros_nodes.monitor_node", ("monitor", base), watched, options), respawn=True)
+            replace(
+                _spec("monitor_node", f"{NODES}.monitor_node", ("monitor", base), watched, options),
+                respawn=True,
+            )
         )
     if options.link:
         seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
-        specs.append(_spec("link_node", "ros_nodes.link_node", ("link", base), seeded, options))
+        specs.append(_spec("link_node", f"{NODES}.link_node", ("link", base), seeded, options))
     return specs
 
 
 def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
     plays = fleet.teams > 1
     field_test = settled(fleet.field, "" if plays else fleet.scenario, getattr(fleet.vehicle_config, "climb_m_s", None))
-    seat = seat_of(fleet, robot, names)
+    seat = _seat(fleet, robot, names)
     about = {
         **seat,
         "robot_root": str(Path(options.root, robot.folder).absolute()),
@@ -96,8 +110,17 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "obstacles": json.dumps(stands) if (stands := scenario_obstacles(fleet.scenario)) else "",
     }
     where = ("policy_node", f"{base}/{robot.name}")
-    made = _spec("policy_node", "ros_nodes.policy_node", where, _checked(PolicySettings, about), options)
+    made = _spec("policy_node", f"{NODES}.policy_node", where, _checked(PolicySettings, about), options)
     return replace(made, lifecycle=True, respawn=True)
+
+
+def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters that say who a robot is and where it plays: team, index, side, and what its domain adds."""
+    size = fleet.team_size
+    side, index = divmod(robot.index, size)
+    seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
+    content = scenario_content(fleet.scenario)
+    return seat | onboard_of(content).seat(content)
 
 
 def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
@@ -113,15 +136,9 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "tell_goals": options.tell_goals and not plays and not options.mission,
         "clock": options.use_sim_time,
     }
-    node = ("game_node", GAME_NODE) if plays else ("sim_node", "ros_nodes.sim_node.node")
+    node = onboard_of(scenario_content(fleet.scenario)).sim_node
     spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
-
-
-def _referee(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
-    about = {"team": team, "base": base, "sim": options.sim, "autostart": options.autostart}
-    about |= rules_of(fleet, options.match_s)
-    return _spec("referee_node", REFEREE_NODE, (REFEREE, base), _checked(RefereeSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:
@@ -137,7 +154,7 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
         "about": tuple(f"{key}={value}" for key, value in said.items()),
     }
     where = ("recorder", base)
-    return _spec("recorder_node", "ros_nodes.recorder_node", where, _checked(RecorderSettings, about), options)
+    return _spec("recorder_node", f"{NODES}.recorder_node", where, _checked(RecorderSettings, about), options)
 
 
 def commit() -> str:
@@ -159,7 +176,7 @@ def _spec(
 ) -> NodeSpec:
     return NodeSpec(
         executable=executable,
-        module=f"{PACKAGE}.{module}",
+        module=module,
         name=where[0],
         namespace=where[1],
         parameters={**parameters, "use_sim_time": options.use_sim_time},

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.flight.log import load_flight, save_flight
+from robomarl.log import load_flight, save_flight
 
 Tick = dict[str, float]
 """One message of the `tick` topic."""

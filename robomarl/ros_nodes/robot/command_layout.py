@@ -1,25 +1,26 @@
 """`CommandLayout`: what the elements of a command are, for those who make commands without a policy. No ROS here."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 FLYING = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
-PLAYING = ("acceleration.x", "acceleration.y", "yaw_rate", "kick")
 
 
-class CommandLayout(NamedTuple):
+@dataclass(frozen=True)
+class CommandLayout:
     """The elements of a command [A], accelerations first."""
 
     names: tuple[str, ...] = FLYING
 
-    @property
+    @cached_property
     def accelerations(self) -> int:
         """How many elements are accelerations: 3, or 2 in the plane."""
-        return 2 if "kick" in self.names else 3
+        return sum(name.startswith("acceleration.") for name in self.names)
 
     def padded(self, accel: np.ndarray) -> np.ndarray:
-        """The command [A] of an acceleration [3]: no rates, no kick."""
+        """The command [A] of an acceleration [3]: no rates, nothing else."""
         count = self.accelerations
         return np.concatenate([accel[:count], np.zeros(len(self.names) - count)])
 

@@ -10,13 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError, build
-from robomarl.domains.payload.ros_nodes.carrying import check_carried
-from robomarl.domains.soccer.onboard.command_filter import filter_for
-from robomarl.domains.soccer.onboard.opponent_memory import boards_of
+from robomarl.domains.registry import commands, filter_for, onboard_of
 from robomarl.fleet.store import Store
 from robomarl.fleet.trust.policy import offer_of
-from robomarl.hardware_configs.ground import OmniRobot
-from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle, load_vehicle
+from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_vehicle
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.contract import Contract
 from robomarl.policies.golden import check_filter
@@ -24,10 +21,8 @@ from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.io.messages import empty_snapshot
-from robomarl.ros_nodes.robot.command_layout import PLAYING
 from robomarl.ros_nodes.robot.touchdown import GROUND_M
 from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
-from robomarl.ros_nodes.topics import COMMANDS
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.give_way import rules_for
 from robomarl.safety.model.bodies import Obstacle
@@ -88,12 +83,10 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
     limits = robot_limits(bundle.contract, settings)
     rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
     pilot, landing = Pilot(policy, filter_for(policy.action, limits), rules), landing_filter(policy.action, limits)
-    if "load" in bundle.contract.scenario.content:
-        own = load_vehicle(settings.vehicle or bundle.contract.vehicle.name)
-        check_carried(bundle.contract.scenario.content, own, len(settings.team))
-    size = len(settings.team)
+    size, scenario = len(settings.team), bundle.contract.scenario.content
+    onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)
     seat = Seat(settings.index, size, settings.away, settings.pitch_m)
-    task = field_task(bundle.contract.scenario.content, seat)
+    task = field_task(scenario, seat)
     blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
     for each in (pilot, Pilot(policy, landing)):
         warm_up(each, blank_view(size - 1, blank))
@@ -158,8 +151,8 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
     if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
-    if (names := tuple(field.name for field in contract.action.fields)) not in (*COMMANDS, PLAYING):
-        known = " or ".join(", ".join(command) for command in (*COMMANDS, PLAYING))
+    if (names := tuple(field.name for field in contract.action.fields)) not in commands():
+        known = " or ".join(", ".join(command) for command in commands())
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 
@@ -174,8 +167,7 @@ def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
     try:
         # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
         own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
-        if any(settings.pitch_m) and isinstance(vehicle, OmniRobot):
-            own = replace(own, boards_m=boards_of(settings.pitch_m, vehicle.body.radius_m))
+        own = onboard_of(contract.scenario.content).limits(own, vehicle, settings.pitch_m)
         return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
     except ValueError as error:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.domains.payload.onboard import command_filter
+from robomarl.safety import body_rates
 from robomarl.safety.decision import Library, filter_batch
 from robomarl.safety.jax_filter import JaxFilter, least_open
 from robomarl.safety.memory import FilterCarry
@@ -46,8 +46,8 @@ class StaticFilter(JaxFilter):
         decide = partial(filter_batch, self._constants, _STATIC)
         with jax.enable_x64(True):
             given = _cast((carry, view, nominal, gain_per_s), np.float64)
-            if nominal.shape[-1] == command_filter.WIDTH:
-                found = command_filter.filter_carrier(decide, *given)
+            if nominal.shape[-1] == body_rates.WIDTH:
+                found = body_rates.filter_carrier(decide, *given)
             else:
                 found = decide(*given)
             return _cast(found, np.float32)

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from robomarl.config import UserError
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 from robomarl.sim.scenario import Scenario
 
 MAX_BYTES = 1_000_000

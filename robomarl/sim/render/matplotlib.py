@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from robomarl.domains.flight.log import FlightLog
+from robomarl.log import FlightLog
 
 DPI = 100
 

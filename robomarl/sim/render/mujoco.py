@@ -13,8 +13,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
 from robomarl.domains.flight.mjcf import build_spec, robot_rgba
+from robomarl.log import FlightLog
 
 BACKENDS = ("egl", "osmesa")
 PROBE = "from mujoco.{0} import GLContext; c = GLContext(32, 32); c.make_current(); c.free()"

@@ -27,7 +27,7 @@ LATE_S = 1.5
 @contextmanager
 def one(module: str, name: str, parameters: dict, task: str = "") -> Iterator[Console]:
     """A single node, and the operator; the simulator and the robots are what the test says."""
-    spec = NodeSpec(module, f"robomarl.ros_nodes.{module}", name, "", parameters)
+    spec = NodeSpec(module.rpartition(".")[2], f"robomarl.{module}", name, "", parameters)
     with claimed_domain(None) as domain, Processes(lambda name, line: None) as processes:
         shared = environment(True, domain)
         processes.start([spec], child_environment(shared))
@@ -47,14 +47,16 @@ def offered_late(console: Console, name: str, answer: Future) -> None:
 
 
 def test_a_referee_waits_for_a_simulator_that_it_has_not_discovered():
-    with one("referee_node", "referee", {"team": ["robot0"], "sim": True}, topics.SOCCER) as console:
-        reset = console._referee["reset"]
+    with one(
+        "domains.soccer.ros_nodes.referee_node", "referee", {"team": ["robot0"], "sim": True}, topics.SOCCER
+    ) as console:
+        reset = console.beside.services["reset"]
         console.wait(reset.service_is_ready, 20, "the referee")
         offered_late(console, "sim/reset", reset.call_async(Trigger.Request()))
 
 
 def test_a_monitor_waits_for_a_robot_that_it_hears_and_has_not_discovered():
-    with one("monitor_node", "monitor", {"team": ["robot0"], "silent_after_s": 60.0}) as console:
+    with one("ros_nodes.monitor_node", "monitor", {"team": ["robot0"], "silent_after_s": 60.0}) as console:
         console.wait(console._orders["all", Order.HOLD].service_is_ready, 20, "the monitor")
         assert console.order(Order.HOLD, ["all"]) == {"all": "robot0: does not answer"}
         said = publisher(console._node, topics.ANNOUNCE, topics.ANNOUNCE.of("robot0"))

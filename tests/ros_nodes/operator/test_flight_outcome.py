@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.log import FlightLog, load_flight, save_flight
+from robomarl.log import FlightLog, load_flight, save_flight
 from robomarl.ros_nodes.operator.flight_outcome import Link, complete_log, figures_of
 
 SCORE = {

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.control.mixer import mix, wrench
-from robomarl.domains.payload.onboard.vehicle import CarrierConfig
+from robomarl.hardware_configs.sections import CarrierConfig
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.scalars import library
 from robomarl.types import GRAVITY_M_S2, Array

@@ -1,1 +1,18 @@
-"""What the robots of a team with a payload import."""
+"""What the robots of a team with a payload, and their operator, import."""
+
+from robomarl.domains.onboard import Command, Later, Onboard
+
+ONBOARD = Onboard(
+    commands=(
+        Command(
+            ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y"),
+            Later("robomarl.safety.filter:SafetyFilter"),
+        ),
+    ),
+    features=("robomarl.domains.payload.onboard.features",),
+    field_task=Later("robomarl.domains.payload.ros_nodes.carrying:field_task"),
+    check_robot=Later("robomarl.domains.payload.ros_nodes.carrying:check_robot"),
+    check_order=Later("robomarl.domains.payload.fleet_rules:check_load"),
+    nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),
+    rehearse=Later("robomarl.domains.payload.up:rehearse"),
+)

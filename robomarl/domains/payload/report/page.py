@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from robomarl.domains.flight.log import load_flight
 from robomarl.domains.payload.report.plots import Marks, load_paths, place_against_goal, pose_errors, tensions
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult
+from robomarl.log import load_flight
 from robomarl.report.page import Section, Tile, facts, grid, page, table
 from robomarl.report.plots.flight import distances, interventions
 from robomarl.report.sections import draw, robot_names

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
 from robomarl.domains.payload.ros_nodes.outcome import errors
+from robomarl.log import FlightLog
 from robomarl.report.plots.flight import steps_to_draw
 from robomarl.report.plots.style import BAD, GRID, INK, MUTED, PAPER, label_ends, new_chart, robot_line
 

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from robomarl.config import UserError, build
+from robomarl.domains.onboard import Later
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import grip_matrix, reach_m
 from robomarl.geometry import quat_from_yaw, rotate, yaw_of
-from robomarl.hardware_configs.vehicle import Vehicle
+from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
+from robomarl.ros_nodes.fieldtask import FieldTask, Seat, Sensor
+from robomarl.ros_nodes.robot.state_machine import TeamFallback
+from robomarl.ros_nodes.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.view import Goal, LoadSensed, LocalView
 
 LIFTED_M = 0.05
@@ -22,6 +26,11 @@ SLACK_SHARE = 0.95
 """A vehicle nearer than this to its point of attachment, as a share of the cable, does not pull."""
 LEVEL = np.array([0.0, 0.0, 1.0, 1.0])
 """What the grip matrix takes of a level load."""
+
+
+def check_robot(content: Mapping[str, Any], vehicle: str, count: int) -> None:
+    """`check_carried` for the robots' own vehicle, by its name."""
+    check_carried(content, load_vehicle(vehicle), count)
 
 
 def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> None:
@@ -82,3 +91,18 @@ class Carrying:
 def _load(view: LocalView) -> LoadSensed:
     assert isinstance(view.sensed, LoadSensed), "the view is of a robot that carries"
     return view.sensed
+
+
+def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """A robot that carries; see `Carrying`."""
+    carrying = Carrying(content, seat.index)
+    return FieldTask(
+        sensors=(Sensor(LOAD_POSE, Later("robomarl.ros_nodes.convert:pose_to")),),
+        sensed=lambda values, snapshot: carrying.sensed(values[LOAD_POSE.name]),
+        max_age_s=0.16,
+        lifted=carrying.lifted,
+        goal=LOAD_GOAL,
+        role=np.int32(seat.index),
+        team_rule=TeamFallback(carrying.load.fallback),
+        station=carrying.station,
+    )

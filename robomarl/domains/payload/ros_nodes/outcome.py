@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog, load_flight
 from robomarl.geometry import rotation_angle
+from robomarl.log import FlightLog, load_flight
 from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Ticks
 from robomarl.ros_nodes.robot.state_machine import State
 

@@ -12,12 +12,12 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.domains.flight.score import wilson
+from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.evaluation.match import Player, Tally, Track, play_matches, play_set_pieces
 from robomarl.domains.soccer.evaluation.picture import draw_match
-from robomarl.domains.soccer.onboard.command_filter import filter_for
 from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_soccer
 from robomarl.domains.soccer.sections import GameRandomize, Sees
 from robomarl.domains.soccer.task import action

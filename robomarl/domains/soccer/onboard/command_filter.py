@@ -4,7 +4,7 @@ A kick moves the ball, not the robot: it goes through, unless the filter has to 
 read of opponents out of sight and of boards is in `opponent_memory`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from robomarl.geometry import namespace
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.memory import FilterCarry
 from robomarl.safety.model.bias import Bias
-from robomarl.safety.model.constants import Mode
 from robomarl.safety.model.strangers import Strangers
-from robomarl.safety.params import SafetyParams
-from robomarl.spec import ActionSpec
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -71,9 +68,3 @@ def of_player(result: FilterResult, nominal: Array) -> FilterResult:
     kick = xp.where(xp.asarray(result.solved) & xp.isfinite(kick), kick, 0.0)
     command = xp.stack([sent[..., 0], sent[..., 1], sent[..., 3], kick], -1)
     return result._replace(command=command, nominal=nominal)
-
-
-def filter_for(action: ActionSpec, params: SafetyParams, mode: Mode = "qp", **more: Any) -> SafetyFilter:
-    """The filter for commands of this kind."""
-    plays = any(field.name == KICK for field in action.fields)
-    return (PlayerFilter if plays else SafetyFilter)(params, mode, **more)

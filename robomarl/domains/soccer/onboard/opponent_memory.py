@@ -4,9 +4,11 @@ Array-generic; leading axes [...] are robots.
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from robomarl.geometry import components, namespace
+from robomarl.hardware_configs.vehicle import AnyVehicle, OmniRobot
 from robomarl.safety.memory import LARGE
 from robomarl.safety.model.bodies import Strangers as Assumed
 from robomarl.safety.model.look_ahead import heading
@@ -79,6 +81,13 @@ def _fit(mask: Array, like: Array) -> Array:
 def boards_of(pitch_m: tuple[float, float], radius_m: float) -> tuple[float, float]:
     """`SafetyParams.boards_m` of a robot of this radius [m] on a field of this length and width [m]."""
     return pitch_m[0] / 2 - radius_m, pitch_m[1] / 2 - radius_m
+
+
+def at_place(params: SafetyParams, vehicle: AnyVehicle, pitch_m: tuple[float, float]) -> SafetyParams:
+    """The robot's parameters with the boards of the pitch that it plays on; zeros: those of the bundle hold."""
+    if not any(pitch_m) or not isinstance(vehicle, OmniRobot):
+        return params
+    return replace(params, boards_m=boards_of(pitch_m, vehicle.body.radius_m))
 
 
 def at_boards(params: SafetyParams, view: LocalView) -> LocalView:

@@ -3,45 +3,40 @@
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.domains.onboard import Content, Node
 from robomarl.domains.soccer.ros_nodes.playing import check_roles
 from robomarl.hardware_configs.field import scenario_content
-from robomarl.hardware_configs.fleet import Fleet, RobotConfig
-from robomarl.ros_nodes.topics import SOCCER
+from robomarl.hardware_configs.fleet import Fleet
+from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
+from robomarl.ros_nodes.settings import RefereeSettings
+from robomarl.ros_nodes.topics import REFEREE
 
 
-def check_team(fleet: Fleet) -> None:
+def check_fleet(fleet: Fleet, content: Content) -> None:
     """Whether the fleet has the teams that its scenario is for.
 
     Raises:
-        UserError: a game without two teams of its size or with roles that nobody can play, or two teams without a game.
+        UserError: a game without two teams of its size, or with roles that nobody can play.
     """
-    content = scenario_content(fleet.scenario)
-    plays, said = content.get("task") == SOCCER, f"Fleet {fleet.name} has {len(fleet.robots)} robots"
-    if not plays and fleet.teams > 1:
-        raise UserError(f"{said} in {fleet.teams} teams; its scenario {fleet.scenario} is no game, so write teams: 1.")
-    if not plays:
-        return
     if (fleet.teams, fleet.team_size) != (2, content["count"]):
         named, size = f"{fleet.teams} team{'s' * (fleet.teams > 1)}", content["count"]
         raise UserError(
-            f"{said} in {named}, its scenario {fleet.scenario} is for 2 teams of {size}; "
-            f"write teams: 2 and name {2 * size} robots."
+            f"Fleet {fleet.name} has {len(fleet.robots)} robots in {named}, its scenario {fleet.scenario} is for "
+            f"2 teams of {size}; write teams: 2 and name {2 * size} robots."
         )
     check_roles({"name": fleet.scenario, **content})
 
 
-def seat_of(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[str, Any]:
-    """A policy node's parameters that say who it is and where it plays: team, index, side and field.
+def seat(content: Content) -> dict[str, Any]:
+    """A policy node's parameters that say where it plays."""
+    return {"pitch_m": _pitch_m(content)}
 
-    Args:
-        fleet: of one team, or of two.
-        robot: who.
-        names: of all robots in the order of their indices.
-    """
-    size = fleet.team_size
-    side, index = divmod(robot.index, size)
-    seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
-    return seat | ({"pitch_m": _pitch_m(scenario_content(fleet.scenario))} if fleet.teams > 1 else {})
+
+def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
+    """The referee."""
+    values = {"autostart": options.autostart, **rules_of(fleet, options.match_s)}
+    module = "robomarl.domains.soccer.ros_nodes.referee_node"
+    return [Node("referee_node", module, REFEREE, RefereeSettings, values)]
 
 
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
@@ -57,5 +52,5 @@ def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     }
 
 
-def _pitch_m(content: dict[str, Any]) -> list[float]:
+def _pitch_m(content: Content) -> list[float]:
     return [float(content["field"][side]) for side in ("length_m", "width_m")]

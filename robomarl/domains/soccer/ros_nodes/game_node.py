@@ -18,9 +18,10 @@ from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
 from robomarl.domains.soccer.ros_nodes.sim_game import PitchFigures, RealTimeGame
 from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.io import half_turn
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
-from robomarl.ros_nodes.sim_node.real_time import RealTimeNode
+from robomarl.ros_nodes.real_time import RealTimeNode
 
 PER_ROBOT = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
 """In this order: the nodes' ticks wait for the odometry."""
@@ -96,7 +97,7 @@ class GameNode(RealTimeNode):
         game.told(stamp_s)
         rows = zip(game.sightings(stamp_s), game.charged_s(stamp_s), game.estimates(), strict=True)
         for index, (sighting, charged_s, estimate) in enumerate(rows):
-            name, on_map = self._names[index], estimate if index < self._count else messages.turned(estimate)
+            name, on_map = self._names[index], estimate if index < self._count else half_turn.turned(estimate)
             made = messages.sighting_from(sighting, name), messages.kicker_from(charged_s, stamp_s)
             for topic, message in zip(PER_ROBOT, (*made, self._write[index](on_map, stamp_s)), strict=True):
                 self._sent[topic][index].publish(message)

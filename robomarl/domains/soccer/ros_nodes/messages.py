@@ -24,9 +24,8 @@ from robomarl.ros_nodes.convert import (
     stamp_of,
     xyz_of,
 )
-from robomarl.ros_nodes.io.messages import Broadcast, Estimate
+from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.timing.stamp import set_stamp, time_of
-from robomarl.view import Plan
 
 
 def velocity_after(command: np.ndarray, own: Estimate, period_s: float) -> np.ndarray:
@@ -135,24 +134,6 @@ def ball_to(message: PointStamped) -> tuple[np.ndarray, float]:
     if message.header.frame_id != header(0.0).frame_id:
         raise MessageError(f"header.frame_id is {message.header.frame_id!r}, not {header(0.0).frame_id!r}")
     return _finite(xyz_of(message.point)[:2], "a ball"), stamp_of(message.header)
-
-
-HALF_TURN = np.array([-1.0, -1.0, 1.0])
-"""The map turned by half a turn about its origin: the field frame of the team that attacks towards -x."""
-
-
-def turned(estimate: Estimate) -> Estimate:
-    """An estimate from the map to the other team's field frame, or back."""
-    w, x, y, z = estimate.quat_wxyz
-    quat = np.array([-z, -y, x, w])  # half a turn about z, then the attitude
-    return Estimate(estimate.pos_m * HALF_TURN, quat, estimate.vel_m_s * HALF_TURN, estimate.omega_rad_s)
-
-
-def turned_broadcast(said: Broadcast) -> Broadcast:
-    """What a team-mate says, likewise."""
-    seen = said.seen and said.seen._replace(pos_m=said.seen.pos_m * HALF_TURN, vel_m_s=said.seen.vel_m_s * HALF_TURN)
-    plan = Plan(*(np.asarray(part) * HALF_TURN for part in said.plan))
-    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen)
 
 
 class PlayerCommands:

@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.onboard import Later
 from robomarl.domains.soccer.onboard.features import ROLES, Picture, SoccerSensed, sensed_of
 from robomarl.geometry import rotate
+from robomarl.ros_nodes.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros_nodes.io.messages import Detections, TeamSnapshot
+from robomarl.ros_nodes.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.view import Goal
 
 BALL, OPPONENT = "ball", "opponent_"
@@ -137,3 +140,23 @@ def check_roles(content: Mapping[str, Any]) -> None:
         raise UserError(f"{name}: {min(unknown)!r} in roles is not a role; allowed: {', '.join(ROLES)}.")
     if (keepers := roles.count("keeper")) > 1:
         raise UserError(f"{name}: roles names {keepers} keepers; a team may have one, make the others supporter.")
+
+
+def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """A player; see `Playing`."""
+    playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
+    messages = "robomarl.domains.soccer.ros_nodes.messages"
+    return FieldTask(
+        sensors=(
+            Sensor(SIGHTING, Later(f"{messages}:sighting_to"), shared=False),
+            Sensor(KICKER, Later(f"{messages}:kicker_to"), shared=False),
+        ),
+        sensed=lambda values, snapshot: playing.sensed(values[SIGHTING.name], values[KICKER.name], snapshot),
+        max_age_s=playing.max_age_s,
+        fixed_goal=playing.goal,
+        commands=(CMD_VEL, KICK),
+        writer=Later(f"{messages}:PlayerCommands"),
+        away=seat.away,
+        told=playing.told,
+        role=playing.role,
+    )

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from std_srvs.srv import Trigger
+
 from robomarl.config import UserError
 from robomarl.domains.soccer.ros_nodes.fleet_rules import rules_of
 from robomarl.domains.soccer.ros_nodes.outcome import MatchResult, match_result
 from robomarl.domains.soccer.ros_nodes.referee import NOTHING_YET, Phase, Said
+from robomarl.domains.soccer.ros_nodes.referee_client import RefereeClient
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
 from robomarl.ros_nodes.operator.flight_outcome import Tick
@@ -84,6 +87,7 @@ class Match:
     def __init__(self, team: Team, match_s: float) -> None:
         """Prepare; nothing happens before `play`. `match_s`: how long it lasts."""
         self._console, self._match_s = team.console, match_s
+        self._referee: RefereeClient = team.console.beside
         self.ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}
         self.said: Said = NOTHING_YET
         """The referee's last word."""
@@ -108,9 +112,16 @@ class Match:
             UserError: says what the referee said.
         """
         for order in ("reset", "start"):
-            if refused := self._console.ask_referee(order, START_LIMIT_S):
+            if refused := self.ask(order, START_LIMIT_S):
                 raise UserError(f"The referee did not {order} the match: {refused}.")
         self.until(lambda: self.said.phase is Phase.PLAYING, START_LIMIT_S, "the match to begin")
+
+    def ask(self, service: str, limit_s: float = 10.0) -> str:
+        """Call a service of the referee; returns why it refused."""
+        answer = self._referee.services[service].call_async(Trigger.Request())
+        self._console.wait(answer.done, limit_s, f"the referee to {service}")
+        result = answer.result()
+        return "" if result is not None and result.success else getattr(result, "message", "no answer")
 
     def until(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
         """Listen until something is so.
@@ -122,8 +133,7 @@ class Match:
         def listened() -> bool:
             for name, rows in self.ticks.items():
                 rows += self._console.take_ticks(name)
-            assert self._console.match is not None, "a game has a referee"
-            self.said = self._console.match.latest() or self.said
+            self.said = self._referee.match.latest() or self.said
             return condition()
 
         self._console.wait(listened, limit_s, what)

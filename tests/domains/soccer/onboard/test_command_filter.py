@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.evaluation.match import IMPACT_M_S, STANDING_M_S, team_view
 from robomarl.domains.soccer.jax_command_filter import JaxPlayerFilter
-from robomarl.domains.soccer.onboard.command_filter import PlayerFilter, filter_for
+from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
 from robomarl.domains.soccer.onboard.opponent_memory import recall
 from robomarl.domains.soccer.placement import facing
 from robomarl.domains.soccer.scenario import load_soccer

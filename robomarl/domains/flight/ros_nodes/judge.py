@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.log import FlightLog
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, attitude, origin
+from robomarl.log import FlightLog
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks import task_of
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robomarl.domains.payload.onboard.command_filter import WIDTH
 from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.safety.body_rates import WIDTH
 from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
 from robomarl.view import LocalView, blank_view
 

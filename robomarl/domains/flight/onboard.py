@@ -1,0 +1,14 @@
+"""What robots of teams that fly freely, and their operator, import."""
+
+from robomarl.domains.onboard import Command, Later, Onboard
+
+ONBOARD = Onboard(
+    commands=(
+        Command(
+            ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"),
+            Later("robomarl.safety.filter:SafetyFilter"),
+        ),
+    ),
+    nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
+    rehearse=Later("robomarl.domains.flight.up:rehearse"),
+)

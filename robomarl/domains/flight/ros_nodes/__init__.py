@@ -1,0 +1,1 @@
+"""The nodes of flying teams: their simulator."""

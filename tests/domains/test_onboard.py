@@ -1,0 +1,80 @@
+"""The half of a domain that robots import: what generic code asks it, and domains of other packages."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from robomarl.config import UserError
+from robomarl.domains import registry
+from robomarl.domains.base import Domain
+from robomarl.domains.onboard import Later, Onboard
+from robomarl.domains.registry import domain_named, domains, filter_for, load_features, onboard_of
+from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
+from robomarl.features import FEATURES
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.safety.filter import SafetyFilter, from_vehicle
+from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+
+TOY = """
+from robomarl.domains.onboard import Onboard
+from robomarl.features import feature
+
+@feature(("x",), "m", "world", ("own.pos_m",))
+def place_on_a_line(view, rule):
+    return view.own.pos_m[..., :1]
+
+ONBOARD = Onboard(commands=(), features=("toy_line",))
+"""
+
+
+def laters(onboard: Onboard) -> list[Later]:
+    named = [getattr(onboard, field.name) for field in fields(onboard)]
+    return [found for found in [*named, *(c.filter for c in onboard.commands)] if isinstance(found, Later)]
+
+
+@pytest.mark.parametrize("name", sorted(domains()))
+def test_what_a_domain_names_is_there(name: str):
+    pytest.importorskip("rclpy")
+    assert all(callable(later.function) for later in laters(domain_named(name).onboard))
+
+
+@pytest.mark.parametrize(("task", "name"), [("swap", "flight"), ("lift", "payload"), ("soccer", "soccer")])
+def test_a_scenario_leads_to_its_domain(task: str, name: str):
+    assert onboard_of({"task": task}) is domain_named(name).onboard
+
+
+def test_a_task_of_a_package_that_a_robot_lacks_is_a_flying_teams():
+    assert onboard_of({"task": "hover_in_a_ring"}) is domain_named("flight").onboard
+    with pytest.raises(UserError, match="domain = 'volleyball' is not installed"):
+        onboard_of({"task": "swap", "domain": "volleyball"})
+
+
+@pytest.mark.parametrize("name", sorted(domains()))
+def test_the_filter_is_that_of_the_command(name: str):
+    vehicle = load_any_vehicle("ssl_omni" if name == "soccer" else "crazyflie_21")
+    (command,) = domain_named(name).onboard.commands
+    action = ActionSpec(tuple(ActionField(n, "", "", -1, 1) for n in command.elements))
+    made = filter_for(action, from_vehicle(vehicle, 0.02))
+    assert type(made) is (PlayerFilter if name == "soccer" else SafetyFilter)
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "toy_line.py").write_text(TOY)
+    monkeypatch.syspath_prepend(tmp_path)
+    ours = Domain("line", ("reach_flag",), "toy_line:ONBOARD", "toy_line:NONE")
+    both = {**domains(), "line": ours}
+    monkeypatch.setattr(registry, "domains", lambda: both)
+    load_features.cache_clear()
+    yield
+    FEATURES.pop("place_on_a_line", None)
+    load_features.cache_clear()
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_spec_may_name_features_of_another_packages_domain():
+    assert "place_on_a_line" not in FEATURES
+    assert ObservationSpec((ObservationField("place_on_a_line"),)).element_names() == ["place_on_a_line.x"]
+    assert onboard_of({"task": "reach_flag"}).features == ("toy_line",)
