@@ -37,7 +37,7 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
 # does what flashes. What flies in real processes has the machine alone.
-COMPUTES := tests/train tests/sim tests/safety tests/policies
+COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 FLIES := tests/ros_nodes
 TWO_CORES := --numprocesses 2 --dist loadfile
 

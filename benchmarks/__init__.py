@@ -20,7 +20,17 @@ BENCHMARKS = {
     "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",
     "train": "time to 95 % success, throughput beside Brax's PPO, profile, seeds, kills, start; half an hour",
 }
-"""Benchmarks by name, each a module here with a function `rows`."""
+"""Benchmarks by name."""
+MODULES = {
+    "ros": "nodes.ros",
+    "filter": "filter",
+    "flash": "fleet.flash",
+    "sim": "training.sim",
+    "start": "nodes.start",
+    "tick": "nodes.tick",
+    "train": "training.train",
+}
+"""Where each is: a module below this package, with a function `rows`."""
 
 
 class Row(NamedTuple):
@@ -38,7 +48,7 @@ def run(name: str, cases: tuple[str, ...] = ()) -> list[Row]:
     Raises:
         UserError: it has no such case.
     """
-    module = importlib.import_module(f"benchmarks.{name}")
+    module = importlib.import_module(f"benchmarks.{MODULES[name]}")
     if not cases:
         return module.rows()
     known = getattr(module, "CASES", {})

@@ -2,7 +2,7 @@
 
 A feature is a function from the view to `[..., size]`, or to a tuple of its elements `[...]`. It declares which
 fields of the view it reads, with units and frames, so that a bundle can say what it depends on and a test can prove
-that nothing else matters. Those of carriers are in `features_load`, those of players in `soccer`.
+that nothing else matters. Those of carriers and of players are in their domains.
 Neighbour features are ordered by distance, nearest first, whatever the order in which they were heard.
 """
 

@@ -6,13 +6,19 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 
 
+def checkout_dir() -> Path | None:
+    """Root of the checkout that this package is in; None where robomarl is installed without one."""
+    checkout = _PACKAGE.parent
+    return checkout if (checkout / "package.xml").is_file() else None
+
+
 def share_dir() -> Path:
     """Folder that holds `sim/`, `policies/`, `ros_nodes/` and `hardware_configs/`.
 
     Links are followed first: an editable install and `colcon build --symlink-install` lead to the checkout.
     """
-    checkout = _PACKAGE.parent
-    if (checkout / "package.xml").is_file():
+    checkout = checkout_dir()
+    if checkout is not None:
         return checkout
     for prefix in (*_PACKAGE.parents, Path(sys.prefix)):
         installed = prefix / "share" / "robomarl"

@@ -79,7 +79,7 @@ class LoadSensed(NamedTuple):
     """[..., 3] where the robot's own cable is tied to the load, load frame: a number of its configuration."""
     grip_n: Array
     """[..., 3, 4] the pull of its own cable that, together with the others', holds the load still: this matrix times
-    (up in the load frame, 1), load frame. From the configuration too; see `robomarl.domains.payload.onboard.statics`."""
+    (up in the load frame, 1), load frame. From the configuration too; see `domains.payload.onboard.statics`."""
     length_m: Array
     """[...] from there to the vehicle's centre when the cable is taut, as configured."""
 

@@ -1,6 +1,7 @@
 """The command line as a stranger meets it: help, lists, mistakes, JSON files. Real processes where it matters."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -76,6 +77,16 @@ def test_mistakes_are_one_sentence_and_a_failure(
     output = capsys.readouterr()
     assert said in output.err + output.out
     assert "Traceback" not in output.err
+
+
+def test_benchmarks_are_found_from_any_folder(tmp_path: Path) -> None:
+    """They are beside the package, whose folder need not be where Python looks for modules."""
+    root = str(Path(cli.__file__).parents[2])
+    code = f"import sys; sys.path.insert(0, {root!r}); from robomarl.cli import main; sys.path.remove({root!r})"
+    code += "; sys.exit(main(['bench', 'nothing']))"
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean, capture_output=True, text=True)
+    assert "unknown benchmark 'nothing'" in done.stderr
 
 
 def shell(words: str, cwd: Path, command: str = f"{sys.executable} -m robomarl") -> subprocess.CompletedProcess[str]:

@@ -8,30 +8,8 @@ import pytest
 from tests.test_imports import imports_of, modules
 
 # What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
-# Flying itself is still everybody's: it is counted as soon as it has a folder of its own.
-DOMAINS = {
-    "payload": [
-        *("features_load", "hardware_configs.carrier", "cli.loads"),
-        *("sim.load", "sim.check_load", "sim.mjcf_load", "sim.engines.mujoco_load", "sim.tasks.lift"),
-        *(f"sim.baselines.{name}" for name in ("allocation", "catch", "load_pose", "place")),
-        *("train.mixed_team", "train.upright_filter", "safety.carriers", "field.load_plots", "field.load_report"),
-        *(f"ros_nodes.{name}" for name in ("loadtask", "load_figures", "mission", "mission_flight", "mission_node")),
-        "ros_nodes.sim_node.sensors",
-    ],
-    "soccer": [
-        *("soccer", "matchlog", "cli.games"),
-        *("sim.soccer", "sim.tasks.soccer", "sim.baselines.playbook", "sim.baselines.soccer", "train.games"),
-        *("safety.players", "safety.jax_players", "safety.opponent_memory"),
-        *("field.match_plots", "field.match_report"),
-        *(
-            f"ros_nodes.{name}"
-            for name in ("gameplan", "match_figures", "match_run", "referee_messages", "referee_node")
-        ),
-        *("ros_nodes.rules", "ros_nodes.soccertask", "ros_nodes.adapters.omni"),
-        *("ros_nodes.sim_node.game", "ros_nodes.sim_node.pitch"),
-    ],
-}
-PREFIXES = [f"robomarl.{prefix}" for prefixes in DOMAINS.values() for prefix in prefixes]
+DOMAINS = ("flight", "payload", "soccer")
+PREFIXES = [f"robomarl.domains.{name}" for name in DOMAINS]
 LISTED = Path(__file__).with_name("domain_imports.txt")
 
 
@@ -62,7 +40,7 @@ def domain_imports(known: dict[str, Path]) -> set[str]:
     [
         ("robomarl.domains.payload", True),
         ("robomarl.domains.payload.onboard.scenario", True),
-        ("robomarl.domains.soccer.onboard.features", True),
+        ("robomarl.domains", False),
         ("robomarl.sim.scenario", False),
         ("robomarl.ros_nodes.robot.startup", False),
         ("robomarl", False),
@@ -75,8 +53,8 @@ def test_modules_of_domains_are_known(module: str, is_domain: bool):
 def test_imports_into_domains_are_found(tmp_path: Path):
     sources = {
         "robomarl.sim.env": "def f():\n    from robomarl.domains.soccer.game import Game",
-        "robomarl.domains.flight.world": "from .load import config\nimport robomarl.sim.env",
-        "robomarl.domains.payload.onboard.scenario": "from robomarl.domains.soccer import game",
+        "robomarl.domains.registry": "from .payload import scenario\nimport robomarl.sim.env",
+        "robomarl.domains.payload.scenario": "from robomarl.domains.soccer import game",
         "robomarl.domains.soccer.game": "",
     }
     known = {name: tmp_path / f"{name}.py" for name in sources}
@@ -84,7 +62,7 @@ def test_imports_into_domains_are_found(tmp_path: Path):
         path.write_text(sources[name])
     wrong = {
         "robomarl.sim.env robomarl.domains.soccer.game",
-        "robomarl.domains.flight.world robomarl.domains.payload.onboard.scenario",
+        "robomarl.domains.registry robomarl.domains.payload.scenario",
     }
     assert domain_imports(known) == wrong
 

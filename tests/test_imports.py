@@ -15,31 +15,29 @@ import pytest
 # Where a module belongs: the longest prefix that fits counts.
 LAYERS = {
     "base": [
-        *(
-            "types",
-            "geometry",
-            "spec",
-            "view",
-            "features",
-            "features_load",
-            "config",
-            "paths",
-            "flight",
-            "matchlog",
-            "soccer",
-        ),
-        *("control.plain", "control.vectors"),
+        *("types", "geometry", "spec", "view", "features", "config", "paths", "scalars", "vectors"),
+        *("domains.flight.log", "domains.payload.onboard.features"),
+        *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
     ],
-    "hardware": ["hardware_configs"],
-    "onboard": ["control", "safety", "policies", "sim.load.config", "sim.load.grip"],
-    "robot": ["fleet", "ros_nodes"],
-    "field": ["field"],
+    "hardware": ["hardware_configs", "domains.payload.onboard.vehicle"],
+    "onboard": [
+        *("safety", "policies", "domains.flight.control", "domains.payload.onboard", "domains.soccer.onboard"),
+    ],
+    "robot": ["fleet", "ros_nodes", "domains.payload.ros_nodes", "domains.soccer.ros_nodes"],
+    "report": ["report", "domains.payload.report", "domains.soccer.report"],
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
-    "sim": ["sim", "safety.falsify", "safety.jax", "safety.jax_filter", "safety.jax_players", "safety.jax_static"],
-    "sim_node": ["ros_nodes.sim_node"],
-    "train": ["train"],
+    "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],
+    "sim_node": [
+        "ros_nodes.sim_node",
+        "domains.payload.ros_nodes.sim_sensors",
+        *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
+    ],
+    "train": [
+        *("train", "evaluate", "domains.payload.controllers.mixed_team", "domains.payload.controllers.upright_filter"),
+        "domains.soccer.evaluation.evaluate",
+    ],
     "export": ["policies.export"],
-    "front": ["cli", "demo", "bench", "__main__"],
+    "front": ["cli", "__main__", "domains.payload.fleet_rules", "domains.soccer.up"],
 }
 ONBOARD = ["base", "hardware", "onboard"]
 MAY_IMPORT = {
@@ -47,7 +45,7 @@ MAY_IMPORT = {
     "hardware": ["base", "hardware"],
     "onboard": ONBOARD,
     "robot": [*ONBOARD, "robot"],
-    "field": [*ONBOARD, "robot", "field", "sim"],
+    "report": [*ONBOARD, "robot", "report", "sim"],
     "sim": [*ONBOARD, "sim"],
     "sim_node": [*ONBOARD, "robot", "sim", "sim_node"],
     "train": [*ONBOARD, "sim", "train"],
@@ -147,6 +145,9 @@ def wrong_imports(name: str, found: Iterator[Import]) -> list[str]:
         ("robomarl.ros_nodes.policy_node", "import robomarl.report", True),
         ("robomarl.ros_nodes.policy_node", "from robomarl.ros_nodes import sim_node", True),
         ("robomarl.ros_nodes.sim_node", "import robomarl.sim.engines", False),
+        ("robomarl.domains.soccer.onboard.command_filter", "import robomarl.domains.soccer.game", True),
+        ("robomarl.domains.soccer.ros_nodes.playing", "import robomarl.domains.soccer.game", True),
+        ("robomarl.domains.soccer.ros_nodes.sim_game", "import robomarl.domains.soccer.game", False),
         ("robomarl.policies.runtime", "from robomarl.policies import export", True),
         ("robomarl.policies.export", "from robomarl.train.run import run_folder as checkpoint", False),
         ("robomarl.train.mappo", "import robomarl.policies.export", True),
@@ -203,6 +204,11 @@ def importable(root: Path) -> list[str]:
     return [name for name in modules(root) if not name.endswith("__main__")]
 
 
+def of_nodes(module: str) -> bool:
+    """Whether it is a module of the nodes, generic or of a domain: they may import ROS."""
+    return "ros_nodes" in module.split(".")
+
+
 def test_blocked_imports_fail(tmp_path: Path):
     (tmp_path / "onboard_a.py").write_text("import json")
     (tmp_path / "onboard_b.py").write_text("import mujoco.mjx")
@@ -213,14 +219,14 @@ def test_blocked_imports_fail(tmp_path: Path):
 def test_the_robot_needs_no_simulation(root: Path):
     has_ros = importlib.util.find_spec("rclpy") is not None
     onboard = [name for name in importable(root) if layer_of(name) in [*ONBOARD, "robot"]]
-    names = [name for name in onboard if has_ros or not name.startswith("robomarl.ros_nodes")]
+    names = [name for name in onboard if has_ros or not of_nodes(name)]
     failures = failed_imports(SIMULATION, names, root)
     real = {name: error for name, (missing, error) in failures.items() if not is_optional(name, missing)}
     assert not real, f"a robot has none of {SIMULATION}: {real}"
 
 
 def test_only_the_nodes_need_ros(root: Path):
-    names = [name for name in importable(root) if not name.startswith("robomarl.ros_nodes")]
+    names = [name for name in importable(root) if not of_nodes(name)]
     failures = failed_imports(ROS, names, root)
     real = {name: error for name, (missing, error) in failures.items() if not is_optional(name, missing)}
     assert not real, f"without ROS: {real}"

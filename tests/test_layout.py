@@ -22,8 +22,8 @@ REGISTRY_HOST = re.compile("|".join([r"pypi\." + "org", r"pythonhosted\." + "org
 
 
 def code(root: Path) -> dict[str, str]:
-    """Source by path, of all Python that is installed."""
-    paths = sorted((root / "robomarl").rglob("*.py"))
+    """Source by path, of all Python but the tests."""
+    paths = sorted(path for folder in ("robomarl", "benchmarks") for path in (root / folder).rglob("*.py"))
     return {path.relative_to(root).as_posix(): path.read_text() for path in paths}
 
 

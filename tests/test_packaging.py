@@ -84,6 +84,15 @@ def test_the_wheels_command_runs_elsewhere(wheel_venv: Path, tmp_path: Path):
     run(wheel_venv / "bin" / "robomarl", "list", cwd=tmp_path)
 
 
+def test_benchmarks_are_not_in_the_wheel_and_the_command_says_so(wheel_venv: Path, tmp_path: Path):
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [wheel_venv / "bin" / "robomarl", "bench"]
+    done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert "benchmarks/ is not installed with robomarl; run `robomarl bench` in a checkout of it." in line
+
+
 @pytest.fixture(scope="module", params=["copy", "symlink"])
 def colcon_install(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = tmp_path_factory.mktemp(request.param)

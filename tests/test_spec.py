@@ -17,7 +17,9 @@ from robomarl.view import LoadSensed, LocalView, blank_view
 
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
-NAMES = sorted(name for name, feature in FEATURES.items() if feature.read.__module__.startswith("robomarl.features"))
+NAMES = sorted(
+    name for name, feature in FEATURES.items() if not feature.read.__module__.startswith("robomarl.domains.soccer.")
+)
 """Those of every task; what soccer adds has a sensor of its own, and tests beside it."""
 
 

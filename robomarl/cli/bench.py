@@ -1,13 +1,15 @@
 """The benchmarks behind docs/benchmarks.md."""
 
+import importlib
+import sys
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Annotated, Any
 
 import tyro
 
-from benchmarks import BENCHMARKS
-from benchmarks import run as run_benchmark
 from robomarl.config import UserError
+from robomarl.paths import checkout_dir
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,30 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Measure and print a table."""
-    unknown = [name for name in args.names if name not in BENCHMARKS]
+    benchmarks = _benchmarks()
+    unknown = [name for name in args.names if name not in benchmarks.BENCHMARKS]
     if unknown:
-        raise UserError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(BENCHMARKS)}.")
+        raise UserError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(benchmarks.BENCHMARKS)}.")
     if args.case and len(args.names) != 1:
         raise UserError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
     found = []
-    for name in args.names or BENCHMARKS:
-        print(f"{name}: {BENCHMARKS[name]}")
-        for row in run_benchmark(name, args.case):
+    for name in args.names or benchmarks.BENCHMARKS:
+        print(f"{name}: {benchmarks.BENCHMARKS[name]}")
+        for row in benchmarks.run(name, args.case):
             print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
             found.append({"benchmark": name, **row._asdict()})
     return {"rows": found}
+
+
+def _benchmarks() -> ModuleType:
+    """The package beside robomarl's own, wherever this runs; it is not among what is installed.
+
+    Raises:
+        UserError: robomarl is installed without its checkout.
+    """
+    checkout = checkout_dir()
+    if checkout is None or not (checkout / "benchmarks").is_dir():
+        raise UserError("benchmarks/ is not installed with robomarl; run `robomarl bench` in a checkout of it.")
+    if str(checkout) not in sys.path:
+        sys.path.insert(0, str(checkout))
+    return importlib.import_module("benchmarks")

@@ -2,8 +2,8 @@
 
 A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors puts a function into
 `FIELD_TASKS` under the task's name, which a bundle carries in its contract with the whole scenario; the simulator
-publishes the same topics from a function in `robomarl.domains.payload.ros_nodes.sim_sensors`. No ROS here: readers are named,
-not imported.
+publishes the same topics from a function in `robomarl.domains.payload.ros_nodes.sim_sensors`. No ROS here: readers
+are named, not imported.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""The filter for one robot, in Python floats: the formulas of `batch`, where numpy's overhead would cost the most.
+"""The filter for one robot, in Python floats: the formulas of `decision`, where numpy's overhead would cost the most.
 
-Decisions in which something is not as it should be are made by `batch`, which knows all the reasons.
+Decisions in which something is not as it should be are made by `decision`, which knows all the reasons.
 """
 
 import math
@@ -18,7 +18,6 @@ from robomarl.safety.leaves import as_double, each
 from robomarl.safety.mates import Mate, MateRows, read
 from robomarl.safety.memory import FilterCarry, Reason
 from robomarl.safety.model import barriers, look_ahead, motion
-from robomarl.safety.model.barriers import Bound
 from robomarl.safety.model.bias import LARGE, Bias
 from robomarl.safety.model.body_kinds import Kind, Shape
 from robomarl.safety.model.constants import Constants
@@ -31,7 +30,7 @@ from robomarl.view import LocalView, Plan
 
 NUMPY = Library(np, partial(projection.project_rows, xp=np, repeat=projection.repeat_open))
 Numbers = list[float]
-_FREE = Bound(math.inf, -math.inf, math.inf)
+_FREE = barriers.Bound(math.inf, -math.inf, math.inf)
 _REASONS = tuple(Reason)
 
 
@@ -59,8 +58,8 @@ class Limits(NamedTuple):
     """What each is clipped at."""
     calms: Numbers
     """What each is where they are at odds: see `barriers.Bound`."""
-    low: list[Bound]
-    high: list[Bound]
+    low: list[barriers.Bound]
+    high: list[barriers.Bound]
     """Of the command down and up each axis; empty without an arena."""
     gap_m: float
     slow: least.Half
@@ -245,7 +244,7 @@ def _bodies(c: Constants, given: Given) -> Iterator[tuple[Kind, Body, Vec3 | Non
             yield solid.tail_kind, body, c.tail_m
 
 
-def _arena(c: Constants, own: Predicted) -> tuple[list[Bound], list[Bound]]:
+def _arena(c: Constants, own: Predicted) -> tuple[list[barriers.Bound], list[barriers.Bound]]:
     """What `stacked.faces` says, where it may bind; nothing where no wall may."""
     if c.arena is None:
         return [], []

@@ -1,7 +1,7 @@
 """`Game`: everything that is true at one decision of a match, and how it moves on to the next, array-generic.
 
-As in `robomarl.domains.flight.world`, engines differ in one function only, `Play`, which moves robots and ball through the
-sub-steps; delays, sensing, radio and the referee are the same code for all of them.
+As in `robomarl.domains.flight.world`, engines differ in one function only, `Play`, which moves robots and ball
+through the sub-steps; delays, sensing, radio and the referee are the same code for all of them.
 
 Shapes: `...` is the batch of games (empty inside `vmap`), M = 2 N the robots, the first N of them ours. Each team
 has a field frame of its own, in which it attacks towards +x; the world frame is the first team's.

@@ -26,6 +26,9 @@ from robomarl.ros_nodes.settings import (
 from robomarl.ros_nodes.topics import REFEREE
 
 PACKAGE = "robomarl"
+MISSION_NODE = "domains.payload.ros_nodes.mission_node"
+GAME_NODE = "domains.soccer.ros_nodes.game_node"
+REFEREE_NODE = "domains.soccer.ros_nodes.referee_node"
 MAX_DOMAIN = 101
 """Larger domain ids use ports that Linux gives to other programs."""
 
@@ -133,7 +136,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_referee(fleet, names, base, options))
     if options.mission:
         told = {**team_of, "mission": options.mission, "task": task_name(fleet.scenario), "sim": options.sim}
-        specs.append(_spec("mission_node", "mission_node", ("mission", base), _checked(MissionSettings, told), options))
+        specs.append(_spec("mission_node", MISSION_NODE, ("mission", base), _checked(MissionSettings, told), options))
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
     return specs
@@ -144,10 +147,12 @@ def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[No
     specs = []
     if options.monitor:
         watched = _checked(MonitorSettings, team_of)
-        specs.append(replace(_spec("monitor_node", "monitor_node", ("monitor", base), watched, options), respawn=True))
+        specs.append(
+            replace(_spec("monitor_node", "ros_nodes.monitor_node", ("monitor", base), watched, options), respawn=True)
+        )
     if options.link:
         seeded = _checked(LinkSettings, {**team_of, "seed": options.seed})
-        specs.append(_spec("link_node", "link_node", ("link", base), seeded, options))
+        specs.append(_spec("link_node", "ros_nodes.link_node", ("link", base), seeded, options))
     return specs
 
 
@@ -188,7 +193,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "obstacles": json.dumps(stands) if (stands := scenario_obstacles(fleet.scenario)) else "",
     }
     where = ("policy_node", f"{base}/{robot.name}")
-    made = _spec("policy_node", "policy_node", where, _checked(PolicySettings, about), options)
+    made = _spec("policy_node", "ros_nodes.policy_node", where, _checked(PolicySettings, about), options)
     return replace(made, lifecycle=True, respawn=True)
 
 
@@ -205,7 +210,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "tell_goals": options.tell_goals and not plays and not options.mission,
         "clock": options.use_sim_time,
     }
-    node = ("game_node", "sim_node.game") if plays else ("sim_node", "sim_node.node")
+    node = ("game_node", GAME_NODE) if plays else ("sim_node", "ros_nodes.sim_node.node")
     spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 
@@ -213,7 +218,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
 def _referee(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
     about = {"team": team, "base": base, "sim": options.sim, "autostart": options.autostart}
     about |= rules_of(fleet, options.match_s)
-    return _spec("referee_node", "referee_node", (REFEREE, base), _checked(RefereeSettings, about), options)
+    return _spec("referee_node", REFEREE_NODE, (REFEREE, base), _checked(RefereeSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:
@@ -229,7 +234,7 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
         "about": tuple(f"{key}={value}" for key, value in said.items()),
     }
     where = ("recorder", base)
-    return _spec("recorder_node", "recorder_node", where, _checked(RecorderSettings, about), options)
+    return _spec("recorder_node", "ros_nodes.recorder_node", where, _checked(RecorderSettings, about), options)
 
 
 def commit() -> str:
@@ -251,7 +256,7 @@ def _spec(
 ) -> NodeSpec:
     return NodeSpec(
         executable=executable,
-        module=f"{PACKAGE}.ros_nodes.{module}",
+        module=f"{PACKAGE}.{module}",
         name=where[0],
         namespace=where[1],
         parameters={**parameters, "use_sim_time": options.use_sim_time},

@@ -1,4 +1,4 @@
-/* The rows of the filter: robomarl/safety/{motion,separation,barriers,look_ahead}.py, function by function. */
+/* The rows of the filter: robomarl/safety/model/{motion,separation,barriers,look_ahead}.py, function by function. */
 #ifndef ROBOMARL_ROWS_H
 #define ROBOMARL_ROWS_H
 
