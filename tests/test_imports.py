@@ -36,7 +36,9 @@ LAYERS = {
     ],
     "train": [
         *("train", "evaluate", "domains.payload.controllers.mixed_team", "domains.payload.controllers.upright_filter"),
-        "domains.soccer.evaluation.evaluate",
+        *("domains.flight.evaluation", "domains.flight.safety.attack"),
+        *("domains.soccer.evaluation.evaluate", "domains.soccer.evaluation.rows"),
+        *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer")),
     ],
     "export": ["policies.export"],
     "front": [

@@ -195,10 +195,10 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
     """Draw the flight and write the page."""
     import numpy as np
 
+    from robomarl.domains.simulation import simulation_of
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.log import load_flight
     from robomarl.report.report import DemoReport, Flight, Stage, write_demo_report
-    from robomarl.sim.render import render_video
     from robomarl.sim.scenario import load_scenario
 
     with journal.stage("draw the flight, write the report"):
@@ -210,7 +210,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         )
         video = options.out / "flight.gif"
         if flights:
-            render_video(flights[0].log, scenario, video)
+            simulation_of(scenario).evaluation.film(flights[0].log, scenario, video)
         expected, received = messages(result, robots)
         data = DemoReport(
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",

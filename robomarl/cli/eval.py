@@ -43,52 +43,54 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Evaluate every policy; print a table."""
-    from robomarl.domains.soccer.scenario import is_soccer
-
-    if args.against or (args.scenario and is_soccer(args.scenario)) or plays(args.policies, args.scenario):
-        return run_games(args, args.scenario)
-    return run_flights(args)
-
-
-def plays(policies: tuple[str, ...], scenario: str | None) -> bool:
-    """Whether the first policy was trained for a game, where no scenario is named."""
-    from robomarl.domains.soccer.controllers import SCRIPTS
-    from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
-
-    if scenario or not policies or policies[0] in (BASELINE, LAW):
-        return False
-    return policies[0] in SCRIPTS or resolve_policy(policies[0])[1].task == "soccer"
-
-
-def run_flights(args: Args) -> dict[str, Any]:
-    """Fly the episodes of every policy."""
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate, perturbed
-    from robomarl.evaluate.resolve import resolve_policy
+    """Evaluate every policy as the scenario's domain does; print a table."""
     from robomarl.report.plots.sensitivity import check_file
 
+    evaluation = simulation_for_options(args).evaluation
     if not args.policies:
-        raise UserError("Name at least one policy: a bundle, a run folder, or baseline.")
+        raise UserError(evaluation.nobody)
     if args.sensitivity:
         check_file(args.sensitivity)
-    config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, 0 if args.video else None)
-    flown, rows = [], []
-    for name in args.policies:
-        policy, scenario = resolve_policy(name, args.scenario)
-        scenario = perturbed(scenario, args.perturb)
-        flown.append(evaluate(policy, scenario, config))
-        row = {**flown[-1].figures, "policy": name, "perturb": list(args.perturb)}
-        if args.held_out:
-            row["held_out"] = fly_held_out(policy, scenario, config)
-        if args.sensitivity and len(flown) == 1:
-            row["sensitivity"] = plot_sensitivity(args, policy, scenario)
-        if args.video and len(flown) == 1:
-            _film(flown[0].log, scenario, args.video)
-        rows.append(row)
-    print(table(rows))
-    for row in rows:
+    rows = []
+    for i, name in enumerate(args.policies):
+        rows.append(evaluation.row(name, args, i == 0))
+        extend(rows[-1], args, i == 0)
+        if i == 0 and args.video and rows[0].flown:
+            evaluation.film(rows[0].flown.log, rows[0].scenario, args.video)
+            print(f"film: {args.video}")
+    figures = [row.figures for row in rows]
+    print(evaluation.table(figures))
+    for row in figures:
         print_held_out(row)
-    return _figures(args, rows, [f.success for f in flown])
+    return _figures(args, figures, [row.flown and row.flown.success for row in rows])
+
+
+def simulation_for_options(args: Args) -> Any:
+    """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
+    from robomarl.domains.registry import DEFAULT, domain_named, domains
+    from robomarl.domains.simulation import simulation_for, simulation_of
+    from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
+    from robomarl.sim.scenario import read_scenario
+
+    if not args.against and args.scenario:
+        return simulation_for(*read_scenario(args.scenario))
+    first = args.policies[0] if args.policies else BASELINE
+    for simulation in (domain.simulation for domain in domains().values()):
+        if (games := simulation.games) and (args.against or first in games.scripts):
+            return simulation
+    if first in (BASELINE, LAW):
+        return domain_named(DEFAULT).simulation
+    return simulation_of(resolve_policy(first)[1])
+
+
+def extend(row: Any, args: Args, is_first: bool) -> None:
+    """Add what else the options ask of policies whose episodes succeed or do not."""
+    if row.flown is None:
+        return
+    if args.held_out:
+        row.figures["held_out"] = fly_held_out(row.policy, row.scenario, row.config)
+    if args.sensitivity and is_first:
+        row.figures["sensitivity"] = plot_sensitivity(args, row.policy, row.scenario)
 
 
 def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str, Any]]:
@@ -97,7 +99,8 @@ def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str,
     Raises:
         UserError: the scenario holds out nothing.
     """
-    from robomarl.evaluate.evaluate import evaluate, perturbed
+    from robomarl.evaluate.evaluate import evaluate
+    from robomarl.evaluate.variations import perturbed
 
     if not scenario.held_out:
         raise UserError(f"--held-out: scenario {scenario.name} has no section [held_out]; name some variations there.")
@@ -133,28 +136,13 @@ def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[d
     return points
 
 
-def run_games(args: Args, scenario: str | None) -> dict[str, Any]:
-    """Matches and set pieces of every team; print a table."""
-    from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game, table
-
-    if not args.policies:
-        raise UserError("Name at least one team: a bundle, a run folder, or a script, chaser or keeper.")
-    rows = []
-    for i, name in enumerate(args.policies):
-        video = args.video if i == 0 else None
-        config = GameConfig(args.sim, args.episodes, args.seed, args.against, tuple(args.perturb), video, args.filter)
-        rows.append(evaluate_game(name, scenario, config))
-    print(table(rows))
-    return rows[0] if len(rows) == 1 else {"policies": rows}
-
-
 def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:
-    from robomarl.domains.flight.score import paired_difference
+    from robomarl.evaluate.intervals import paired_difference
 
     if len(rows) == 1:
         return rows[0]
     figures: dict[str, Any] = {"policies": rows}
-    if args.paired:
+    if args.paired and successes[0] is not None:
         if len({row["scenario"] for row in rows}) > 1:
             raise UserError("--paired needs the same episodes for all policies; add --scenario NAME.")
         pairs = zip(args.policies[1:], successes[1:], strict=True)
@@ -169,41 +157,3 @@ def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[st
                 f"[{low:+.3f}, {high:+.3f}] over the same episodes"
             )
     return figures
-
-
-def _film(log: Any, scenario: Any, file: Path) -> None:
-    from robomarl.sim.render import render_video
-
-    render_video(log, scenario, file)
-    print(f"film: {file}")
-
-
-COLUMNS = {
-    "policy": "policy",
-    "scenario": "scenario",
-    "sim": "sim",
-    "filter": "filter",
-    "success": "success_rate",
-    "95 %": "success_ci95",
-    "coll.": "collisions",
-    "min m": "min_distance_m",
-    "arrive s": "arrival_time_s",
-    "err m": "position_error_m",
-    "active": "active_share",
-    "x real time": "realtime_factor",
-}
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """The figures that people look at first, aligned."""
-    lines = [list(COLUMNS), *([_cell(row[key]) for key in COLUMNS.values()] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, list):
-        return f"{value[0]:.3f}-{value[1]:.3f}"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -39,18 +39,19 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
+    from robomarl.domains.simulation import simulation_of
     from robomarl.evaluate.evaluate import EvalConfig, evaluate
-    from robomarl.log import save_flight
     from robomarl.report.report import write_run_report
     from robomarl.train.run.run_folder import RunPolicy, load_run
 
     run = load_run(out)
-    if run.scenario.task == "soccer":
+    simulation = simulation_of(run.scenario)
+    if simulation.games:
         return
     found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
     if found.log is not None:
         (out / "flights").mkdir(exist_ok=True)
-        save_flight(out / "flights" / "mujoco.npz", found.log)
+        simulation.save_log(out / "flights" / "mujoco.npz", found.log)
     write_run_report(out, out / "report.html")
     print(f"report: {out / 'report.html'}")
 

@@ -6,13 +6,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
-from robomarl.domains.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.simulation import simulation_of
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import is_bundle
 from robomarl.policies.pilot import Observer
-from robomarl.sim.anyscenario import AnyScenario, build_any_scenario, load_any_scenario
+from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
 from robomarl.train.stages.plan import is_staged
@@ -57,17 +55,18 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]
         if scenario is None:
             raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
         chosen = load_scenario(scenario)
-        return (LoadPosePolicy if chosen.load else GotoPolicy)(chosen), chosen
+        return simulation_of(chosen).controllers[name](chosen), chosen
     if name == LAW:
         chosen = load_scenario(scenario or "lift_3")
-        if chosen.load is None:
+        controllers = simulation_of(chosen).controllers
+        if name not in controllers:
             raise UserError(f"--scenario {scenario}: the policy 'law' carries loads; name a scenario that has one.")
-        return LawPolicy(chosen), chosen
+        return controllers[name](chosen), chosen
     policy = _load(name)
     return policy, load_any_scenario(scenario) if scenario else own_scenario(policy, name)
 
 
-def own_scenario(policy: Policy, name: str) -> AnyScenario:
+def own_scenario(policy: Policy, name: str) -> Any:
     """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
     if is_run(Path(name)):
         from robomarl.train.run.run_folder import load_run

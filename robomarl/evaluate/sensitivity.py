@@ -12,8 +12,9 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.evaluate.evaluate import EvalConfig, evaluate, perturbed
+from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.variations import perturbed
 from robomarl.sim.scenario import Scenario
 
 PLACES = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0)

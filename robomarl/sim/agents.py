@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from robomarl.config import UserError
 from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.view import LocalView
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
     from brax.envs.base import Env, State
@@ -21,6 +22,30 @@ class AgentsEnv(Env):
     action: ActionSpec
     weights: dict[str, float]
     """Reward weights by name."""
+    scenario: Any
+    """What is simulated."""
+
+    @property
+    def num_agents(self) -> int:
+        """Robots that act: rows of observation, action and reward."""
+        raise NotImplementedError
+
+    @property
+    def num_draws(self) -> int:
+        """Random numbers of each robot and decision."""
+        raise NotImplementedError
+
+    def advance(self, world: Any, command: jax.Array, draws: jax.Array) -> Any:
+        """The world one decision later, without filters; draws are uniform, [N, `num_draws`]."""
+        raise NotImplementedError
+
+    def views(self, world: Any) -> LocalView:
+        """What every robot may know, [N, ...]."""
+        raise NotImplementedError
+
+    def privileged(self, state: State) -> jax.Array:
+        """[N, P] what a central critic may see."""
+        raise NotImplementedError
 
     @property
     def observation_size(self) -> int:

@@ -5,11 +5,8 @@ with a dead radio. Robots that can part farther than the radio reaches would bra
 """
 
 import math
-from itertools import combinations
 
 from robomarl.config import UserError
-from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig
-from robomarl.domains.payload.onboard.statics import reach_m
 
 
 def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:
@@ -30,9 +27,3 @@ def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:
             f"{file}: radio.range_m = {range_m:g} is too short: {where} two robots get {need_m:g} m apart, and those "
             f"that do not hear each other brake for good; make it at least {need_m:g}, or the room smaller."
         )
-
-
-def widest_load_m(load: LoadConfig, cables: CableConfig) -> float:
-    """Largest distance [m] of two vehicles that carry a load together, with cables as they stretch in hover."""
-    points = [math.dist(a, b) for a, b in combinations(cables.load_points_m, 2)]
-    return max(points, default=0.0) + 2 * reach_m(load, cables)

@@ -18,12 +18,13 @@ from robomarl.config import Count, NonNegative, Positive, UserError, build, read
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
+from robomarl.domains.payload.onboard.statics import widest_load_m
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.paths import scenarios_dir
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.clock import Clock
-from robomarl.sim.radio import check_radio, widest_load_m
+from robomarl.sim.radio import check_radio
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.types import GRAVITY_M_S2
 
@@ -110,7 +111,7 @@ class Scenario(Clock):
 
     version: Literal[1]
     task: str
-    """Reward and termination: a name of `robomarl.sim.tasks`."""
+    """Reward and termination: a name of `robomarl.domains.flight.tasks`."""
     vehicle: str
     """Name or path of the vehicle file."""
     count: Count

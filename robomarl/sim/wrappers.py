@@ -1,11 +1,11 @@
-"""Wrappers around `TeamEnv`, one idea each."""
+"""Wrappers around `AgentsEnv`, one idea each."""
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State, Wrapper
 from brax.envs.wrappers.training import AutoResetWrapper
 
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 
 
 class UnitActions(Wrapper):
@@ -25,8 +25,8 @@ class FlattenAgents(Wrapper):
     for each of its robots. Hand it over as `wrap_env_fn=flatten_agents`.
     """
 
-    def __init__(self, env: TeamEnv) -> None:
-        """Vectorize a `TeamEnv`, with actions in [-1, 1], and fold its robots into the batch."""
+    def __init__(self, env: AgentsEnv) -> None:
+        """Vectorize an `AgentsEnv`, with actions in [-1, 1], and fold its robots into the batch."""
         super().__init__(env)
         teams = AutoResetWrapper(UnitActions(env))
         self._num = env.num_agents
@@ -61,6 +61,6 @@ class FlattenAgents(Wrapper):
         return State(teams, per_robot(teams.obs), per_robot(teams.reward), per_team(teams.done), metrics, info)  # type: ignore[arg-type]
 
 
-def flatten_agents(env: TeamEnv, episode_length: int = 0, action_repeat: int = 1, **unused: object) -> FlattenAgents:
+def flatten_agents(env: AgentsEnv, episode_length: int = 0, action_repeat: int = 1, **unused: object) -> FlattenAgents:
     """`FlattenAgents` with the arguments of Brax's `wrap_env_fn`; the episode's length is the scenario's own."""
     return FlattenAgents(env)

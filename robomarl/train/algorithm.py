@@ -1,12 +1,12 @@
 """Which training program a scenario takes: MAPPO for teams, self-play for games. Both have one interface."""
 
-from dataclasses import replace
 from typing import Any
 
 import jax
 
-from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.env import make_env
 from robomarl.train import mappo, multi_scenario
 from robomarl.train.config import TrainConfig
@@ -17,18 +17,23 @@ from robomarl.train.state import TrainState, Update
 def training_env(config: TrainConfig, scenario: Any) -> Any:
     """The environment that a run trains in."""
     rally_s = config.self_play.rally_s
-    if rally_s and isinstance(scenario, SoccerScenario):
-        scenario = replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
+    if rally_s and (played := simulation_of(scenario).games):
+        scenario = played.with_rally(scenario, rally_s)
     return make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
 
 
-def games(config: TrainConfig, env: SoccerEnv) -> list[SoccerEnv]:
+def is_game(env: AgentsEnv) -> bool:
+    """Whether there is another team to learn against."""
+    return simulation_of(env.scenario).games is not None
+
+
+def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
     """The run's own game and those that take turns with it.
 
     Raises:
         UserError: unknown scenario, one whose robots see or do something else, or a teacher of none of them.
     """
-    found = [env, *(training_env(config, load_soccer(name)) for name in config.self_play.also)]
+    found = [env, *(training_env(config, load_any_scenario(name)) for name in config.self_play.also)]
     multi_scenario.check_alike(found)
     multi_scenario.check_teachers(config, found)
     return found
@@ -36,19 +41,19 @@ def games(config: TrainConfig, env: SoccerEnv) -> list[SoccerEnv]:
 
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
-    if isinstance(env, SoccerEnv):
+    if is_game(env):
         return with_mean(config, multi_scenario.init_state(config, games(config, env), key))
     return with_mean(config, mappo.init_state(config, env, key))
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
-    if isinstance(env, SoccerEnv):
+    if is_game(env):
         return averaging(config, _make_game_update(config, env))
     return averaging(config, mappo.make_update(config, env))
 
 
-def _make_game_update(config: TrainConfig, env: SoccerEnv) -> Update:
+def _make_game_update(config: TrainConfig, env: AgentsEnv) -> Update:
     from robomarl.train.teachers import teacher_of
 
     found = games(config, env)
@@ -59,5 +64,5 @@ def _make_game_update(config: TrainConfig, env: SoccerEnv) -> Update:
 
 def per_update(config: TrainConfig, env: Any) -> int:
     """Agent-steps of one update; of games those of our team, in all that take turns."""
-    robots = multi_scenario.robots_of(games(config, env)) if isinstance(env, SoccerEnv) else env.scenario.count
+    robots = multi_scenario.robots_of(games(config, env)) if is_game(env) else env.scenario.count
     return config.num_envs * config.unroll * robots

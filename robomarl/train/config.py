@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build, read_toml
-from robomarl.domains.soccer.sections import Starts
 from robomarl.paths import recipes_dir
+from robomarl.sim.starts import Starts
 
 BESIDE = ("seed", "stage", "bundle")
 """Keys of a recipe file that are no keys of `TrainConfig`."""

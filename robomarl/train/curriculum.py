@@ -14,12 +14,12 @@ import jax.numpy as jnp
 from brax.envs.base import State
 
 from robomarl.config import UserError
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import Lesson, TrainConfig
 
 
-def reset_at(config: TrainConfig, env: TeamEnv, level: jax.Array) -> Callable[[jax.Array], State]:
+def reset_at(config: TrainConfig, env: AgentsEnv, level: jax.Array) -> Callable[[jax.Array], State]:
     """The environment's reset at a level of the curriculum, key -> state.
 
     Args:
@@ -31,7 +31,7 @@ def reset_at(config: TrainConfig, env: TeamEnv, level: jax.Array) -> Callable[[j
         return env.reset
     values = {lesson.parameter: value_at(lesson, level[i]) for i, lesson in enumerate(config.curriculum)}
     scenario = with_values(env.scenario, values)
-    return lambda key: env.reset(key, scenario)
+    return lambda key: env.reset(key, scenario)  # type: ignore[call-arg]  # games have no curriculum
 
 
 def value_at(lesson: Lesson, level: jax.Array) -> Any:
@@ -70,7 +70,7 @@ def lesson_metrics(config: TrainConfig, level: jax.Array) -> dict[str, jax.Array
     return {f"curriculum/{lesson.parameter}": level[i] for i, lesson in enumerate(config.curriculum)}
 
 
-def check_curriculum(config: TrainConfig, env: TeamEnv) -> None:
+def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
     """Try whether the environment can be reset with every parameter of the curriculum traced.
 
     Raises:

@@ -4,7 +4,6 @@ The team flies with the law at first and then more and more with the policy; whe
 would have done, and the actor is fitted to that. What comes out is a run that `train --init` goes on from.
 """
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +17,10 @@ from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.domains.payload.lift import thrown
-from robomarl.sim.batch import TeamSim, make_team
-from robomarl.sim.env import TeamEnv, make_env
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
 from robomarl.train.config import TrainConfig
 from robomarl.train.mappo import init_state
 from robomarl.train.networks import Networks, make_networks
@@ -45,9 +43,6 @@ BATCH = 2048
 FITS = 1200
 """Gradient steps after each round."""
 LEARNING_RATE, LAST_RATE = 1e-3, 2e-4
-LOST = (0.3, 4.0)
-"""Under a load: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
-five a vehicle's motors; the others learn from it what the law does then."""
 
 
 class Samples(NamedTuple):
@@ -63,7 +58,8 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     Raises:
         UserError: the task has no law, or the folder exists.
     """
-    law = task_of(scenario).law
+    imitated = simulation_of(scenario).imitated
+    law = imitated and imitated.law(scenario)
     if law is None:
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no law that a policy could imitate.")
     create_run(out, config, scenario, seed)
@@ -80,7 +76,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 
 
-def blank_state(config: TrainConfig, env: TeamEnv, seed: int) -> TrainState:
+def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
     """The state before training, its environments empty: `--init` takes what was learned and nothing else.
 
     To start the environments would mean to compile them, which takes longer than the imitation.
@@ -116,13 +112,16 @@ def _zeros(leaf: Any) -> Any:
 class Teacher:
     """Flies, collects and fits."""
 
-    def __init__(self, config: TrainConfig, env: TeamEnv, law: Any, seed: int) -> None:
+    def __init__(self, config: TrainConfig, env: AgentsEnv, law: Any, seed: int) -> None:
         """Prepare the team on `fast` and the fit."""
         self._env, self._law = env, law
         self._networks = make_networks(config.network, env.observation, env.action_size)
-        self._thrown = env.scenario.load is not None and thrown(env.scenario)
+        simulation = simulation_of(env.scenario)
+        assert simulation.imitated is not None, "there is a law"
+        self._imitated = simulation.imitated
+        self._thrown = self._imitated.is_harsh(env.scenario)
         self.num_teams = NUM_THROWN if self._thrown else NUM_TEAMS
-        self._team: TeamSim = make_team(with_losses(env.scenario), "fast", self.num_teams, seed)
+        self._team = simulation.batch(self._imitated.harder(env.scenario), "fast", self.num_teams, seed)
         self._random = np.random.default_rng(seed)
         self._seen: list[Samples] = []
         steps = ROUNDS * FITS
@@ -145,7 +144,7 @@ class Teacher:
     def _fly(self, state: TrainState, share: float, bar: tqdm) -> Samples:
         team, spec, action = self._team, self._env.observation, self._env.action
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
-        task, scenario = task_of(team.scenario), team.scenario
+        scenario = team.scenario
         team.reset()
         memory, flying = spec.init(team.views()), np.ones(self.num_teams, bool)
         seen_by_law = self._law.observation.init(team.views())
@@ -162,7 +161,7 @@ class Teacher:
             if step % STRIDE == 0 or (self._thrown and step * scenario.period_s < HARSH_S):
                 kept.append(Samples(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size)))
             world = team.step(middle + half * np.clip(flown, -1, 1))
-            flying &= ~np.asarray(task.failed(scenario, world))
+            flying &= ~np.asarray(self._imitated.failed(scenario, world))
             bar.update()
         return Samples(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
 
@@ -177,14 +176,6 @@ class Teacher:
             actor, self._moments, error = self._fit(actor, self._moments, state.obs_stats, batch)
             errors.append(float(error))
         return state._replace(params={**state.params, "actor": actor}), float(np.mean(errors[-50:]))
-
-
-def with_losses(scenario: Scenario) -> Scenario:
-    """The scenario with vehicles that are lost now and then, where they carry a load and are not lost already."""
-    if scenario.load is None or thrown(scenario):
-        return scenario
-    span = (LOST[0] * scenario.time_limit_s, LOST[1] * scenario.time_limit_s)
-    return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))
 
 
 def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs: jax.Array) -> tuple[Any, jax.Array]:

@@ -13,11 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.domains.soccer.controllers import SCRIPTS
-from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
-from robomarl.domains.soccer.controllers.skills import Belief, no_belief
-from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.evaluation.match import team_view
+from robomarl.config import UserError
+from robomarl.domains.simulation import Games, simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.sides import team_view
 from robomarl.train.config import SelfPlayConfig, TrainConfig
 from robomarl.train.distribution import squash
 from robomarl.train.networks import Carry, Networks
@@ -50,9 +49,9 @@ def copies(team: Team, count: int) -> Team:
 class Memory(NamedTuple):
     """What the players remember beside the learner."""
 
-    belief: Belief
+    belief: Any
     """[B, N] of scripts on the other side."""
-    taught: Belief | Carry
+    taught: Any
     """[B, N, ...] of the teacher, a script's or a network's."""
     carry: Carry
     """[B, N, ...] of networks on the other side."""
@@ -87,13 +86,13 @@ def num_parts(config: SelfPlayConfig) -> int:
     return len(config.scripts) * config.script_parts + config.itself + config.snapshots
 
 
-def first_league(config: TrainConfig, env: SoccerEnv, networks: Networks, team: Team) -> League:
+def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: Team) -> League:
     """The league before the first update: the pool holds the untrained team."""
     play, shape = config.self_play, (config.num_envs, env.scenario.count)
-    belief, kept = no_belief(jnp.zeros(shape)), play.pool
+    belief, kept = games_of(env).no_memory(jnp.zeros(shape)), play.pool
     carry = networks.init_carry(shape)
     return League(
-        memory=Memory(belief, carry if team_teaches(play) else belief, carry),
+        memory=Memory(belief, carry if team_teaches(play, env) else belief, carry),
         pool=copies(team, kept),
         count=jnp.ones((), jnp.int32),
         points=jnp.zeros(kept),
@@ -106,22 +105,35 @@ def first_league(config: TrainConfig, env: SoccerEnv, networks: Networks, team: 
     )
 
 
-def team_teaches(config: SelfPlayConfig) -> bool:
+def games_of(env: AgentsEnv) -> Games:
+    """What the scenario's domain says about the other team.
+
+    Raises:
+        UserError: nobody plays against anybody there.
+    """
+    found = simulation_of(env.scenario).games
+    if found is None:
+        raise UserError(f"{env.scenario.name} is no game; leave out [self_play].")
+    return found
+
+
+def team_teaches(config: SelfPlayConfig, env: AgentsEnv) -> bool:
     """Whether the teacher is a trained team."""
-    return config.teacher not in ("", *SCRIPTS)
+    return config.teacher not in ("", *games_of(env).scripts)
 
 
 class Opponents:
     """What moves the other team in each part of the batch: scripts first, then the learner, then snapshots."""
 
-    def __init__(self, config: TrainConfig, env: SoccerEnv, networks: Networks, teacher: Team | None = None) -> None:
+    def __init__(self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: Team | None = None) -> None:
         """Work out who plays where; `teacher` is the team that teaches, if it is no script."""
         self._play, self._env, self._networks = config.self_play, env, networks
         self._size = config.num_envs // num_parts(self._play)
-        self._scripts = [ScriptedTeam(env.scenario, name) for name in self._play.scripts]
-        self._teacher = teacher
-        if self._play.teacher in SCRIPTS:
-            self._teacher = ScriptedTeam(env.scenario, self._play.teacher)
+        games = games_of(env)
+        self._scripts = [games.player(env.scenario, name) for name in self._play.scripts]
+        self._teacher: Any = teacher
+        if self._play.teacher in games.scripts:
+            self._teacher = games.player(env.scenario, self._play.teacher)
 
     def teams(self, league: League, learner: Team) -> Team:
         """[itself + S] who plays in the parts without a script, the learner first."""

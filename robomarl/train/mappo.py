@@ -13,7 +13,7 @@ import optax
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.distribution import check_noise, distribution, log_prob
@@ -22,7 +22,7 @@ from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_fl
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
 
-def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
+def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
     """A whole run as one pure function of the key; `jax.vmap` of it trains many seeds at once."""
     update, count = make_update(config, env), num_updates(config, env)
 
@@ -32,12 +32,12 @@ def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple
     return train
 
 
-def num_updates(config: TrainConfig, env: TeamEnv) -> int:
+def num_updates(config: TrainConfig, env: AgentsEnv) -> int:
     """Updates of the whole run."""
     return max(1, config.last_step // (config.num_envs * config.unroll * env.num_agents))
 
 
-def make_update(config: TrainConfig, env: TeamEnv) -> Update:
+def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     networks = make_networks(config.network, env.observation, env.action_size)
 
@@ -57,7 +57,7 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Update:
     return update
 
 
-def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
+def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainState:
     """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves."""
     check_noise(config.noise, env.action)
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import jax
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.league import Team
 from robomarl.train.selfplay import init_games, make_game_update
@@ -20,7 +20,7 @@ SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
 """Metrics of the other games that are logged, each with the scenario's name before it."""
 
 
-def check_alike(games: Sequence[SoccerEnv]) -> None:
+def check_alike(games: Sequence[AgentsEnv]) -> None:
     """Raises `UserError` where robots of a game see or do something else than those of the first."""
     first = games[0]
     for other in games[1:]:
@@ -31,14 +31,14 @@ def check_alike(games: Sequence[SoccerEnv]) -> None:
             )
 
 
-def init_state(config: TrainConfig, games: Sequence[SoccerEnv], key: jax.Array) -> TrainState:
+def init_state(config: TrainConfig, games: Sequence[AgentsEnv], key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.selfplay.init_games`."""
     keys = [key, *(jax.random.fold_in(key, i) for i in range(len(games) - 1))]
     first, *rest = (init_games(recipe_of(config, game), game, k) for game, k in zip(games, keys, strict=True))
     return first._replace(others=tuple(rest))
 
 
-def make_update(config: TrainConfig, games: Sequence[SoccerEnv], teachers: Sequence[Team | None]) -> Update:
+def make_update(config: TrainConfig, games: Sequence[AgentsEnv], teachers: Sequence[Team | None]) -> Update:
     """One update of every game, state -> (state, metrics); `teachers` are those of each game that are no scripts."""
     robots = robots_of(games)
     first, *rest = (
@@ -59,14 +59,14 @@ def make_update(config: TrainConfig, games: Sequence[SoccerEnv], teachers: Seque
     return update
 
 
-def recipe_of(config: TrainConfig, game: SoccerEnv) -> TrainConfig:
+def recipe_of(config: TrainConfig, game: AgentsEnv) -> TrainConfig:
     """The recipe with the game's own teacher."""
     play = config.self_play
     teacher = play.teachers.get(game.scenario.name, play.teacher)
     return replace(config, self_play=replace(play, teacher=teacher))
 
 
-def check_teachers(config: TrainConfig, games: Sequence[SoccerEnv]) -> None:
+def check_teachers(config: TrainConfig, games: Sequence[AgentsEnv]) -> None:
     """Raises `UserError` where somebody teaches a game that is not trained."""
     names = [game.scenario.name for game in games]
     for name in config.self_play.teachers:
@@ -74,7 +74,7 @@ def check_teachers(config: TrainConfig, games: Sequence[SoccerEnv]) -> None:
             raise UserError(f"[self_play.teachers] {name}: that is not trained; allowed: {', '.join(names)}.")
 
 
-def robots_of(games: Sequence[SoccerEnv]) -> int:
+def robots_of(games: Sequence[AgentsEnv]) -> int:
     """How many robots learn."""
     return sum(game.scenario.count for game in games)
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import reset_at
 from robomarl.train.distribution import distribution, log_prob, noise_along, squash
@@ -12,7 +12,7 @@ from robomarl.train.networks import Carry, Networks, role_slice
 from robomarl.train.state import Rollout, TrainState
 
 
-def critic_input(config: TrainConfig, env: TeamEnv, state: State) -> jax.Array:
+def critic_input(config: TrainConfig, env: AgentsEnv, state: State) -> jax.Array:
     """[B, N, P]: the privileged state, with the role where roles differ, for MAPPO; the own observation for IPPO."""
     role = role_slice(env.observation)
     if config.algorithm == "ippo":
@@ -33,7 +33,7 @@ def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
 
 
 def collect_rollout(
-    config: TrainConfig, env: TeamEnv, networks: Networks, state: TrainState
+    config: TrainConfig, env: AgentsEnv, networks: Networks, state: TrainState
 ) -> tuple[TrainState, Rollout]:
     """T decisions in every environment with the current policy; ended episodes start anew."""
     key, k_fresh, k_noise = jax.random.split(state.key, 3)

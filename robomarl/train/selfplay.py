@@ -14,7 +14,7 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train import league as leagues
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
@@ -42,7 +42,7 @@ def check_parts(config: TrainConfig) -> None:
         raise UserError(f"num_envs = {config.num_envs} must be a multiple of the {parts} parts of [self_play].")
 
 
-def init_games(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainState:
+def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainState:
     """The state before the first update; see `robomarl.train.mappo.init_state`."""
     check_parts(config)
     check_noise(config.noise, env.action)
@@ -73,7 +73,7 @@ def init_games(config: TrainConfig, env: SoccerEnv, key: jax.Array) -> TrainStat
     )
 
 
-def make_game_update(config: TrainConfig, env: SoccerEnv, robots: int = 0, teacher: Team | None = None) -> Update:
+def make_game_update(config: TrainConfig, env: AgentsEnv, robots: int = 0, teacher: Team | None = None) -> Update:
     """One rollout of all games and the gradient steps on it, state -> (state, metrics).
 
     `robots` is how many there are of ours in all games that take turns with these (default: none do); `teacher` is
@@ -115,7 +115,7 @@ def teaching_rate(config: TrainConfig, steps: jax.Array) -> jax.Array:
 
 
 def collect_games(
-    config: TrainConfig, env: SoccerEnv, opponents: Opponents, state: TrainState
+    config: TrainConfig, env: AgentsEnv, opponents: Opponents, state: TrainState
 ) -> tuple[TrainState, Rollout, jax.Array]:
     """T decisions of every game; the rollout is of our robots only. Also [T, B, N, A] what the teacher wanted."""
     key, k_fresh, k_noise = jax.random.split(state.key, 3)
@@ -156,7 +156,7 @@ def collect_games(
     return state._replace(env=last, carry=carry, key=key, steps=steps, league=league), rollout, wanted
 
 
-def critic_input(env: SoccerEnv, state: State) -> jax.Array:
+def critic_input(env: AgentsEnv, state: State) -> jax.Array:
     """[B, N, P] the true game from the side of each of our robots."""
     return jax.vmap(env.privileged)(state)[:, : env.scenario.count]
 

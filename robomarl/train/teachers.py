@@ -5,7 +5,7 @@ So one policy learns from several, each of which plays one game well.
 
 from functools import partial
 
-from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.league import Team, as_team, team_teaches
 from robomarl.train.run.run_folder import read_weights
@@ -13,13 +13,13 @@ from robomarl.train.run.weights import learned
 from robomarl.train.selfplay import init_games
 
 
-def teacher_of(config: TrainConfig, env: SoccerEnv) -> Team | None:
+def teacher_of(config: TrainConfig, env: AgentsEnv) -> Team | None:
     """The trained team that teaches this game; None where a script or nobody does.
 
     Raises:
         UserError: there is no such bundle or run folder, or its network or observation is another.
     """
-    if not team_teaches(config.self_play):
+    if not team_teaches(config.self_play, env):
         return None
     name = config.self_play.teacher
     weights = read_weights(name, env.scenario.name)

@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 import pytest
 
-from robomarl.evaluate import attack as module
-from robomarl.evaluate.attack import attack, attack_all, covering, variations
+from robomarl.domains.flight.safety import attack as module
+from robomarl.domains.flight.safety.attack import attack, attack_all
+from robomarl.evaluate.variations import covering, variations
 from robomarl.sim.scenario import load_scenario
 
 

@@ -8,25 +8,17 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.evaluation.score import Step, count_step, figures, join, start_episodes, successes
 from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.domains.flight.score import (
-    Step,
-    bootstrap,
-    count_step,
-    figures,
-    join,
-    paired_difference,
-    start_episodes,
-    successes,
-    wilson,
-)
-from robomarl.evaluate.evaluate import EvalConfig, Evaluation, evaluate, perturbed, spelled_out
+from robomarl.domains.flight.tasks import task_of
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, evaluate
+from robomarl.evaluate.intervals import bootstrap, paired_difference, wilson
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.sensitivity import sensitivity
-from robomarl.sim.batch import make_team
+from robomarl.evaluate.variations import perturbed, spelled_out
 from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
 from robomarl.types import FilterResult
 
 FIELDS = {"scenario", "sim", "episodes", "seed", "success_rate", "success_ci95", "return_mean", "collisions",

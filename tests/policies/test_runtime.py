@@ -8,14 +8,14 @@ import onnx
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.flight.swap import observation
+from robomarl.domains.flight.tasks import TASKS
+from robomarl.domains.flight.tasks.swap import observation
 from robomarl.policies import golden
 from robomarl.policies.export import export_bundle
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, load_policy, open_policy, read_golden
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import TASKS
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import blank_view
 from tests.policies.conftest import gru_run

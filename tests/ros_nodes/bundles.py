@@ -6,11 +6,11 @@ import numpy as np
 from onnx import helper
 
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.tasks import task_of
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
 from robomarl.policies.provenance import Training, source_of
 from robomarl.safety.filter import Arena, from_vehicle
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
 from robomarl.spec import ActionSpec, ObservationField, ObservationSpec
 from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
+from robomarl.domains.flight.evaluation.score import successes
 from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.domains.flight.score import successes
-from robomarl.evaluate.evaluate import EvalConfig, Flight, evaluate, make_pilot
+from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.policies.pilot import Pilot
 from robomarl.safety import passages
 from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet, rules_for
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.safety.params import Arena, SafetyParams
-from robomarl.sim.batch import make_team
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.view import LocalView

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.sim.env import TeamEnv, make_env
+from robomarl.domains.flight.env import TeamEnv
+from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 
 COUNT, BATCH = 3, 4

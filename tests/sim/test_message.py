@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.env import TeamEnv
+from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.scenario import load_soccer
-from robomarl.evaluate.evaluate import EvalConfig, Flight, make_pilot
+from robomarl.evaluate.evaluate import EvalConfig
 from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.sim.batch import make_team
-from robomarl.sim.env import TeamEnv
 from robomarl.sim.message import braking_plan, mates_of
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.types import FilterResult

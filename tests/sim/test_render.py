@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from robomarl.config import UserError
+from robomarl.domains.flight.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
+from robomarl.domains.flight.render.mujoco import find_gl
 from robomarl.log import FlightLog
-from robomarl.sim.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
-from robomarl.sim.render.mujoco import find_gl
 from robomarl.sim.scenario import Scenario, load_scenario
 
 COUNT, STEPS = 3, 40

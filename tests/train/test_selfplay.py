@@ -12,7 +12,7 @@ from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import no_belief
 from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.evaluation.match import team_view
+from robomarl.sim.sides import team_view
 from robomarl.train import league as leagues
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.distribution import squash

@@ -16,10 +16,11 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
+from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.world import World, positions
 from robomarl.domains.payload.check import check_load
 from robomarl.geometry import norm, rotation_angle
-from robomarl.sim.batch import SIMS, TeamSim, make_team
+from robomarl.sim.batch import SIMS
 from robomarl.sim.scenario import Scenario
 
 POSITION_LIMIT_M = 0.02
@@ -176,3 +177,16 @@ def _figures(scenario: Scenario, config: CheckConfig, worst: dict[tuple[str, str
 def _ok(worst: np.ndarray) -> bool:
     """Whether both differences are within the limits; a NaN is not."""
     return bool(worst[0] <= POSITION_LIMIT_M and worst[1] <= ATTITUDE_LIMIT_RAD)
+
+
+def table(figures: dict[str, Any]) -> str:
+    """One line for each pair of engines, and the verdict."""
+    lines = [f"{'engines':<18}{'position m':>12}{'attitude deg':>14}"]
+    for pair in figures["pairs"]:
+        name = f"{pair['first']} - {pair['second']}"
+        degrees = math.degrees(pair["attitude_diff_rad"])
+        lines.append(f"{name:<18}{pair['position_diff_m']:>12.2g}{degrees:>14.2g}")
+    limit = math.degrees(figures["attitude_limit_rad"])
+    lines.append(f"{'limit':<18}{figures['position_limit_m']:>12.2g}{limit:>14.2g}")
+    verdict = "the engines agree" if figures["passed"] else "the engines DISAGREE"
+    return "\n".join([*lines, f"{figures['scenario']}, {figures['seconds']:g} s of harsh commands: {verdict}."])

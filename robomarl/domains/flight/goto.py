@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from robomarl.domains.flight.tasks import task_of
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
 from robomarl.spec import ObservationField, ObservationSpec
 
 POSITION_PER_S = 1.5

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.world import World
 from robomarl.domains.payload.state import Load, attitude, origin
 from robomarl.geometry import norm, rotation_angle
-from robomarl.sim.batch import TeamSim, make_team
 from robomarl.sim.scenario import Scenario
 
 POSITION_LIMIT_M = 0.03

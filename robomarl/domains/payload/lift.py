@@ -4,9 +4,11 @@ The rewards start from Zeng et al. (CoRL 2025): pose, smoothness, effort, downwa
 """
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
+from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers import catch
 from robomarl.domains.payload.controllers.catch import CatchLaw
@@ -15,7 +17,6 @@ from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks.base import TASKS, Task, Terms
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import cross, dot, to_body, to_world, up_axis
@@ -51,6 +52,19 @@ def observation(scenario: Scenario) -> ObservationSpec:
 def thrown(scenario: Scenario) -> bool:
     """Whether the team starts in attitudes from which nobody could carry."""
     return scenario.cables is not None and scenario.cables.start_tilt_rad > np.pi / 2
+
+
+LOST = (0.3, 4.0)
+"""For imitation: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
+five a vehicle's motors; the others learn from it what the law does then."""
+
+
+def with_losses(scenario: Scenario) -> Scenario:
+    """The scenario with vehicles that are lost now and then, where they carry a load and are not lost already."""
+    if scenario.load is None or thrown(scenario):
+        return scenario
+    span = (LOST[0] * scenario.time_limit_s, LOST[1] * scenario.time_limit_s)
+    return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))
 
 
 def law(scenario: Scenario) -> PlaceLaw | CatchLaw:

@@ -8,14 +8,14 @@ import jax.numpy as jnp
 from robomarl.domains.soccer import task
 from robomarl.domains.soccer.engines.fast import make_fast
 from robomarl.domains.soccer.game import Game, advance, num_step_draws, planning
-from robomarl.domains.soccer.jax_command_filter import JaxPlayerFilter
+from robomarl.domains.soccer.safety.jax_command_filter import JaxPlayerFilter
 from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.domains.soccer.sections import Starts
 from robomarl.domains.soccer.start import num_start_draws, start_game, starts_alone
 from robomarl.domains.soccer.views import player_views
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.random_bits import seed_words, uniform
+from robomarl.sim.starts import Starts
 from robomarl.spec import Memory
 from robomarl.view import LocalView, Plan
 
@@ -125,6 +125,15 @@ class SoccerEnv(AgentsEnv):
         states = Plan(views.own.pos_m, views.own.vel_m_s, views.own.pos_m)
         plan = Plan(*(jnp.concatenate([a, b[count:]]) for a, b in zip(safety.plan, states, strict=True)))
         return safety, jnp.concatenate([result.command.astype(action.dtype), action[count:]]), plan
+
+    @property
+    def num_draws(self) -> int:
+        """Random numbers of each robot and decision."""
+        return num_step_draws(self.scenario)
+
+    def advance(self, world: Game, command: jax.Array, draws: jax.Array) -> Game:
+        """The game one decision later, without filters."""
+        return advance(self.scenario, world, command, draws, self.play)
 
     def views(self, game: Game) -> LocalView:
         """What every robot may know, [M, ...]."""

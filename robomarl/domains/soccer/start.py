@@ -10,8 +10,9 @@ from robomarl.domains.soccer.physics.omni_drive import Robots
 from robomarl.domains.soccer.placement import PLACE_DRAWS, kick_off, scatter, set_piece
 from robomarl.domains.soccer.radio import silence
 from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.domains.soccer.sections import KICK_OFF, Interval, Starts
+from robomarl.domains.soccer.sections import Interval
 from robomarl.geometry import namespace
+from robomarl.sim.starts import KICK_OFF, Starts
 from robomarl.types import Array
 
 CHANCE_DRAWS = 6

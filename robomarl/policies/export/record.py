@@ -8,7 +8,6 @@ import jax
 import numpy as np
 
 from robomarl import __version__
-from robomarl.domains.flight.world import World
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, Seen, conditions, describe
 from robomarl.policies.provenance import Expert, Source, Training, source_of
 from robomarl.safety.filter import SafetyParams
@@ -133,7 +132,7 @@ def _recorded(run: Trained, scenario: Scenario) -> Recorded:
     return Recorded(*jax.tree.map(np.asarray, result))
 
 
-def _world(state: State) -> World:
+def _world(state: State) -> Any:
     return state.pipeline_state.world  # type: ignore[union-attr]
 
 

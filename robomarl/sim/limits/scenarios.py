@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.scenario import TASK, SoccerScenario, load_soccer
+from robomarl.domains.simulation import simulation_of
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
+from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.limits.conditions import Condition, corners, distinct
 from robomarl.sim.limits.plants import known_names
-from robomarl.sim.scenario import Scenario, load_scenario, read_scenario, scenario_names
-
-AnyScenario = Scenario | SoccerScenario
+from robomarl.sim.scenario import read_scenario, scenario_names
 
 
-def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[AnyScenario]:
+def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:
     """The scenarios of a vehicle, with the vehicle from the file of that name or path.
 
     Args:
@@ -31,20 +30,18 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
             f"{vehicle.name}: no scenario has this vehicle, so nothing here simulates it; take its figures from a "
             "named data sheet, or say in its sources that they are assumed."
         )
-    loaded = [load_soccer(s) if read_scenario(s)[0].get("task") == TASK else load_scenario(s) for s in names]
-    return [dataclasses.replace(s, vehicle=name) for s in loaded]
+    return [dataclasses.replace(load_any_scenario(s), vehicle=name) for s in names]
 
 
-def grouped(scenarios: Sequence[AnyScenario]) -> list[tuple[AnyScenario, list[Condition]]]:
+def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
     """One scenario for all that move the vehicle alike, with the conditions of all of them."""
-    groups: dict[Any, list[AnyScenario]] = {}
+    groups: dict[Any, list[Any]] = {}
     for scenario in scenarios:
-        carries = isinstance(scenario, Scenario) and scenario.load is not None
-        groups.setdefault((scenario.rates, carries), []).append(scenario)
+        groups.setdefault(simulation_of(scenario).moves_alike(scenario), []).append(scenario)
     return [(alike[0], distinct(c for s in alike for c in conditions_of(s))) for alike in groups.values()]
 
 
-def conditions_of(scenario: AnyScenario) -> list[Condition]:
+def conditions_of(scenario: Any) -> list[Condition]:
     """Every corner of what the scenario randomizes and the vehicle feels."""
     ranges = {name: getattr(scenario.randomize, name) for name in known_names(scenario)}
     return corners(ranges, scenario.held_out)

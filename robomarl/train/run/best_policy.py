@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from robomarl.domains.soccer.scenario import SoccerScenario
+from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.storage import replace_text, save_state
@@ -30,7 +30,7 @@ class Judge:
         self._policy: RunPolicy | None = None
         self._per_update = config.num_envs * config.unroll * run.scenario.count
         last = config.last_step // self._per_update * self._per_update
-        if isinstance(run.scenario, SoccerScenario):
+        if simulation_of(run.scenario).games:
             evaluations = 0  # the newest is the best: ratings are logged, and enough matches would take too long
         parts = np.linspace(1 / evaluations, 1.0, evaluations) if evaluations else []
         self._due = [min(int(part * config.last_step), last) for part in parts]

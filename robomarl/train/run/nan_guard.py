@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.mappo import mappo_loss, prepare_batch, update_statistics
 from robomarl.train.networks import make_networks
@@ -28,7 +28,7 @@ def bad_metrics(row: dict[str, float]) -> list[str]:
     return [name for name, value in row.items() if not np.isfinite(value)]
 
 
-def stop_at_nan(config: TrainConfig, env: TeamEnv, before: TrainState, row: dict[str, float], folder: Path) -> None:
+def stop_at_nan(config: TrainConfig, env: AgentsEnv, before: TrainState, row: dict[str, float], folder: Path) -> None:
     """Keep what made the metrics of `row` NaN or infinite in `folder`/nan, and stop.
 
     Args:
@@ -53,7 +53,7 @@ def stop_at_nan(config: TrainConfig, env: TeamEnv, before: TrainState, row: dict
     )
 
 
-def run_again(config: TrainConfig, env: TeamEnv, before: TrainState) -> dict[str, np.ndarray]:
+def run_again(config: TrainConfig, env: AgentsEnv, before: TrainState) -> dict[str, np.ndarray]:
     """The pieces of `again`, in their order, which a dictionary loses on its way through `jax.jit`."""
     names: list[str] = []
 
@@ -66,7 +66,7 @@ def run_again(config: TrainConfig, env: TeamEnv, before: TrainState) -> dict[str
     return dict(zip(names, map(np.asarray, values), strict=True))
 
 
-def again(config: TrainConfig, env: TeamEnv, state: TrainState) -> dict[str, jax.Array]:
+def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, jax.Array]:
     """One update up to its loss: everything that goes into it by name, in the order in which it comes to be."""
     networks = make_networks(config.network, env.observation, env.action_size)
     params = state.params

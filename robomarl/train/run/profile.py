@@ -8,8 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from robomarl.domains.flight.world import advance, num_step_draws
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.mappo import init_state, make_update, prepare_batch, update_epoch
 from robomarl.train.networks import make_networks
@@ -19,7 +18,7 @@ from robomarl.train.state import TrainState
 REPEATS = 5
 
 
-def profile(config: TrainConfig, env: TeamEnv) -> dict[str, float]:
+def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
     """Seconds of one update, whole (`whole`) and by part.
 
     Returns:
@@ -46,7 +45,7 @@ def profile(config: TrainConfig, env: TeamEnv) -> dict[str, float]:
     }
 
 
-def step_environment(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
     action = jnp.zeros((config.num_envs, env.num_agents, env.action_size))
     fresh = jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs))
@@ -58,18 +57,17 @@ def step_environment(config: TrainConfig, env: TeamEnv, state: TrainState) -> An
     return jax.lax.scan(step, state.env, None, length=config.unroll)
 
 
-def simulate(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """T decisions of every environment with no policy: only the world moves."""
-    scenario = env.scenario
     shape = (config.num_envs, env.num_agents)
-    draws = jax.random.uniform(jax.random.key(1), (*shape, num_step_draws(scenario)))
-    step = jax.vmap(lambda w, c, d: advance(scenario, w, c, d, env.integrate))
+    draws = jax.random.uniform(jax.random.key(1), (*shape, env.num_draws))
+    step = jax.vmap(env.advance)
     command = jnp.zeros((*shape, env.action_size))
     world = state.env.pipeline_state.world  # type: ignore[union-attr]
     return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
 
 
-def learn(config: TrainConfig, env: TeamEnv, state: TrainState) -> Any:
+def learn(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """The gradient steps on a rollout that is made of nothing but the right shapes."""
     networks = make_networks(config.network, env.observation, env.action_size)
     shapes = jax.eval_shape(lambda s: collect_rollout(config, env, networks, s)[1], state)
@@ -95,7 +93,7 @@ def elapsed(call: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def table(parts: dict[str, float], config: TrainConfig, env: TeamEnv) -> str:
+def table(parts: dict[str, float], config: TrainConfig, env: AgentsEnv) -> str:
     """What `train --profile` prints."""
     total = parts["whole"] + parts["host"]
     steps = config.num_envs * config.unroll * env.num_agents

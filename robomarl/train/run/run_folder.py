@@ -22,8 +22,8 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError, build, to_dict
+from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.anyscenario import build_any_scenario
-from robomarl.sim.env import TeamEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
@@ -73,7 +73,7 @@ class Run:
         return self.folder.name
 
     @cached_property
-    def env(self) -> TeamEnv:
+    def env(self) -> AgentsEnv:
         """The training environment."""
         return training_env(self.config, self.scenario)
 

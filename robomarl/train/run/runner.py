@@ -19,7 +19,6 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.flight.views import local_views
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
@@ -157,7 +156,7 @@ def check_roles(config: TrainConfig, env: Any) -> None:
     if config.network.roles == 1:
         return
     world = jax.jit(env.reset)(jax.random.key(0)).pipeline_state.world  # type: ignore[union-attr]
-    most = int(np.max(local_views(env.scenario, world).role)) + 1
+    most = int(np.max(env.views(world).role)) + 1
     if config.network.roles < most:
         raise UserError(f"network.roles = {config.network.roles}, but {env.scenario.name} has {most}; make it {most}.")
 

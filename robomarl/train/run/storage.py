@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.env import TeamEnv
+from robomarl.sim.agents import AgentsEnv
 from robomarl.train.algorithm import init_state
 from robomarl.train.config import TrainConfig
 from robomarl.train.state import TrainState
@@ -84,7 +84,7 @@ def save_checkpoint(folder: Path, state: TrainState, keep_before: bool) -> None:
     save_state(folder / NEWEST, state)
 
 
-def load_state(file: Path, config: TrainConfig, env: TeamEnv) -> TrainState:
+def load_state(file: Path, config: TrainConfig, env: AgentsEnv) -> TrainState:
     """Read what `save_state` wrote for the same configuration and environment.
 
     Raises:
@@ -100,7 +100,7 @@ def load_state(file: Path, config: TrainConfig, env: TeamEnv) -> TrainState:
     return jax.tree.unflatten(tree, restored)
 
 
-def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: TeamEnv) -> list[TrainState] | None:
+def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: AgentsEnv) -> list[TrainState] | None:
     """The newest states of the same step of all run folders; None where training was killed before there was one.
 
     Raises:

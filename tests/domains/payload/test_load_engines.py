@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.check import CheckConfig, check_engines
 from robomarl.domains.flight.mjcf import build_model
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.check import event_difference, events, tension_difference
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import origin
-from robomarl.sim.batch import TeamSim, make_team
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
 
 
 @pytest.fixture(scope="module")

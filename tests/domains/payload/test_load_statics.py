@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from robomarl.domains.flight.batch import make_team
 from robomarl.domains.payload.onboard.statics import skew
-from robomarl.evaluate.evaluate import perturbed
+from robomarl.evaluate.variations import perturbed
 from robomarl.geometry import rotation_matrix
-from robomarl.sim.batch import make_team
 from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 

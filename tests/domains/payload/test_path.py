@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.score import path_figures, settled_s, start_episodes
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.evaluation.score import path_figures, settled_s, start_episodes
 from robomarl.domains.payload.follow import move_goal
 from robomarl.domains.payload.onboard.scenario import PathConfig
-from robomarl.sim.batch import make_team
 from robomarl.sim.scenario import load_scenario
 
 

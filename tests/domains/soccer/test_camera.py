@@ -11,10 +11,10 @@ from robomarl.domains.soccer.game import Game, num_step_draws, perceive
 from robomarl.domains.soccer.onboard.features import Picture, with_told
 from robomarl.domains.soccer.placement import PLACE_DRAWS
 from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
-from robomarl.domains.soccer.sections import Starts
 from robomarl.domains.soccer.start import num_start_draws, start_game
 from robomarl.domains.soccer.task import observation
 from robomarl.domains.soccer.views import player_views
+from robomarl.sim.starts import Starts
 from tests.domains.soccer.games import Place, ball_at, plain, robots_at
 
 SCENARIO = plain()

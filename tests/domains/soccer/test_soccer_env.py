@@ -9,10 +9,10 @@ from robomarl.config import UserError
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.game import advance, num_step_draws
-from robomarl.domains.soccer.sections import Starts
 from robomarl.domains.soccer.task import WEIGHTS
 from robomarl.domains.soccer.views import player_views
 from robomarl.sim.random_bits import uniform
+from robomarl.sim.starts import Starts
 from tests.domains.soccer.games import plain, robots_at
 
 SCENARIO = plain()

@@ -12,10 +12,10 @@ import copy
 import mujoco
 import numpy as np
 
+from robomarl.domains.flight.batch import TeamSim
 from robomarl.domains.flight.mjcf import build_model, contact_pairs
 from robomarl.domains.flight.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.world import World, advance, command_in_force
-from robomarl.sim.batch import TeamSim
 from robomarl.sim.engines.rollouts import Rollouts
 from robomarl.sim.scenario import Scenario
 from robomarl.view import Plan

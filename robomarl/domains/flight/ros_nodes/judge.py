@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, attitude, origin
 from robomarl.log import FlightLog
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
 
 SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, rig_of
 from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
 from robomarl.types import GRAVITY_M_S2
 from robomarl.view import LoadSensed, LocalView
 

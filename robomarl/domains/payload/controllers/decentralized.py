@@ -81,7 +81,7 @@ class LawPolicy:
 
     def __init__(self, scenario: Scenario) -> None:
         """Take the scenario's vehicle."""
-        from robomarl.sim.tasks import task_of
+        from robomarl.domains.flight.tasks import task_of
 
         self.name = "law"
         self.scenario_name = scenario.name

@@ -6,6 +6,7 @@ pulls that cancel each other and spread the vehicles: along the lines between th
 """
 
 import math
+from itertools import combinations
 
 import numpy as np
 
@@ -40,3 +41,9 @@ def spreading(load: LoadConfig, cables: CableConfig, arms: np.ndarray) -> np.nda
 def skew(v: np.ndarray) -> np.ndarray:
     """The matrix of the cross product with a vector."""
     return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+
+
+def widest_load_m(load: LoadConfig, cables: CableConfig) -> float:
+    """Largest distance [m] of two vehicles that carry a load together, with cables as they stretch in hover."""
+    points = [math.dist(a, b) for a, b in combinations(cables.load_points_m, 2)]
+    return max(points, default=0.0) + 2 * reach_m(load, cables)

@@ -11,7 +11,6 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.domains.flight.score import wilson
 from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
@@ -22,6 +21,7 @@ from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_s
 from robomarl.domains.soccer.sections import GameRandomize, Sees
 from robomarl.domains.soccer.task import action
 from robomarl.evaluate.evaluate import NoFilter
+from robomarl.evaluate.intervals import wilson
 from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.filter_params import safety_params

@@ -9,6 +9,7 @@ from robomarl.domains.soccer.batch import SoccerSim
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.placement import PLACE_DRAWS, set_piece
 from robomarl.domains.soccer.scenario import SoccerScenario
+from robomarl.sim.sides import team_view
 from robomarl.types import Array
 from robomarl.view import LocalView, Plan
 
@@ -59,18 +60,6 @@ class Track(NamedTuple):
     """[T, M, 3] x, y and heading."""
     goals: np.ndarray
     """[T, 2] so far, ours and theirs."""
-
-
-def team_view(scenario: SoccerScenario, view: LocalView, team: int) -> LocalView:
-    """The views of one team, [..., N], out of those of both, [..., M]; 0 is ours."""
-    rows = slice(0, scenario.count) if team == 0 else slice(scenario.count, None)
-    return _each(view, lambda part: part[:, rows])
-
-
-def _each(value: Any, function: Any) -> Any:
-    if isinstance(value, tuple):
-        return type(value)(*(_each(part, function) for part in value))
-    return function(value)
 
 
 def play_matches(

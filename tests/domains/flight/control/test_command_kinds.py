@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.control.command_kinds import FLOWN, CommandConfig
 from robomarl.domains.flight.control.indi import Reading, control_rotors, rest_control
 from robomarl.domains.flight.control.mixer import wrench
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload import lift
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
 from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
-from robomarl.sim.batch import make_team
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
 
 DT_S = 1 / 300
 LEVEL = (1.0, 0.0, 0.0, 0.0)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.check import CheckConfig, check_engines, harsh_commands, spread_out
 from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.sim.batch import TeamSim, make_team
 from robomarl.sim.scenario import RandomizeConfig, Scenario, load_scenario
 from robomarl.types import GRAVITY_M_S2
 

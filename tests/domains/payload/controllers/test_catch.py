@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.catch import BRAKE_M_S2, CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.lift import law
 from robomarl.domains.payload.start import outward
-from robomarl.sim.batch import make_team
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.evaluation.evaluate import make_pilot
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy, limit
 from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, grasp, rig_of
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.lift import failed
-from robomarl.evaluate.evaluate import make_pilot, perturbed
+from robomarl.evaluate.variations import perturbed
 from robomarl.geometry import quat_multiply, rotation_matrix
-from robomarl.sim.batch import make_team
 from robomarl.sim.scenario import Scenario, load_scenario
 
 angle = st.floats(-0.5, 0.5)

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.flight.score import loss_figures, start_episodes
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.evaluation.evaluate import make_pilot
+from robomarl.domains.flight.evaluation.score import loss_figures, start_episodes
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.payload.controllers.decentralized import LawPolicy
 from robomarl.domains.payload.controllers.mixed_team import MixedTeam, mixed_team
-from robomarl.evaluate.evaluate import EvalConfig, evaluate, make_pilot, perturbed
-from robomarl.sim.batch import make_team
+from robomarl.domains.payload.lift import with_losses
+from robomarl.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.evaluate.variations import perturbed
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.train.imitation import with_losses
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import SCRIPT_OF, ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import believe, no_belief
 from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game, figures, make_player
-from robomarl.domains.soccer.evaluation.match import Tally, count, play_set_pieces, team_view
+from robomarl.domains.soccer.evaluation.match import Tally, count, play_set_pieces
+from robomarl.sim.sides import team_view
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
 SCENARIO = plain()

@@ -8,10 +8,10 @@ import pytest
 
 from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.evaluation.match import team_view
 from robomarl.domains.soccer.onboard.opponent_memory import SLOWS_S, STOPS_S, at_boards, recall
 from robomarl.domains.soccer.task import action
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.sides import team_view
 from robomarl.view import LocalView
 from tests.domains.soccer.games import APART, Place, ball_at, plain, put, robots_at
 

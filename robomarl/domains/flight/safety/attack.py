@@ -4,36 +4,25 @@ The robots are the scenario's, in variations that it holds out and in corners of
 and weather are the scenario's too, and messages carry plans, as robots send them.
 """
 
-import dataclasses
-import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.world import positions, velocities
-from robomarl.evaluate.evaluate import perturbed
+from robomarl.evaluate.variations import variations
 from robomarl.safety.campaign.adversary import Adversaries, Team
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.model.constants import Mode
-from robomarl.sim.batch import TeamSim, make_team
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario
 
-HELD_OUT = ("weak_battery", "heavy")
-"""Variations that are attacked, where the scenario has them."""
 KINDS = ("seek", "intercept", "rush", "swap", "bang_bang")
 SECONDS = 10.0
 SIDE_BY_SIDE = 64
 """Episodes at most."""
-
-
-class Variation(NamedTuple):
-    """A scenario with parameters pinned."""
-
-    name: str
-    scenario: Scenario
 
 
 class Attacked(NamedTuple):
@@ -46,33 +35,6 @@ class Attacked(NamedTuple):
     """How far a centre was outside the arena."""
     fell_back: np.ndarray
     """Share of the decisions that fell back."""
-
-
-def variations(scenario: Scenario) -> Iterator[Variation]:
-    """The held-out ones, and corners of the training range."""
-    for name in HELD_OUT:
-        if name in scenario.held_out:
-            yield Variation(name, perturbed(scenario, [name]))
-    ranges = {n: getattr(scenario.randomize, n) for n in scenario.randomized}
-    ranges = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
-    for corner in covering(len(ranges)):
-        ends = {name: pair[high] for (name, pair), high in zip(ranges.items(), corner, strict=True)}
-        pinned = {name: (value, value) for name, value in ends.items()}
-        one = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **pinned))
-        yield Variation(" ".join(f"{name}={value:g}" for name, value in ends.items()) or "as it is", one)
-
-
-def covering(count: int) -> np.ndarray:
-    """[C, count] zeros and ones: corners of a box in which every choice of any three sides occurs; all of a small one.
-
-    The columns are words of odd weight over GF(2), any three of which are independent (a resolution IV design).
-    """
-    bits = count if count <= 4 else math.ceil(math.log2(count)) + 1
-    rows = np.array(list(itertools.product((0, 1), repeat=bits)), int).reshape(2**bits, bits)
-    if count <= 4:
-        return rows
-    words = [w for w in rows if w.sum() % 2][:count]
-    return rows @ np.array(words).T % 2
 
 
 def attack_all(

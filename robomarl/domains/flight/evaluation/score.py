@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.flight.obstacles import obstacle_gap
+from robomarl.domains.flight.tasks.base import Task
 from robomarl.domains.flight.world import World, positions
 from robomarl.domains.payload.follow import path_error
+from robomarl.evaluate.intervals import bootstrap, wilson
 from robomarl.geometry import norm
 from robomarl.sim.message import mates_of
-from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks.base import Task
 from robomarl.types import FilterResult
 
 SETTLED_S = 1.0
@@ -213,45 +214,6 @@ def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "kept_attitude_rate": float(level.mean()),
         "kept_attitude_ci95": wilson(int(level.sum()), len(level)),
         "lost_position_error_m": _mean(whole),
-    }
-
-
-def wilson(successes: int, trials: int) -> list[float]:
-    """95 % score interval of a proportion (Wilson, 1927): valid near 0 and 1 too."""
-    z = 1.959964
-    rate, spread = successes / trials, z * z / trials
-    centre = (rate + spread / 2) / (1 + spread)
-    half = z * math.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
-    return [max(0.0, centre - half), min(1.0, centre + half)]
-
-
-def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
-    """95 % interval of the mean of [E] values, one an episode; None where there are none, or the task has none.
-
-    The percentile bootstrap (Efron, 1979), with a fixed seed: the same values give the same interval.
-    """
-    if not len(values) or not np.isfinite(values).all():
-        return None
-    resamples = max(200, min(resamples, 5_000_000 // len(values)))
-    picks = np.random.default_rng(0).integers(0, len(values), (resamples, len(values)))
-    low, high = np.percentile(np.asarray(values, float)[picks].mean(-1), [2.5, 97.5])
-    return [float(low), float(high)]
-
-
-def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
-    """Difference in success rate over the same episodes, with a 95 % bootstrap interval.
-
-    Args:
-        first: [E] bool, successes of one policy.
-        second: [E] bool, successes of the other in the same episodes.
-        resamples: of the episodes, with replacement.
-    """
-    gain = first.astype(float) - second.astype(float)
-    return {
-        "success_difference": float(gain.mean()),
-        "difference_ci95": bootstrap(gain, resamples),
-        "only_first": int((gain > 0).sum()),
-        "only_second": int((gain < 0).sum()),
     }
 
 

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 
+from robomarl.domains.flight.batch import TeamSim
+from robomarl.domains.flight.env import make_engine
 from robomarl.domains.flight.world import World, advance
-from robomarl.sim.batch import TeamSim
-from robomarl.sim.env import make_engine
 from robomarl.sim.scenario import Scenario
 from robomarl.view import Plan
 

@@ -41,7 +41,7 @@ def find_gl() -> str:
 
 
 def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Pictures [height, width, 3] uint8; see `robomarl.sim.render.render_frames`."""
+    """Pictures [height, width, 3] uint8; see `robomarl.domains.flight.render.render_frames`."""
     spec = build_spec(scenario, looks=True)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
     model = spec.compile()

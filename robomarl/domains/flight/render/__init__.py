@@ -94,11 +94,11 @@ def render_frames(
         backend: which renderer.
     """
     if backend != "matplotlib":
-        from robomarl.sim.render.mujoco import find_gl, mujoco_frames
+        from robomarl.domains.flight.render.mujoco import find_gl, mujoco_frames
 
         if backend == "mujoco" or find_gl():
             return mujoco_frames(log, scenario, shots, size)
-    from robomarl.sim.render.matplotlib import plot_frames
+    from robomarl.domains.flight.render.matplotlib import plot_frames
 
     return plot_frames(log, scenario, shots, size)
 

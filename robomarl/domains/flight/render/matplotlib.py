@@ -14,7 +14,7 @@ DPI = 100
 
 
 def plot_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Pictures [height, width, 3] uint8; see `robomarl.sim.render.render_frames`."""
+    """Pictures [height, width, 3] uint8; see `robomarl.domains.flight.render.render_frames`."""
     figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
     canvas = FigureCanvasAgg(figure)
     axes: Any = figure.add_axes((-0.08, -0.06, 1.16, 1.12), projection="3d")

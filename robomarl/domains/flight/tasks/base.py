@@ -69,7 +69,7 @@ def task_of(scenario: Scenario) -> Task:
     Raises:
         UserError: no task of that name, here or in an installed package.
     """
-    from robomarl.domains.flight import swap  # noqa: F401  (they register themselves)
+    from robomarl.domains.flight.tasks import swap  # noqa: F401  (they register themselves)
     from robomarl.domains.payload import lift  # noqa: F401  (they register themselves)
 
     if scenario.task not in TASKS:

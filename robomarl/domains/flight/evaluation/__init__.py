@@ -1,0 +1,1 @@
+"""Flights counted: what an evaluation of a flying team says."""

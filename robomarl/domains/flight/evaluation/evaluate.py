@@ -1,0 +1,181 @@
+"""Episodes of flying teams with a policy behind a filter, counted.
+
+Policies and filters are called once per decision for all episodes of a batch. Starts, weather and noise
+depend on the seed alone, so that two policies, two filters or two engines meet the same episodes.
+"""
+
+import math
+import time
+
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.config import UserError
+from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.evaluation.score import (
+    Episodes,
+    Step,
+    count_step,
+    figures,
+    join,
+    start_episodes,
+    successes,
+)
+from robomarl.domains.flight.tasks import task_of
+from robomarl.domains.flight.world import World, positions, velocities
+from robomarl.domains.payload.controllers.mixed_team import mixed_team
+from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
+from robomarl.domains.payload.state import Load
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
+from robomarl.evaluate.resolve import Policy
+from robomarl.log import FlightLog
+from robomarl.policies.pilot import Pilot
+from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.give_way import rules_for
+from robomarl.sim.filter_params import safety_params
+from robomarl.sim.scenario import Scenario
+from robomarl.types import FilterResult
+
+MAX_BATCH = 256
+"""Episodes flown side by side at most."""
+
+
+def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
+    """The policy behind the filter of the scenario's vehicle, arena and rate.
+
+    Args:
+        policy: what flies.
+        scenario: where it flies.
+        mode: a name of `FILTERS`; "full" is "qp" until there is a certificate.
+
+    Raises:
+        UserError: the policy commands another kind of vehicle, or decides at another rate.
+    """
+    expected = task_of(scenario).action(scenario)
+    if policy.action.size != expected.size:
+        raise UserError(
+            f"{policy.name} commands {policy.action.size} values, the vehicle of scenario "
+            f"{scenario.name} takes {expected.size}; name another --scenario."
+        )
+    rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
+    if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
+        raise UserError(
+            f"{policy.name} decides at {rate_hz:g} Hz, scenario {scenario.name} runs at "
+            f"{scenario.rates.policy_hz:g} Hz; name a --scenario of that rate."
+        )
+    if mode == "off":
+        return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
+    params = safety_params(scenario)
+    safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
+    chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
+    return Pilot(policy, chosen, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
+
+
+def evaluate_flights(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:
+    """Fly `config.episodes` episodes and count.
+
+    Raises:
+        UserError: unknown engine, or the policy does not fit the scenario's vehicle.
+    """
+    batches = math.ceil(config.episodes / MAX_BATCH)
+    size = math.ceil(config.episodes / batches)
+    team = make_team(scenario, config.sim, size, config.seed)
+    flight = Flight(make_pilot(mixed_team(policy, scenario), scenario, config.filter), team, config)
+    bar = tqdm(
+        total=batches * scenario.max_steps,
+        unit="step",
+        desc=f"{policy.name} on {config.sim}",
+        leave=False,
+        disable=None if config.progress else True,
+    )
+    with bar:
+        done = join([flight.fly(bar) for _ in range(batches)], config.episodes)
+    about = {
+        "policy": policy.name,
+        "scenario": scenario.name,
+        "sim": config.sim,
+        "episodes": config.episodes,
+        "seed": config.seed,
+        "filter": config.filter,
+        "robots": scenario.count,
+    }
+    values = {**about, **figures(scenario, done), "realtime_factor": flight.realtime_factor}
+    return Evaluation(values, successes(done), flight.log())
+
+
+class Flight:
+    """Flies batch after batch and keeps the record of one episode."""
+
+    def __init__(self, pilot: Pilot, team: TeamSim, config: EvalConfig) -> None:
+        """Nothing flies before `fly`."""
+        self._pilot, self._team, self._config = pilot, team, config
+        self._rows: list[tuple[np.ndarray, ...]] = []
+        self._flown, self._seconds, self._wall_s = 0, 0.0, 0.0
+
+    @property
+    def realtime_factor(self) -> float:
+        """Simulated over elapsed seconds, all episodes summed, the first decision (compilation) left out."""
+        return self._seconds / self._wall_s if self._wall_s else 0.0
+
+    def fly(self, bar: tqdm) -> Episodes:
+        """One batch, until every episode is over."""
+        team, scenario = self._team, self._team.scenario
+        task, contact = task_of(scenario), np.zeros(team.num_envs, bool)
+        team.reset()
+        carry = self._pilot.init(team.views())
+        done, started_s = start_episodes(team.num_envs), 0.0
+        for step in range(scenario.max_steps):
+            if step == 1:
+                started_s = time.perf_counter()
+            before, on = team.world, done.running
+            if not on.any():
+                bar.update(scenario.max_steps - step)
+                break
+            carry, result = self._pilot.step(carry, team.views())
+            after = team.step(result.command, self._pilot.plan(carry))
+            self._record(before, result, on)
+            terms = task.reward_terms(scenario, before, after, result.command)
+            reward = sum(task.weights[k] * scenario.period_s * v for k, v in terms.items())
+            contact = getattr(team, "contact", contact)
+            done = count_step(scenario, task, done, Step(before, after, result, np.asarray(reward), contact))
+            bar.update()
+        self._wall_s += time.perf_counter() - started_s
+        self._seconds += float(np.maximum(done.steps - 1, 0).sum()) * scenario.period_s
+        self._flown += team.num_envs
+        return done
+
+    def log(self) -> FlightLog | None:
+        """Flight of the recorded episode."""
+        if not self._rows:
+            return None
+        scenario = self._team.scenario
+        vehicle = scenario.vehicle_config
+        *columns, load = (np.stack(column) for column in zip(*self._rows, strict=True))
+        time_s = np.arange(len(self._rows)) * scenario.period_s
+        sizes = (vehicle.body.radius_m, vehicle.safety.separation_m)
+        return FlightLog(*[time_s, *columns, *sizes], load_pose=load.reshape(-1, 7))
+
+    def _record(self, world: World, result: FilterResult, running: np.ndarray) -> None:
+        if self._config.record is None:
+            return
+        env = self._config.record - self._flown
+        if 0 <= env < len(running) and running[env]:
+            body = world.body
+            columns = (
+                positions(body),
+                np.stack(body.quat, -1),
+                velocities(body),
+                world.goal_m,
+                result.nominal,
+                result.command,
+                result.active,
+                load_pose(world),
+            )
+            self._rows.append(tuple(np.asarray(c)[env].copy() for c in columns))
+
+
+def load_pose(world: World) -> np.ndarray:
+    """[E, 7] centre of mass and attitude of the load; [E, 0] where nothing is carried."""
+    if not isinstance(world.load, Load):
+        return np.zeros((len(world.step), 0))
+    return np.stack([*world.load.rigid.pos, *world.load.rigid.quat], -1)

@@ -1,0 +1,54 @@
+"""What `robomarl eval` says of policies that fly: a row for each, and the table of them."""
+
+from typing import Any
+
+from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
+from robomarl.evaluate.evaluate import EvalConfig, Row
+from robomarl.evaluate.resolve import resolve_policy
+from robomarl.evaluate.variations import perturbed
+
+
+def fly_row(name: str, options: Any, is_first: bool) -> Row:
+    """Fly the episodes of the policy of that name.
+
+    Raises:
+        UserError: no such policy, scenario, engine or parameter.
+    """
+    policy, scenario = resolve_policy(name, options.scenario)
+    scenario = perturbed(scenario, options.perturb)
+    record = 0 if options.video else None
+    config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record)
+    flown = evaluate_flights(policy, scenario, config)
+    figures = {**flown.figures, "policy": name, "perturb": list(options.perturb)}
+    return Row(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
+
+
+COLUMNS = {
+    "policy": "policy",
+    "scenario": "scenario",
+    "sim": "sim",
+    "filter": "filter",
+    "success": "success_rate",
+    "95 %": "success_ci95",
+    "coll.": "collisions",
+    "min m": "min_distance_m",
+    "arrive s": "arrival_time_s",
+    "err m": "position_error_m",
+    "active": "active_share",
+    "x real time": "realtime_factor",
+}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The figures that people look at first, aligned."""
+    lines = [list(COLUMNS), *([_cell(row[key]) for key in COLUMNS.values()] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return f"{value[0]:.3f}-{value[1]:.3f}"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

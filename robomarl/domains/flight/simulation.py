@@ -1,0 +1,145 @@
+"""`SIMULATION` of flying teams; those that carry something are no others, and so it knows them too."""
+
+from pathlib import Path
+from typing import Any
+
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.env import TeamEnv
+from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.safety.filter_params import flyer_params
+from robomarl.domains.flight.tasks import task_of
+from robomarl.domains.simulation import Evaluated, Figures, Imitated, Simulation
+from robomarl.log import FlightLog, save_flight
+from robomarl.sim.scenario import Scenario, load_scenario
+
+
+def make_env(scenario: Scenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Any) -> TeamEnv:
+    """A team on a JAX engine; how it starts is in the scenario."""
+    return TeamEnv(scenario, sim, weights, safety)
+
+
+def baseline(scenario: Scenario) -> Any:
+    """The policy that is computed from a model of the whole team."""
+    if scenario.load is None:
+        return GotoPolicy(scenario)
+    from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
+
+    return LoadPosePolicy(scenario)
+
+
+def felt(scenario: Scenario) -> tuple[str, ...]:
+    """What a vehicle feels of the section `randomize`."""
+    from robomarl.domains.flight.safety.plants import felt_by_flyers
+
+    return felt_by_flyers(scenario)
+
+
+def moves_alike(scenario: Scenario) -> tuple[Any, bool]:
+    """Rates, and whether something is carried."""
+    return scenario.rates, scenario.load is not None
+
+
+def plant(scenario: Scenario, flights: int, seed: int, threads: int) -> Any:
+    """So many vehicles, each alone; under a load each with its share of it."""
+    from robomarl.domains.flight.safety.plants import Flyers
+
+    return Flyers(scenario, flights, seed, threads)
+
+
+def check(scenario: Scenario, sims: tuple[str, ...], seconds: float, seed: int) -> Figures:
+    """The same commands on every engine."""
+    from robomarl.domains.flight.check import CheckConfig, check_engines
+
+    return check_engines(scenario, CheckConfig(sims, seconds, seed))
+
+
+def check_table(figures: Figures) -> str:
+    """One line for each pair of engines, and the verdict."""
+    from robomarl.domains.flight.check import table
+
+    return table(figures)
+
+
+def attack(scenario: Scenario, *how: Any) -> Figures:
+    """Malicious commands behind the filter."""
+    from robomarl.domains.flight.safety.attack import attack_all
+
+    return attack_all(scenario, *how)
+
+
+def episodes(policy: Any, scenario: Scenario, config: Any) -> Any:
+    """Fly and count."""
+    from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
+
+    return evaluate_flights(policy, scenario, config)
+
+
+def row(name: str, options: Any, is_first: bool) -> Any:
+    """What `robomarl eval` says of one policy."""
+    from robomarl.domains.flight.evaluation.rows import fly_row
+
+    return fly_row(name, options, is_first)
+
+
+def table(rows: list[Figures]) -> str:
+    """One line for each policy."""
+    from robomarl.domains.flight.evaluation.rows import table as lines
+
+    return lines(rows)
+
+
+def film(log: FlightLog, scenario: Scenario, file: Path) -> None:
+    """Film a flight."""
+    from robomarl.domains.flight.render import render_video
+
+    render_video(log, scenario, file)
+
+
+def law_of(scenario: Scenario) -> Any:
+    """What makes the task's own law; None where it has none."""
+    return task_of(scenario).law
+
+
+def failed(scenario: Scenario, world: Any) -> Any:
+    """[E] bool: as the task says."""
+    return task_of(scenario).failed(scenario, world)
+
+
+def is_harsh(scenario: Scenario) -> bool:
+    """Whether the team is thrown."""
+    from robomarl.domains.payload.lift import thrown
+
+    return scenario.load is not None and thrown(scenario)
+
+
+def harder(scenario: Scenario) -> Scenario:
+    """With vehicles that are lost, where something is carried."""
+    from robomarl.domains.payload.lift import with_losses
+
+    return with_losses(scenario)
+
+
+EVALUATION = Evaluated(
+    episodes=episodes,
+    row=row,
+    table=table,
+    nobody="Name at least one policy: a bundle, a run folder, or baseline.",
+    film=film,
+)
+SIMULATION = Simulation(
+    scenario=Scenario,
+    load=load_scenario,
+    env=make_env,
+    batch=make_team,
+    filter_params=flyer_params,
+    felt=felt,
+    moves_alike=moves_alike,
+    plant=plant,
+    check=check,
+    check_table=check_table,
+    evaluation=EVALUATION,
+    controllers={"baseline": baseline},
+    save_log=save_flight,
+    imitated=Imitated(law_of, failed, is_harsh, harder),
+    attack=attack,
+)

@@ -1,0 +1,108 @@
+"""`Simulation`: the half of a domain that trains, evaluates and rehearses. What generic code asks of a kind of team."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robomarl.config import UserError
+from robomarl.domains.registry import DEFAULT, domain_named, domain_of, domain_of_task
+from robomarl.safety.params import SafetyParams
+
+Figures = dict[str, Any]
+"""JSON fields."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """What only kinds with two teams have: who plays against the learner."""
+
+    scripts: Mapping[str, tuple[str, ...]]
+    """Scripted teams, and the roles that each needs."""
+    player: Callable[[Any, str], Any]
+    """(scenario, script) -> a team, as a function (memory, views [..., N]) -> (memory, commands [..., N, A])."""
+    no_memory: Callable[[Any], Any]
+    """Zeros [..., N] -> the memory of a script before its first decision."""
+    with_rally: Callable[[Any, float], Any]
+    """(scenario, seconds) -> the scenario whose episodes of training end after so long."""
+
+
+@dataclass(frozen=True)
+class Imitated:
+    """What a policy may imitate before it is trained."""
+
+    law: Callable[[Any], Any]
+    """Scenario -> what makes the controller from the scenario; None where there is none."""
+    failed: Callable[[Any, Any], Any]
+    """(scenario, world) -> [E] bool: the episode is over, and teaches nothing more."""
+    is_harsh: Callable[[Any], bool]
+    """Whether every start is another, and the first moments count most."""
+    harder: Callable[[Any], Any]
+    """The scenario with what the controller is to be seen at as well, as vehicles that are lost."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One for each domain; `simulation_of(scenario)` finds it. World is whatever the domain calls so."""
+
+    scenario: type
+    """Frozen dataclass of the keys of a scenario file, a `Clock`."""
+    load: Callable[[str], Any]
+    """Scenario by name or path, with all checks."""
+    env: Callable[..., Any]
+    """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.sim.env.make_env`."""
+    batch: Callable[[Any, str, int, int], Any]
+    """(scenario, engine, E, seed) -> `BatchSim`."""
+    filter_params: Callable[[Any, int], SafetyParams]
+    """(scenario, team-mates that have to be heard) -> what the safety filter assumes."""
+    felt: Callable[[Any], tuple[str, ...]]
+    """Parameters of the section `randomize` that change how a vehicle follows its commands, the delay left out."""
+    moves_alike: Callable[[Any], Any]
+    """What scenarios have in common that move a vehicle alike: equal values, measured once."""
+    plant: Callable[[Any, int, int, int], Any]
+    """(scenario, flights, seed, threads) -> `robomarl.sim.limits.flight.Plant`."""
+    check: Callable[[Any, tuple[str, ...], float, int], Figures]
+    """(scenario, engines, seconds, seed) -> how far the engines drift apart."""
+    check_table: Callable[[Figures], str]
+    evaluation: "Evaluated"
+    controllers: Mapping[str, Callable[[Any], Any]]
+    """Policies that nobody trained, by name: scenario -> policy."""
+    save_log: Callable[[Any, Any], Any]
+    """(file, log of an episode)."""
+    imitated: Imitated | None = None
+    games: Games | None = None
+    attack: Callable[..., Figures] | None = None
+    """See `robomarl.domains.flight.safety.attack.attack_all`; None where no attacks are written."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How policies are evaluated: `robomarl eval` and whatever picks the best one."""
+
+    episodes: Callable[[Any, Any, Any], Any]
+    """(policy, scenario, `EvalConfig`) -> `Evaluation`."""
+    row: Callable[[str, Any, bool], Any]
+    """(policy's name, options of `robomarl eval`, whether it is the first) -> `Row`."""
+    table: Callable[[list[Figures]], str]
+    nobody: str
+    """The error where no policy is named."""
+    film: Callable[[Any, Any, Any], Any]
+    """(log, scenario, file)."""
+
+
+def simulation_of(scenario: Any) -> Simulation:
+    """The half that simulates of the domain that a scenario belongs to; raises `UserError` where there is none."""
+    return domain_of_task(scenario.task).simulation
+
+
+def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
+    """The same by the keys of a scenario's file.
+
+    Raises:
+        UserError: no domain has its task; names the file.
+    """
+    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
+        return domain_named(DEFAULT).simulation
+    try:
+        return domain_of(content).simulation
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None

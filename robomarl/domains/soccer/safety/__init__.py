@@ -1,0 +1,1 @@
+"""The safety filter of players in JAX, what it assumes, and the plants that this is measured on."""

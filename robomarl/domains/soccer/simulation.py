@@ -1,0 +1,102 @@
+"""`SIMULATION` of robot soccer."""
+
+from dataclasses import replace
+from typing import Any
+
+from robomarl.domains.simulation import Evaluated, Figures, Games, Simulation
+from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.controllers import SCRIPTS
+from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
+from robomarl.domains.soccer.controllers.skills import no_belief
+from robomarl.domains.soccer.env import SoccerEnv
+from robomarl.domains.soccer.safety.filter_params import player_params
+from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.sim.starts import Starts
+
+
+def make_env(
+    scenario: SoccerScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Starts | None
+) -> SoccerEnv:
+    """A game in JAX, which has one engine."""
+    return SoccerEnv(scenario, weights, safety, starts)
+
+
+def with_rally(scenario: SoccerScenario, rally_s: float) -> SoccerScenario:
+    """With other rules for how long a rally is."""
+    return replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
+
+
+def felt(scenario: SoccerScenario) -> tuple[str, ...]:
+    """What a robot feels of the section `randomize`."""
+    from robomarl.domains.soccer.safety.plants import felt_by_players
+
+    return felt_by_players(scenario)
+
+
+def moves_alike(scenario: SoccerScenario) -> tuple[Any, bool]:
+    """The rates; nothing is carried."""
+    return scenario.rates, False
+
+
+def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Any:
+    """So many robots, each alone."""
+    from robomarl.domains.soccer.safety.plants import Players
+
+    return Players(scenario, flights, seed, threads)
+
+
+def check(scenario: SoccerScenario, sims: tuple[str, ...], seconds: float, seed: int) -> Figures:
+    """The same trials on both engines; how long they are is part of the trial."""
+    from robomarl.domains.soccer.check import check_soccer
+
+    return check_soccer(scenario, seed)
+
+
+def check_table(figures: Figures) -> str:
+    """One line for each figure, and the verdict."""
+    from robomarl.domains.soccer.check import table
+
+    return table(figures)
+
+
+def row(name: str, options: Any, is_first: bool) -> Any:
+    """What `robomarl eval` says of one team."""
+    from robomarl.domains.soccer.evaluation.rows import play_row
+
+    return play_row(name, options, is_first)
+
+
+def table(rows: list[Figures]) -> str:
+    """One line for each team."""
+    from robomarl.domains.soccer.evaluation.evaluate import table as lines
+
+    return lines(rows)
+
+
+def no_episodes(*_: Any) -> Any:
+    """Games are matches between two teams, and no episodes of one policy."""
+    raise TypeError("soccer has matches, robomarl.domains.soccer.evaluation.evaluate.evaluate_game")
+
+
+SIMULATION = Simulation(
+    scenario=SoccerScenario,
+    load=load_soccer,
+    env=make_env,
+    batch=make_soccer,
+    filter_params=player_params,
+    felt=felt,
+    moves_alike=moves_alike,
+    plant=plant,
+    check=check,
+    check_table=check_table,
+    evaluation=Evaluated(
+        episodes=no_episodes,
+        row=row,
+        table=table,
+        nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
+        film=no_episodes,
+    ),
+    controllers={},
+    save_log=no_episodes,
+    games=Games(SCRIPTS, ScriptedTeam, no_belief, with_rally),
+)

@@ -1,0 +1,45 @@
+"""Intervals of what is counted: rates, means, and differences over the same episodes."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def wilson(successes: int, trials: int) -> list[float]:
+    """95 % score interval of a proportion (Wilson, 1927): valid near 0 and 1 too."""
+    z = 1.959964
+    rate, spread = successes / trials, z * z / trials
+    centre = (rate + spread / 2) / (1 + spread)
+    half = z * math.sqrt(rate * (1 - rate) / trials + spread / (4 * trials)) / (1 + spread)
+    return [max(0.0, centre - half), min(1.0, centre + half)]
+
+
+def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
+    """95 % interval of the mean of [E] values, one an episode; None where there are none, or the task has none.
+
+    The percentile bootstrap (Efron, 1979), with a fixed seed: the same values give the same interval.
+    """
+    if not len(values) or not np.isfinite(values).all():
+        return None
+    resamples = max(200, min(resamples, 5_000_000 // len(values)))
+    picks = np.random.default_rng(0).integers(0, len(values), (resamples, len(values)))
+    low, high = np.percentile(np.asarray(values, float)[picks].mean(-1), [2.5, 97.5])
+    return [float(low), float(high)]
+
+
+def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
+    """Difference in success rate over the same episodes, with a 95 % bootstrap interval.
+
+    Args:
+        first: [E] bool, successes of one policy.
+        second: [E] bool, successes of the other in the same episodes.
+        resamples: of the episodes, with replacement.
+    """
+    gain = first.astype(float) - second.astype(float)
+    return {
+        "success_difference": float(gain.mean()),
+        "difference_ci95": bootstrap(gain, resamples),
+        "only_first": int((gain > 0).sum()),
+        "only_second": int((gain < 0).sum()),
+    }
