@@ -132,10 +132,14 @@ class TrainConfig:
     entropy_cost: NonNegative = 0.0002
     value_cost: NonNegative = 0.5
     learning_rate: Positive = 1e-3
+    """Of Adam, at the start."""
+    top_learning_rate: Positive | None = None
+    """It may grow to this where the policy moves by less than half of `target_kl`; by default to no more than
+    `learning_rate`."""
     target_kl: Positive = 0.012
-    """The learning rate grows or shrinks to keep the policy's step near this KL divergence at the start ..."""
+    """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""
     final_target_kl: Positive = 0.002
-    """... and near this one at the end; in between it falls linearly with the steps."""
+    """... and by more than twice this one at last; in between it falls linearly with the steps."""
     critic_first: NonNegative = 0.0
     """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
     yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
@@ -158,9 +162,17 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:
+            top = f"top_learning_rate = {self.top_learning_rate:g}"
+            raise ValueError(f"{top} must be no less than learning_rate = {self.learning_rate:g}.")
         if self.last_step > self.total_steps:
             steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
             raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")
+
+    @property
+    def fastest(self) -> float:
+        """The largest learning rate."""
+        return self.top_learning_rate or self.learning_rate
 
     @property
     def last_step(self) -> int:

@@ -21,6 +21,9 @@ from robomarl.train.networks import Networks, make_networks
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
+LEAST_RATE = 1e-5
+"""The KL divergence lowers the learning rate no further."""
+
 
 def make_train(config: TrainConfig, env: TeamEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
     """A whole run as one pure function of the key; `jax.vmap` of it trains many seeds at once."""
@@ -48,6 +51,7 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Update:
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
+        state = update_observed(config, state, rollout)
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
         metrics |= {"parameter_norm": optax.global_norm(state.params), **lesson_metrics(config, state.level)}
@@ -74,7 +78,7 @@ def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
     }
     return TrainState(
         params=params,
-        optimizer=make_optimizer(config).init(params),
+        optimizer=init_optimizer(params),
         learning_rate=jnp.asarray(config.learning_rate),
         obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
         obs_range=untouched_range(env.observation_size),
@@ -85,6 +89,7 @@ def init_state(config: TrainConfig, env: TeamEnv, key: jax.Array) -> TrainState:
         key=key,
         steps=jnp.zeros((), jnp.float32),
         level=level,
+        goes_on=jnp.zeros((), bool),
     )
 
 
@@ -93,9 +98,29 @@ def untouched_range(size: int) -> tuple[jax.Array, jax.Array]:
     return jnp.full(size, jnp.inf, jnp.float32), jnp.full(size, -jnp.inf, jnp.float32)
 
 
-def make_optimizer(config: TrainConfig) -> optax.GradientTransformation:
-    """Adam without its learning rate, which adapts to the KL divergence and lives in the state."""
-    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=1e-5))
+ADAM = optax.scale_by_adam(eps=1e-5)
+"""Without its learning rate, which adapts to the KL divergence and lives in the state."""
+
+
+def init_optimizer(params: dict[str, Any]) -> dict[str, Any]:
+    """Moments of actor and critic, each with its own count: the actor may wait while the critic learns."""
+    return {part: ADAM.init(params[part]) for part in params}
+
+
+def optimizer_step(
+    config: TrainConfig, grads: dict[str, Any], moments: dict[str, Any], moves: jax.Array
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Steps of both parts, to be scaled by the learning rate, and the moments after them.
+
+    While the actor waits (`moves` is 0) nothing of it counts: gradients of zero would use up Adam's correction of its
+    first steps, which were then three times too long.
+    """
+    grads = grads | {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
+    grads, _ = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())
+    both = {part: ADAM.update(grads[part], moments[part]) for part in grads}
+    steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
+    waited = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
+    return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}
 
 
 def unroll(networks: Networks, params: Any, batch: Batch) -> jax.Array:
@@ -111,14 +136,29 @@ def normalize(x: jax.Array, statistics: stats.RunningStatisticsState) -> jax.Arr
     return stats.normalize(x, statistics, max_abs_value=10.0)
 
 
+def actor_moves(config: TrainConfig, state: TrainState) -> jax.Array:
+    """[] bool: the actor learns now, and not the critic alone."""
+    return state.steps > config.critic_first
+
+
 def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
-    """Running statistics of both inputs, with this rollout counted in."""
+    """Range of what the actor saw, and running statistics of the critic's input, with this rollout counted in."""
     low, high = state.obs_range
     return state._replace(
-        obs_stats=stats.update(state.obs_stats, rollout.obs),
         obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
         critic_stats=stats.update(state.critic_stats, rollout.seen[:-1]),
     )
+
+
+def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout) -> TrainState:
+    """Running statistics of the actor's input, after the gradient steps: those are on the policy that played.
+
+    They are part of the policy. They stay as they are while the actor waits, and in a run that goes on from a policy:
+    there what is seen is another distribution, and new scales would change its gains without a gradient.
+    """
+    follows = actor_moves(config, state) & ~state.goes_on
+    seen = stats.update(state.obs_stats, rollout.obs)
+    return state._replace(obs_stats=jax.tree.map(lambda new, old: jnp.where(follows, new, old), seen, state.obs_stats))
 
 
 def compute_gae(
@@ -213,27 +253,31 @@ def update_epoch(
     """One pass over the batch in shuffled minibatches; then the learning rate follows the KL divergence."""
     key, shuffle = jax.random.split(state.key)
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
-    floor, optimizer = noise_floor(config, state.steps), make_optimizer(config)
-    gradient, moves = jax.grad(mappo_loss, has_aux=True), state.steps > config.critic_first
+    floor, moves = noise_floor(config, state.steps), actor_moves(config, state)
+    gradient = jax.grad(mappo_loss, has_aux=True)
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, Metrics]:
         params, moments = carry
         grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
-        grads |= {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
-        updates, moments = optimizer.update(grads, moments)
+        updates, moments = optimizer_step(config, grads, moments, moves)
         params = jax.tree.map(lambda p, u: p - state.learning_rate * u, params, updates)
         return (params, moments), metrics
 
     (params, moments), metrics = jax.lax.scan(step, (state.params, state.optimizer), order)
     target = fall(config, state.steps, config.target_kl, config.final_target_kl)
-    rate = adapt_learning_rate(state.learning_rate, jnp.where(moves, metrics["loss/kl"].mean(), target), target)
+    rate = adapt_learning_rate(state.learning_rate, metrics["loss/kl"].mean(), target, config.fastest)
+    rate = jnp.where(moves, rate, state.learning_rate)
     return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
 
 
-def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array) -> jax.Array:
-    """Slower when the policy moved more than twice the target, faster below half of it."""
+def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array, top: float) -> jax.Array:
+    """Slower when the policy moved more than twice the target, and back below half of it, up to the recipe's top.
+
+    The target is a ceiling: a policy that moves little may have nothing but noise in its gradient, and no rate makes
+    that better.
+    """
     factor = jnp.where(kl > 2 * target, 1 / 1.3, jnp.where(kl < target / 2, 1.3, 1.0))
-    return jnp.clip(rate * factor, 1e-5, 5e-3)
+    return jnp.clip(rate * factor, LEAST_RATE, top)
 
 
 def episode_metrics(rollout: Rollout) -> Metrics:

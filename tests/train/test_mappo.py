@@ -17,14 +17,18 @@ from robomarl.train.mappo import (
     Batch,
     adapt_learning_rate,
     compute_gae,
+    init_optimizer,
     init_state,
     make_train,
     make_update,
     mappo_loss,
+    optimizer_step,
 )
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.profile import profile, simulate, table
 from robomarl.train.rollout import collect_rollout, noise_floor
+from robomarl.train.state import TrainState
+from robomarl.train.weights import weights_of, with_weights
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 
@@ -144,15 +148,76 @@ def test_squash_stays_within_the_limits_and_maps_zero_to_the_middle() -> None:
     np.testing.assert_allclose(squash(jnp.zeros(4), env.action), (env.action.high + env.action.low) / 2)
 
 
-def test_noise_floor_falls_to_its_end_value_and_learning_rate_follows_kl() -> None:
-    """Schedules: linear floor; a large KL slows learning, a small one speeds it up, the target changes nothing."""
+def test_noise_floor_falls_to_its_end_value() -> None:
+    """Linear in the steps."""
     config = TrainConfig(total_steps=100)
     assert noise_floor(config, jnp.asarray(0.0)) == pytest.approx(config.noise.floor_std)
     assert noise_floor(config, jnp.asarray(100.0)) == pytest.approx(config.noise.final_floor_std)
-    rate = jnp.asarray(1e-3)
-    assert adapt_learning_rate(rate, jnp.asarray(1.0), jnp.asarray(0.01)) < rate
-    assert adapt_learning_rate(rate, jnp.asarray(0.0), jnp.asarray(0.01)) > rate
-    assert adapt_learning_rate(rate, jnp.asarray(0.01), jnp.asarray(0.01)) == rate
+
+
+def test_kl_target_is_a_ceiling() -> None:
+    """A large KL slows learning; after that a small one brings the rate back, no further than the top."""
+    rate, target, top = jnp.asarray(1e-3), jnp.asarray(0.01), 1e-3
+    assert adapt_learning_rate(rate, jnp.asarray(1.0), target, top) == pytest.approx(1e-3 / 1.3)
+    assert adapt_learning_rate(rate, target, target, top) == pytest.approx(1e-3)
+    assert adapt_learning_rate(rate, jnp.asarray(0.0), target, top) == pytest.approx(1e-3), "no reason to be faster"
+    assert adapt_learning_rate(rate / 10, jnp.asarray(0.0), target, top) == pytest.approx(1.3e-4)
+    assert adapt_learning_rate(rate, jnp.asarray(0.0), target, 2e-3) == pytest.approx(1.3e-3)
+    assert TrainConfig(learning_rate=3e-4).fastest == 3e-4
+    with pytest.raises(ValueError, match=r"top_learning_rate = 0\.0001 must be no less than learning_rate = 0\.001"):
+        TrainConfig(learning_rate=1e-3, top_learning_rate=1e-4)
+
+
+def test_first_steps_of_an_actor_that_waited_are_as_long_as_without_waiting() -> None:
+    """By hand: Adam's first step is the gradient's sign; counted on while it waits it would be 3.2 times that."""
+    params = {"actor": jnp.ones(3), "critic": jnp.ones(2)}
+    grads = {"actor": jnp.array([0.1, -0.2, 0.3]), "critic": jnp.array([0.2, 0.1])}
+    moments = init_optimizer(params)
+    for _ in range(366):
+        steps, moments = optimizer_step(TINY, grads, moments, jnp.asarray(False))
+        assert not steps["actor"].any()
+    steps, _ = optimizer_step(TINY, grads, moments, jnp.asarray(True))
+    np.testing.assert_allclose(steps["actor"], [1.0, -1.0, 1.0], rtol=1e-3)
+    np.testing.assert_allclose(steps["critic"], [1.0, 1.0], rtol=1e-3)
+
+
+def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates() -> None:
+    """Not only its parameters: statistics of its input are part of it. Bit-equal on the same observations."""
+    env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, critic_first=1e9)
+    networks = make_networks(config.network, env.observation, env.action_size)
+    update, state = jax.jit(make_update(config, env)), init_state(config, env, jax.random.key(0))
+    obs = jax.random.normal(jax.random.key(1), (100, env.observation_size))
+
+    def policy(state: TrainState) -> np.ndarray:
+        return np.asarray(networks.act(state.params["actor"], (), networks.normalize(obs, state.obs_stats))[1])
+
+    before = policy(state)
+    for _ in range(5):
+        state, metrics = update(state)
+        assert metrics["loss/kl"] == pytest.approx(0.0, abs=1e-6)
+    np.testing.assert_array_equal(policy(state), before)
+
+
+def test_statistics_stay_where_a_run_goes_on_from_a_policy_and_move_where_it_does_not() -> None:
+    """New scales of the input would change the gains of a policy that is good; a new run needs scales."""
+    env = make_env(load_scenario("swap_4"))
+    update, fresh = jax.jit(make_update(TINY, env)), init_state(TINY, env, jax.random.key(0))
+    first = update(fresh)[0]
+    assert not np.array_equal(first.obs_stats.mean, fresh.obs_stats.mean)
+    on = with_weights(init_state(TINY, env, jax.random.key(1)), weights_of(jax.device_get(first)), "first")
+    after = update(update(on)[0])[0]
+    for old, new in zip(jax.tree.leaves(first.obs_stats), jax.tree.leaves(after.obs_stats), strict=True):
+        np.testing.assert_array_equal(old, new)
+    assert not np.array_equal(after.critic_stats.mean, on.critic_stats.mean)
+
+
+def test_gradient_steps_are_on_the_policy_that_played() -> None:
+    """With one step an update every ratio is 1: the samples are seen as they were when the actions were drawn."""
+    env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, epochs=1, minibatches=1)
+    update, state = jax.jit(make_update(config, env)), init_state(config, env, jax.random.key(0))
+    for _ in range(3):
+        state, metrics = update(state)
+        assert metrics["loss/kl"] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_the_actor_waits_for_the_critic() -> None:
