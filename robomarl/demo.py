@@ -118,14 +118,17 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: Journal) -
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.evaluate import EvalConfig, evaluate
+    from robomarl.train.hover import HOVER_FIGURES, HOVER_S
     from robomarl.train.resolve import resolve_policy
 
     episodes = QUICK_EPISODES if options.quick else EPISODES
     with journal.stage(f"fly {episodes} episodes in {sim}") as note:
         policy, _ = resolve_policy(bundle)
         scenario = load_scenario(load_fleet(options.fleet).scenario)
-        found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed)).figures
+        hover_s = HOVER_S if sim == "mujoco" else 0.0
+        found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed, hover_s=hover_s)).figures
         journal.figures[f"success_{sim}"] = found["success_rate"]
+        journal.figures |= {k: v for k, v in found.items() if k in HOVER_FIGURES}
         note.append(f"success {found['success_rate']:.1%}, {found['collision_episodes']} episodes with a collision")
     least = found["min_distance_m"]
     return Outcome(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
@@ -216,6 +219,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
             stages=tuple(Stage(*stage) for stage in journal.stages),
             outcomes=tuple(outcomes),
+            hover=journal.figures,
             run_dir=run_dir,
             flights=flights,
             robots=robots,

@@ -43,11 +43,15 @@ def write_report(out: Path) -> None:
     from robomarl.flight import save_flight
     from robomarl.train.checkpoint import RunPolicy, load_run
     from robomarl.train.evaluate import EvalConfig, evaluate
+    from robomarl.train.hover import HOVER_S
+    from robomarl.train.storage import json_text, replace_text
 
     run = load_run(out)
     if run.scenario.task == "soccer":
         return
-    found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
+    config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
+    found = evaluate(RunPolicy(run), run.scenario, config)
+    replace_text(out / "evaluation.json", json_text(found.figures))
     if found.log is not None:
         (out / "flights").mkdir(exist_ok=True)
         save_flight(out / "flights" / "mujoco.npz", found.log)
