@@ -21,7 +21,6 @@ from robomarl.train.distribution import check_noise, distribution, log_prob, noi
 from robomarl.train.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.mappo import (
     episode_metrics,
-    init_optimizer,
     prepare_batch,
     untouched_range,
     update_epoch,
@@ -29,6 +28,7 @@ from robomarl.train.mappo import (
     update_statistics,
 )
 from robomarl.train.networks import make_networks
+from robomarl.train.optimizer import init_optimizer
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 

@@ -15,16 +15,14 @@ from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, load_
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.mappo import (
     Batch,
-    adapt_learning_rate,
     compute_gae,
-    init_optimizer,
     init_state,
     make_train,
     make_update,
     mappo_loss,
-    optimizer_step,
 )
 from robomarl.train.networks import Networks, make_networks
+from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.profile import profile, simulate, table
 from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.state import TrainState
