@@ -1,5 +1,6 @@
 """`TrainConfig`: everything that decides a training run but the scenario. A recipe file is one of these."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -124,13 +125,17 @@ class TrainConfig:
     """Passes over each rollout."""
     minibatches: Count = 8
     """Gradient steps per pass; must divide `num_envs`."""
-    discount: Fraction = 0.99
-    gae_lambda: Fraction = 0.95
-    """Lambda of generalized advantage estimation (Schulman et al., 2016)."""
+    value_horizon_s: Positive = 2.0
+    """What comes later counts less, with this time constant: gamma = exp(-period / value_horizon_s)."""
+    credit_s: Positive = 0.39
+    """What an action does within this time is seen in the rewards themselves, what it does later in the critic's values
+    only: lambda = exp(-period / credit_s) of generalized advantage estimation (Schulman et al., 2016)."""
     clip: Positive = 0.2
     """Clipping of the probability ratio."""
     entropy_cost: NonNegative = 0.0002
     value_cost: NonNegative = 0.5
+    change_cost: NonNegative = 0.0
+    """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
     learning_rate: Positive = 1e-3
     """Of Adam, at the start."""
     top_learning_rate: Positive | None = None
@@ -169,6 +174,10 @@ class TrainConfig:
             steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
             raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")
 
+    def gamma_lambda(self, period_s: float) -> tuple[float, float]:
+        """Discount and lambda for decisions that are so far apart."""
+        return math.exp(-period_s / self.value_horizon_s), math.exp(-period_s / self.credit_s)
+
     @property
     def fastest(self) -> float:
         """The largest learning rate."""
@@ -178,6 +187,12 @@ class TrainConfig:
     def last_step(self) -> int:
         """Agent-steps after which the run has all that it is to have."""
         return self.stop_after or self.total_steps
+
+
+def in_seconds(recipe: dict[str, Any], period_s: float) -> dict[str, Any]:
+    """The recipe of an older bundle, which has `discount` and `gae_lambda`, in the words of today."""
+    words = {"discount": "value_horizon_s", "gae_lambda": "credit_s"}
+    return {words.get(k, k): -period_s / math.log(value) if k in words else value for k, value in recipe.items()}
 
 
 def recipe_names() -> list[str]:

@@ -45,7 +45,7 @@ def make_update(config: TrainConfig, env: TeamEnv) -> Update:
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, rollout = collect_rollout(config, env, networks, state)
         state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
@@ -163,14 +163,14 @@ def compute_gae(
 
 
 def prepare_batch(
-    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout
+    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout, period_s: float
 ) -> tuple[Batch, TrainState, Metrics]:
     """Advantages and returns of a rollout, environments first so that a minibatch is whole rows."""
     output = networks.value(state.params["critic"], normalize(rollout.seen, state.critic_stats))
     value = stats.denormalize(output, state.value_stats)
     cut = rollout.cut[..., None] if config.self_play.goes_on else 0.0
     done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
-    advantage = compute_gae(rollout.reward, value, done, config.discount, config.gae_lambda, cut)
+    advantage = compute_gae(rollout.reward, value, done, *config.gamma_lambda(period_s), cut)
     target = advantage + value[:-1]
     state = state._replace(value_stats=stats.update(state.value_stats, target))
     unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)
@@ -211,7 +211,21 @@ def mappo_loss(
     entropy = dist.entropy().sum(-1).mean()
     total = policy + config.value_cost * value - config.entropy_cost * entropy
     terms = {"policy": policy, "value": value, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
+    if config.change_cost:
+        terms["change"] = change_loss(dist, batch.done)
+        total += config.change_cost * terms["change"]
     return total, {f"loss/{name}": term for name, term in terms.items()}
+
+
+def change_loss(dist: Any, done: jax.Array) -> jax.Array:
+    """Squared change of the squashed mean from one decision of a robot to its next, summed over the command.
+
+    The temporal term of CAPS (Mysore et al., ICRA 2021, equation 3): the noise that explores is not in it, other than
+    in a reward for smooth commands, which would teach to explore less. `done` [B, T] cuts episodes apart.
+    """
+    mean = jnp.tanh(dist.loc)
+    change = ((mean[:, 1:] - mean[:, :-1]) ** 2).sum(-1)
+    return (change * (1 - done[:, :-1, None])).mean()
 
 
 def imitation_loss(dist: Any, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:

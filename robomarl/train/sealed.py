@@ -10,7 +10,7 @@ from robomarl.policies.bundle import is_bundle, load_bundle
 from robomarl.policies.provenance import Training
 from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.train.checkpoint import Run, load_run, read_weights
-from robomarl.train.config import TrainConfig
+from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.programs import init_state, training_env
 from robomarl.train.resolve import is_run
 from robomarl.train.weights import learned
@@ -33,7 +33,7 @@ def run_of(source: str) -> Run:
 def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
     """One actor of a bundle."""
     scenario: Any = build_any_scenario(content, f"{source}/bundle.json")
-    config = build(TrainConfig, training.recipe, f"{source}/bundle.json")
+    config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, read_weights(source, scenario.name), source)
     return Run(

@@ -89,7 +89,7 @@ def make_game_update(config: TrainConfig, env: SoccerEnv, robots: int = 0, teach
         before = state
         state, rollout, wanted = collect_games(config, env, opponents, state)
         state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
         taught = jnp.full(config.num_envs, is_taught(config, before.steps).astype(jnp.float32))
         batch = batch._replace(wanted=jnp.swapaxes(wanted, 0, 1), taught=taught)
         state, loss_metrics = jax.lax.scan(

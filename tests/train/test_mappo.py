@@ -1,6 +1,7 @@
 """The mathematics of the trainer: hand-computed advantages, clipping, statistics, and that it learns."""
 
 import dataclasses
+import math
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +12,11 @@ from robomarl.config import UserError
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
-from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, load_recipe
+from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, in_seconds, load_recipe
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.mappo import (
     Batch,
+    change_loss,
     compute_gae,
     init_state,
     make_train,
@@ -40,6 +42,17 @@ def test_gae_equals_the_sum_by_hand() -> None:
     a1 = 1.0 + 0.25 * a2
     a0 = 1.5 + 0.25 * a1
     np.testing.assert_allclose(compute_gae(reward, value, jnp.zeros(3), 0.5, 0.5), [a0, a1, a2])
+
+
+def test_time_constants_mean_the_same_at_every_rate() -> None:
+    """By hand: what is worth 1 / e after 2 s is worth 0.99005 of it a decision at 50 Hz, and two of those at 25 Hz."""
+    config = TrainConfig(value_horizon_s=2.0, credit_s=0.5)
+    gamma, lam = config.gamma_lambda(0.02)
+    assert (gamma**100, lam**25) == pytest.approx((math.exp(-1), math.exp(-1)))
+    assert config.gamma_lambda(0.04) == pytest.approx((gamma**2, lam**2))
+    assert in_seconds({"discount": gamma, "gae_lambda": lam, "epochs": 2}, 0.02) == pytest.approx(
+        {"value_horizon_s": 2.0, "credit_s": 0.5, "epochs": 2}
+    )
 
 
 def test_gae_stops_at_the_end_of_an_episode() -> None:
@@ -97,6 +110,20 @@ def test_clipping_stops_the_gradient_only_where_the_ratio_has_gone_far_enough(
     grads, _ = jax.grad(mappo_loss, has_aux=True)(params, config, networks, batch, jnp.asarray(0.1))
     size = sum(float(jnp.abs(g).sum()) for g in jax.tree.leaves(grads["actor"]))
     assert (size > 1e-6) == has_gradient
+
+
+def test_what_a_policy_changes_from_one_decision_to_the_next_costs_within_an_episode() -> None:
+    """By hand: means 0, 0.5, 0.5, -0.5 of one component; the last change is from one episode to another."""
+    mean = jnp.arctanh(jnp.array([0.0, 0.5, 0.5, -0.5])).reshape(1, 4, 1, 1)
+    dist = distribution(jnp.concatenate([mean, mean * 0], -1), NoiseConfig(), jnp.asarray(0.1))
+    assert change_loss(dist, jnp.zeros((1, 4))) == pytest.approx((0.25 + 0.0 + 1.0) / 3)
+    assert change_loss(dist, jnp.array([[0.0, 0, 1, 0]])) == pytest.approx(0.25 / 3)
+    networks, params = _small()
+    batch = _batch(TINY, networks, params, jax.random.key(2))
+    _, plain = mappo_loss(params, TINY, networks, batch, jnp.asarray(0.1))
+    total, calm = mappo_loss(params, dataclasses.replace(TINY, change_cost=2.0), networks, batch, jnp.asarray(0.1))
+    base = plain["loss/policy"] + TINY.value_cost * plain["loss/value"] - TINY.entropy_cost * plain["loss/entropy"]
+    assert float(total - base) == pytest.approx(2 * float(calm["loss/change"]), rel=1e-3)
 
 
 def test_log_prob_integrates_to_one_over_the_squashed_action() -> None:
@@ -250,7 +277,7 @@ def test_bad_recipe_is_one_sentence_with_file_key_and_mend(tmp_path) -> None:
     for text, words in (
         ("lerning_rate = 1.0", ("mine.toml", "lerning_rate", "learning_rate")),
         ("epochs = 1.5", ("mine.toml", "epochs", "whole number")),
-        ("discount = 2.0", ("mine.toml", "discount", "0 to 1")),
+        ("value_horizon_s = 0.0", ("mine.toml", "value_horizon_s", "0")),
         ("num_envs = 10", ("mine.toml", "minibatches", "num_envs")),
     ):
         file.write_text(text)

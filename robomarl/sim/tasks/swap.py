@@ -19,6 +19,9 @@ from robomarl.types import Array
 KEEP_OUT = 2.5
 """Width of the keep-out ellipsoid of the reward, in safety distances."""
 
+PRECISE_M = 0.05
+"""Distance over which the reward for being exactly at the goal falls to a third."""
+
 WEIGHTS = {
     "progress": 3.0,
     "near": 0.6,
@@ -26,6 +29,7 @@ WEIGHTS = {
     "settle": -0.3,
     "close": -10.0,
     "smooth": -0.01,
+    "precise": 0.0,
     "yaw": -0.02,
     "contact": -20.0,
     "outside": -20.0,
@@ -67,6 +71,7 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
         "settle": near * speed,
         "close": intrusion(scenario, after),
         "smooth": (jerk * jerk).sum(-1),
+        "precise": namespace(now).exp(now * (-1 / PRECISE_M)),
         "yaw": after.queue[0][..., 3] ** 2,
         "contact": touching(scenario, after).astype(now.dtype) / scenario.period_s,
         "outside": outside(scenario, after).astype(now.dtype) / scenario.period_s,
