@@ -5,6 +5,7 @@ Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 
 import math
 
+from robomarl.control.vectors import up_axis
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
@@ -12,6 +13,7 @@ from robomarl.sim.obstacles import obstacle_gap
 from robomarl.sim.rewards import tolerance
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import TASKS, Task, Terms
+from robomarl.sim.tasks.unseen import unseen
 from robomarl.sim.world import World, positions, velocities
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
@@ -130,10 +132,12 @@ def succeeded(scenario: Scenario, world: World) -> Array:
 
 
 def privileged(scenario: Scenario, world: World) -> Array:
-    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left."""
+    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left; of
+    itself also attitude, rates and what no robot sees (`unseen`)."""
     xp = namespace(world.goal_m)
     pos, vel, mates = positions(world.body), velocities(world.body), mates_of(scenario.count)
     own = [world.goal_m - pos, vel, xp.stack(world.hidden.wind_m_s[:2], -1), world.arrived_s[..., None]]
+    own += [xp.stack(up_axis(world.body.quat), -1), xp.stack(world.body.omega, -1), unseen(scenario, world)]
     others = [pos[..., mates, :] - pos[..., :, None, :], vel[..., mates, :], (world.goal_m - pos)[..., mates, :]]
     flat = xp.concatenate(others, -1)
     left = 1 - world.step[..., None, None] / scenario.max_steps + own[0][..., :1] * 0
