@@ -105,14 +105,25 @@ class SelfPlayConfig:
 
 
 @dataclass(frozen=True)
+class SearchConfig:
+    """Of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
+
+    candidates: Count = 32
+    """Sets of gains in a generation; all meet the same `num_envs` / `candidates` episodes."""
+    first_std: Positive = 0.3
+    """Standard deviation of the first generation, over the gains of the law."""
+
+
+@dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO, or one search."""
 
     version: Literal[1] = 1
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo"] = "mappo"
-    """mappo: the critic sees the privileged state; ippo: only the robot's own observation."""
+    algorithm: Literal["mappo", "ippo", "search"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; search: no critic, the gains
+    of the task's law are searched, see `robomarl.train.search`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
@@ -156,6 +167,7 @@ class TrainConfig:
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too."""
+    search: SearchConfig = SearchConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     """Of games."""
     curriculum: tuple[Lesson, ...] = ()
@@ -167,6 +179,8 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.algorithm == "search" and self.num_envs % self.search.candidates:
+            raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
         if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:
             top = f"top_learning_rate = {self.top_learning_rate:g}"
             raise ValueError(f"{top} must be no less than learning_rate = {self.learning_rate:g}.")

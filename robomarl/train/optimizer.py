@@ -28,8 +28,8 @@ def optimizer_step(
     first steps, which were then three times too long.
     """
     grads = grads | {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
-    grads, _ = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())
-    both = {part: ADAM.update(grads[part], moments[part]) for part in grads}
+    clipped: Any = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
+    both = {part: ADAM.update(clipped[part], moments[part]) for part in clipped}
     steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
     waited = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
     return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}

@@ -13,6 +13,7 @@ from robomarl.train.checkpoint import Run, load_run, read_weights
 from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.programs import init_state, training_env
 from robomarl.train.resolve import is_run
+from robomarl.train.structured import is_law, load_law
 from robomarl.train.weights import learned
 
 
@@ -22,6 +23,8 @@ def run_of(source: str) -> Run:
     Raises:
         UserError: neither of both, or a bundle without weights.
     """
+    if is_law(source):
+        return load_law(source)  # type: ignore[return-value]
     if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
     contract = load_bundle(source).contract
