@@ -16,22 +16,18 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.config import UserError
-from robomarl.sim.baselines.place import Gains, PlaceLaw
 from robomarl.sim.env import TeamEnv
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
+from robomarl.sim.tasks import GainedLaw, gained_law, task_of
 from robomarl.sim.team import make_team
-from robomarl.spec import ObservationSpec
 from robomarl.train.checkpoint import ObservationStats, create_run
 from robomarl.train.config import TrainConfig
 from robomarl.train.logs import Logs
 from robomarl.train.programs import training_env
 from robomarl.train.structured import picker, save_law
 
-SIZE = Gains(1.5, 1.5, 3.0, 0.8, 0.8, 1.0, 0.05)
-"""A gain's step of 1 in the search."""
-LEAST = Gains(0.2, 0.2, 0.5, 0.0, 0.0, 0.0, 0.0)
+MOST = 4.0
+"""Largest gains, in steps."""
 EXACT_PER_S, FAILED = 3.0, -30.0
 """What a second exactly at the goal is worth beside the task's reward, and the end of an episode by failure."""
 
@@ -44,19 +40,17 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     """
     from cmaes import CMA
 
-    law = task_of(scenario).law
-    if law is None or not isinstance(law(scenario), PlaceLaw):
-        raise UserError(f'{scenario.name}.toml: algorithm = "search" is for a law with gains; name lift_3, 4 or 6.')
+    law = gained_law(scenario)
     create_run(out, config, scenario, seed)
     env, count = training_env(config, scenario), config.search.candidates
-    score = jax.jit(make_score(env, config.num_envs // count))
-    start = np.asarray(Gains()) / np.asarray(SIZE)
-    start[-2:] = 0.3
-    bounds = np.stack([np.asarray(LEAST) / np.asarray(SIZE), start * 0 + 4.0], -1)
+    score = jax.jit(make_score(env, law, config.num_envs // count))
+    step = np.asarray(law.search_step)
+    start, least = np.asarray(law.search_from) / step, np.asarray(law.search_least) / step
+    bounds = np.stack([least, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
-    row = generations(config, env, score, search, (out, seed, quiet))
-    best = Gains(*(search.mean * np.asarray(SIZE)).tolist())
-    save_law(out, best, seen_by(scenario, best, seed))
+    row = generations(config, env, lambda key, asked: score(key, asked * step), search, (out, seed, quiet))
+    best = type(law.gains)(*(search.mean * step).tolist())
+    save_law(out, best, seen_by(scenario, law.with_gains(best), seed))
     return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
 
 
@@ -67,31 +61,28 @@ def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any,
     logs, started, row = Logs(out, 0), time.monotonic(), {}
     for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=quiet or None):
         asked = np.stack([search.ask() for _ in range(search.population_size)])
-        found = np.asarray(score(jax.random.fold_in(jax.random.key(seed), i), asked * np.asarray(SIZE)))
+        found = np.asarray(score(jax.random.fold_in(jax.random.key(seed), i), asked))
         search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
-        now = (search.mean * np.asarray(SIZE)).tolist()
         row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
         row |= {"score": float(found.mean()), "score_best": float(found.max())}
-        row |= {f"gain/{name}": value for name, value in zip(Gains._fields, now, strict=True)}
         logs.write(row)
     logs.close()
     return row
 
 
-def make_score(env: TeamEnv, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
+def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
 
     def score(key: jax.Array, gains: jax.Array) -> jax.Array:
         keys = jax.random.split(key, episodes)
-        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, own, k))(keys))
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, law.with_gains(type(law.gains)(*own)), k))(keys))
         return each(jnp.asarray(gains, jnp.float32)).mean(-1)
 
     return score
 
 
-def fly(env: TeamEnv, gains: jax.Array, key: jax.Array) -> jax.Array:
-    """Score of one episode under the law with these gains [G]; what comes after its end does not count."""
-    law = PlaceLaw(env.scenario, Gains(*gains))
+def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
+    """Score of one episode under the law; what comes after its end does not count."""
     pick = picker(env.observation, law.observation)
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
@@ -106,9 +97,9 @@ def fly(env: TeamEnv, gains: jax.Array, key: jax.Array) -> jax.Array:
     return gained.sum()
 
 
-def seen_by(scenario: Scenario, gains: Gains, seed: int, episodes: int = 16) -> ObservationStats:
+def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
     """What robots under the law saw in some episodes on `fast`, [O] each."""
-    team, law, spec = make_team(scenario, "fast", episodes, seed), PlaceLaw(scenario, gains), _sees(scenario)
+    team, spec = make_team(scenario, "fast", episodes, seed), task_of(scenario).observation(scenario)
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
     for _ in range(scenario.max_steps):
@@ -119,7 +110,3 @@ def seen_by(scenario: Scenario, gains: Gains, seed: int, episodes: int = 16) -> 
         team.step(law.act(seen))
     every = np.concatenate(rows)
     return ObservationStats(every.mean(0), np.maximum(every.std(0), 1e-6), every.min(0), every.max(0))
-
-
-def _sees(scenario: Scenario) -> ObservationSpec:
-    return task_of(scenario).observation(scenario)

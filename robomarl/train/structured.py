@@ -14,9 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.sim.baselines.place import Gains, PlaceLaw
 from robomarl.sim.scenario import Scenario
-from robomarl.sim.tasks import task_of
+from robomarl.sim.tasks import gained_law, task_of
 from robomarl.spec import ObservationSpec
 from robomarl.train.checkpoint import ObservationStats, load_recipe_of, read_json
 from robomarl.train.config import TrainConfig
@@ -44,7 +43,7 @@ class LawRun:
     seed: int
     commit: str
     versions: dict[str, str]
-    gains: Gains
+    gains: Any
     observation_stats: ObservationStats
     averaged: tuple[str, ...] = ()
     experts: tuple = ()
@@ -62,12 +61,12 @@ class LawRun:
     @cached_property
     def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
         """(carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
-        law = PlaceLaw(self.scenario, self.gains)
+        law = gained_law(self.scenario).with_gains(self.gains)
         pick = picker(task_of(self.scenario).observation(self.scenario), law.observation)
         return lambda carry, obs: (carry, jnp.asarray(law.act(pick(obs))))
 
 
-def save_law(folder: Path, gains: Gains, stats: ObservationStats) -> None:
+def save_law(folder: Path, gains: Any, stats: ObservationStats) -> None:
     """Write `law.json`."""
     seen = {name: np.asarray(value, float).tolist() for name, value in asdict(stats).items()}
     numbers = {name: float(value) for name, value in gains._asdict().items()}
@@ -85,7 +84,7 @@ def load_law(folder: str | Path) -> LawRun:
     config, scenario, about = load_recipe_of(folder)
     content = read_json(folder / FILE)
     stats = ObservationStats(**{name: np.asarray(value) for name, value in content["seen"].items()})
-    gains = Gains(**content["gains"])
+    gains = type(gained_law(scenario).gains)(**content["gains"])
     return LawRun(folder, scenario, config, about["seed"], about["commit"], about["versions"], gains, stats)
 
 

@@ -15,7 +15,7 @@ from robomarl.policies.runtime import Policy
 from robomarl.sim.baselines.place import Gains, PlaceLaw
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.sim.tasks import task_of
+from robomarl.sim.tasks import gained_law, task_of
 from robomarl.train.config import TrainConfig, load_recipe
 from robomarl.train.resolve import resolve_policy
 from robomarl.train.sealed import run_of
@@ -57,7 +57,7 @@ def test_gains_that_nobody_searched_are_the_law():
 @pytest.mark.slow
 def test_candidates_meet_the_same_episodes(short: Scenario):
     """The same gains have the same score in every place of a generation, other gains another one."""
-    score = jax.jit(make_score(make_env(short), 4))
+    score = jax.jit(make_score(make_env(short), gained_law(short), 4))
     gains = np.stack([np.asarray(Gains()), np.asarray(Gains()), np.asarray(Gains(velocity_per_s=0.5))])
     first, second, other = np.asarray(score(jax.random.key(0), gains))
     assert first == second

@@ -59,6 +59,10 @@ EASE_M_S2 = 2.0
 class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
+    search_from = Gains(answer=0.3, answer_most_m=0.015)
+    search_step = Gains(1.5, 1.5, 3.0, 0.8, 0.8, 1.0, 0.05)
+    search_least = Gains(0.2, 0.2, 0.5, 0.0, 0.0, 0.0, 0.0)
+
     observation = ObservationSpec(
         (
             *map(ObservationField, ("place_error", "velocity", "own_axes", "cable", "load_error")),
@@ -69,12 +73,16 @@ class PlaceLaw:
     def __init__(self, scenario: Scenario, gains: Gains | None = None) -> None:
         """Take the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
         assert scenario.cables is not None, "the law is one of carriers"
-        self._gains = gains or Gains()
+        self._scenario, self.gains = scenario, gains or Gains()
         self._low, self._high = scenario.command_limits
         self._span_s = (HISTORY - 1) * scenario.period_s
         length = scenario.cables.length_m
         self._faster = length ** (-1 / 3)
         self._lead_m = max(LEAD_M - min(AHEAD_M, 0.5 * length), 0.0)
+
+    def with_gains(self, gains: Gains) -> "PlaceLaw":
+        """The same law with others."""
+        return PlaceLaw(self._scenario, gains)
 
     def act(self, obs: Array) -> Array:
         """The command for an observation [..., 30], within the vehicle's limits; no body rates.
@@ -84,7 +92,7 @@ class PlaceLaw:
         """
         xp = namespace(obs)
         place, velocity, axes, cable, way = (obs[..., a:b] for a, b in ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21)))
-        g, error = self._gains, obs[..., -3:]
+        g, error = self.gains, obs[..., -3:]
         swing = (obs[..., 21:24] - error) / self._span_s
         left = norm(way)[..., None]
         far = left / (left + NEAR_M)
