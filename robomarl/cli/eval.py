@@ -64,6 +64,7 @@ def plays(policies: tuple[str, ...], scenario: str | None) -> bool:
 def run_flights(args: Args) -> dict[str, Any]:
     """Fly the episodes of every policy."""
     from robomarl.evaluate.evaluate import EvalConfig, evaluate, perturbed
+    from robomarl.evaluate.hover import HOVER_S
     from robomarl.evaluate.resolve import resolve_policy
     from robomarl.report.plots.sensitivity import check_file
 
@@ -71,7 +72,8 @@ def run_flights(args: Args) -> dict[str, Any]:
         raise UserError("Name at least one policy: a bundle, a run folder, or baseline.")
     if args.sensitivity:
         check_file(args.sensitivity)
-    config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, 0 if args.video else None)
+    record = 0 if args.video else None
+    config = EvalConfig(args.sim, args.episodes, args.seed, args.filter, record, hover_s=HOVER_S)
     flown, rows = [], []
     for name in args.policies:
         policy, scenario = resolve_policy(name, args.scenario)
@@ -189,6 +191,9 @@ COLUMNS = {
     "min m": "min_distance_m",
     "arrive s": "arrival_time_s",
     "err m": "position_error_m",
+    "hover m/s^2": "hover_accel_std_m_s2",
+    "rad": "hover_tilt_rad",
+    "m": "hover_error_m",
     "active": "active_share",
     "x real time": "realtime_factor",
 }

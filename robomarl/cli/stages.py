@@ -41,13 +41,17 @@ def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
     from robomarl.domains.flight.log import save_flight
     from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.evaluate.hover import HOVER_S
     from robomarl.report.report import write_run_report
     from robomarl.train.run.run_folder import RunPolicy, load_run
+    from robomarl.train.run.storage import json_text, replace_text
 
     run = load_run(out)
     if run.scenario.task == "soccer":
         return
-    found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
+    config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
+    found = evaluate(RunPolicy(run), run.scenario, config)
+    replace_text(out / "evaluation.json", json_text(found.figures))
     if found.log is not None:
         (out / "flights").mkdir(exist_ok=True)
         save_flight(out / "flights" / "mujoco.npz", found.log)

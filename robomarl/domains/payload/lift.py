@@ -16,6 +16,7 @@ from robomarl.domains.payload.state import Load, attitude, flying, origin, sprea
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
 from robomarl.sim.scenario import Scenario
 from robomarl.sim.tasks.base import TASKS, Task, Terms
+from robomarl.sim.tasks.unseen import unseen
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import cross, dot, to_body, to_world, up_axis
@@ -189,7 +190,7 @@ def succeeded(scenario: Scenario, world: World) -> Array:
 
 
 def privileged(scenario: Scenario, world: World) -> Array:
-    """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what was drawn, and time left."""
+    """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid
     place = origin(rigid, load.cargo.com_m)
@@ -199,7 +200,7 @@ def privileged(scenario: Scenario, world: World) -> Array:
     team += [xp.stack([scale - 1, *load.cargo.com_m[:2], 1 - world.step / scenario.max_steps], -1)]
     pos = positions(world.body) - place[..., None, :]
     each = [pos, velocities(world.body), xp.stack(world.body.quat, -1), xp.stack(world.body.omega, -1)]
-    each += [load.tension_n[..., None] * 0.1]
+    each += [load.tension_n[..., None] * 0.1, load.cargo.length_m[..., None], unseen(scenario, world)]
     shared = xp.concatenate([*team, xp.concatenate(each, -1).reshape(*place.shape[:-1], -1)], -1)
     index = xp.asarray(np.eye(scenario.count, dtype=np.float32))
     whole = shared[..., None, :] + world.goal_m[..., :1] * 0
