@@ -74,7 +74,8 @@ def throughput() -> list[Row]:
     settings = {
         "num_envs": config.num_envs, "unroll_length": config.unroll, "num_minibatches": config.minibatches,
         "batch_size": config.num_envs // config.minibatches, "num_updates_per_batch": config.epochs,
-        "learning_rate": config.learning_rate, "discounting": config.discount, "max_grad_norm": config.max_grad_norm,
+        "learning_rate": config.learning_rate, "discounting": config.gamma_lambda(env.scenario.period_s)[0],
+        "max_grad_norm": config.max_grad_norm,
     }  # fmt: skip
     run_brax(settings, ROUNDS * UPDATES * per_update, take_turns, num_evals=ROUNDS + 1)
     rates = [UPDATES * per_update / median(times[WARM_UP:]) for times in (ours.times, theirs)]

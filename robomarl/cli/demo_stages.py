@@ -114,7 +114,7 @@ def verify(bundle: str, journal: Journal) -> None:
 
 def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: Journal) -> Any:
     """Episodes on one engine, behind the filter."""
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
     from robomarl.evaluate.resolve import resolve_policy
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.report.report import Outcome
@@ -124,8 +124,10 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: Journal) -
     with journal.stage(f"fly {episodes} episodes in {sim}") as note:
         policy, _ = resolve_policy(bundle)
         scenario = load_scenario(load_fleet(options.fleet).scenario)
-        found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed)).figures
+        hover_s = HOVER_S if sim == "mujoco" else 0.0
+        found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed, hover_s=hover_s)).figures
         journal.figures[f"success_{sim}"] = found["success_rate"]
+        journal.figures |= {k: v for k, v in found.items() if k in HOVER_FIGURES}
         note.append(f"success {found['success_rate']:.1%}, {found['collision_episodes']} episodes with a collision")
     least = found["min_distance_m"]
     return Outcome(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
@@ -216,6 +218,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
             stages=tuple(Stage(*stage) for stage in journal.stages),
             outcomes=tuple(outcomes),
+            hover=journal.figures,
             run_dir=run_dir,
             flights=flights,
             robots=robots,

@@ -40,15 +40,18 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
     from robomarl.domains.simulation import simulation_of
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, evaluate
     from robomarl.report.report import write_run_report
     from robomarl.train.run.run_folder import RunPolicy, load_run
+    from robomarl.train.run.storage import json_text, replace_text
 
     run = load_run(out)
     simulation = simulation_of(run.scenario)
     if simulation.games:
         return
-    found = evaluate(RunPolicy(run), run.scenario, EvalConfig(episodes=4, filter="off", record=0, progress=False))
+    config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
+    found = evaluate(RunPolicy(run), run.scenario, config)
+    replace_text(out / "evaluation.json", json_text(found.figures))
     if found.log is not None:
         (out / "flights").mkdir(exist_ok=True)
         simulation.save_log(out / "flights" / "mujoco.npz", found.log)

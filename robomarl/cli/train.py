@@ -65,7 +65,20 @@ def run(args: Args) -> dict[str, Any]:
     if args.profile:
         return print_profile(config)
     options = options_of(args, config, seed)
+    if config.algorithm == "search":
+        return search(config, scenario, options.out, seed, args.quiet)
     return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
+
+
+def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
+    """Search the gains of the task's law; a run folder that `eval` and `export` take."""
+    from robomarl.train.run.runner import keep_compiled
+    from robomarl.train.search import search_run
+
+    keep_compiled()
+    found = search_run(config, scenario, out, seed, quiet)
+    print(f"{out}: {', '.join(f'{name} {value:.3g}' for name, value in found['gains'].items())}")
+    return found
 
 
 def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from robomarl.config import UserError
 from robomarl.domains.registry import DEFAULT, domain_named, domain_of, domain_of_task
-from robomarl.safety.params import SafetyParams
 
 Figures = dict[str, Any]
 """JSON fields."""
@@ -52,8 +51,8 @@ class Simulation:
     """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.sim.env.make_env`."""
     batch: Callable[[Any, str, int, int], Any]
     """(scenario, engine, E, seed) -> `BatchSim`."""
-    filter_params: Callable[[Any, int], SafetyParams]
-    """(scenario, team-mates that have to be heard) -> what the safety filter assumes."""
+    filter_params: Callable[[Any, int], Any]
+    """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
     felt: Callable[[Any], tuple[str, ...]]
     """Parameters of the section `randomize` that change how a vehicle follows its commands, the delay left out."""
     moves_alike: Callable[[Any], Any]

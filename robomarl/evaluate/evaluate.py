@@ -12,6 +12,9 @@ from robomarl.types import FilterResult
 from robomarl.view import LocalView
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
+HOVER_S = 10.0
+"""How long a team is watched from its success on."""
+HOVER_FIGURES = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class EvalConfig:
     """Index of the episode whose flight is kept."""
     progress: bool = True
     """Show a progress bar on a terminal."""
+    hover_s: float = 0.0
+    """Teams that have succeeded are watched for so long from then on, if need be beyond the time limit, which changes
+    no other figure; see `robomarl.domains.flight.evaluation.hover`."""
 
     def __post_init__(self) -> None:
         """Check the values.

@@ -14,6 +14,7 @@ from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
 from robomarl.train.stages.plan import is_staged
+from robomarl.train.structured import LawRunPolicy, is_law, load_law
 
 BASELINE, LAW = "baseline", "law"
 
@@ -69,9 +70,9 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]
 def own_scenario(policy: Policy, name: str) -> Any:
     """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
     if is_run(Path(name)):
-        from robomarl.train.run.run_folder import load_run
+        from robomarl.train.run.run_folder import load_recipe_of
 
-        return load_run(name).scenario
+        return load_recipe_of(Path(name))[1]
     contract = policy.contract  # type: ignore[attr-defined]
     return build_any_scenario(contract.scenario.content, f"{name}/bundle.json")
 
@@ -82,6 +83,8 @@ def is_run(folder: Path) -> bool:
 
 
 def _load(name: str) -> Policy:
+    if is_law(name):
+        return LawRunPolicy(load_law(name))
     if is_run(Path(name)) or is_staged(Path(name)):  # of the latter the error says which folder to name
         from robomarl.train.run.run_folder import load_policy as load_run_policy
 

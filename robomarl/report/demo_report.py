@@ -14,6 +14,7 @@ from robomarl.report.sections import (
     closest_flight,
     draw,
     flight_section,
+    hover_tile,
     learning_section,
     least_m,
     motion_figure,
@@ -39,6 +40,8 @@ class DemoReport:
     stages: tuple[Stage, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     """By simulator; the last one is the headline: ROS 2."""
+    hover: Mapping[str, Any] = field(default_factory=dict)
+    """How the team stays at its goal in MuJoCo: the `hover_` figures of `eval`."""
     run_dir: Path | None = None
     """The training run, for its learning curve."""
     flights: tuple[Flight, ...] = ()
@@ -121,6 +124,7 @@ def _tiles(data: DemoReport) -> list[Tile]:
             tiles.append(Tile("Collisions", str(top.collisions), top.where, "bad" if top.collisions else "good"))
     if np.isfinite(least_m(data.flights)):
         tiles.append(distance_tile(data.flights))
+    tiles += hover_tile(data.hover)
     every = np.concatenate([np.empty(0), *data.ticks_us.values()])
     if len(every):
         note = f"99 % of ticks; period {microseconds(data.period_us)}" if data.period_us else "99 % of ticks"

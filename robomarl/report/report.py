@@ -12,6 +12,7 @@ from robomarl.report.runs import Flight, Run, last, read_run, series
 from robomarl.report.sections import (
     final_success,
     flight_section,
+    hover_tile,
     learning_section,
     least_m,
     motion_figure,
@@ -96,6 +97,7 @@ def _tiles(run: Run) -> list[Tile]:
         tiles.append(Tile("Contact", percent(contact), "of training episodes"))
     if run.flights and least_m(run.flights) < float("inf"):
         tiles.append(distance_tile(run.flights))
+    tiles += hover_tile(run.evaluation)
     steps, seconds = last(run.metrics, "steps"), last(run.metrics, "seconds")
     if seconds:
         tiles.append(Tile("Training time", duration(seconds)))

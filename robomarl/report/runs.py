@@ -35,12 +35,15 @@ class Run(NamedTuple):
     flights: tuple[Flight, ...]
     unreadable: tuple[str, ...]
     """Names of files that could not be read."""
+    evaluation: dict[str, Any] = {}
+    """`evaluation.json`: figures of the flights that the report is about."""
 
 
 def read_run(run_dir: Path) -> Run:
     """Read a run folder; files that are damaged are named in `unreadable`."""
     bad: list[str] = []
-    config, scenario, about = (_json(run_dir / f"{name}.json", bad) for name in ("config", "scenario", "run"))
+    names = ("config", "scenario", "run", "evaluation")
+    config, scenario, about, evaluation = (_json(run_dir / f"{name}.json", bad) for name in names)
     flights = []
     for file in sorted((run_dir / "flights").glob("*.npz")):
         try:
@@ -53,7 +56,7 @@ def read_run(run_dir: Path) -> Run:
         else:
             flights.append(Flight(file.stem, log))
     metrics = read_metrics(run_dir / "metrics.csv")
-    return Run(run_dir.resolve().name, metrics, config, scenario, about, tuple(flights), tuple(bad))
+    return Run(run_dir.resolve().name, metrics, config, scenario, about, tuple(flights), tuple(bad), evaluation)
 
 
 def read_metrics(file: Path) -> Metrics:

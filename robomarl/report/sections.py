@@ -1,11 +1,12 @@
 """Parts that both reports share: how a run learned, how a team flew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from robomarl.log import FlightLog
-from robomarl.report.page import Section, details, empty, facts, figure, grid, table
+from robomarl.report.page import Section, Tile, details, empty, facts, figure, grid, table
 from robomarl.report.plots.animation import animated_map
 from robomarl.report.plots.flight import (
     all_distances,
@@ -40,6 +41,17 @@ def draw(drawn, title: str, caption: str = "", missing: str = "") -> str:
         return empty(missing, title)
     key = "".join(c if c.isalnum() else "-" for c in title.lower())
     return figure(to_inline_svg(drawn, title, key), caption, title)
+
+
+def hover_tile(found: Mapping[str, Any]) -> list[Tile]:
+    """How calmly and how near its goal a team stays after it has arrived; empty where that was not measured."""
+    names = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
+    values = [value for name in names if isinstance(value := found.get(name), int | float)]
+    if len(values) < len(names):
+        return []
+    deviation, tilt_rad, error_m = values
+    calm = f"commands \u00b1{deviation:.2f} m/s\u00b2, tilt {np.degrees(tilt_rad):.1f}\u00b0"
+    return [Tile("Hover", metres(error_m), f"from the goal; {calm}; mean of 10 s")]
 
 
 def learning_section(metrics: Metrics) -> Section:

@@ -5,6 +5,8 @@ can be compared one by one.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -44,6 +46,13 @@ class BatchSim(ABC, Generic[W]):
         """Go on from another state, as if `reset` had drawn it."""
         self._world = world
         self._started(world)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is flown in here takes nothing from the randomness of the episodes that come after it."""
+        kept = self._random.bit_generator.state
+        yield
+        self._random.bit_generator.state = kept
 
     def _draw(self, *shape: int) -> np.ndarray:
         return self._random.random(shape, np.float32)

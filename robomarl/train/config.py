@@ -1,5 +1,6 @@
 """`TrainConfig`: everything that decides a training run but the scenario. A recipe file is one of these."""
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -104,14 +105,25 @@ class SelfPlayConfig:
 
 
 @dataclass(frozen=True)
+class SearchConfig:
+    """Of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
+
+    candidates: Count = 32
+    """Sets of gains in a generation; all meet the same `num_envs` / `candidates` episodes."""
+    first_std: Positive = 0.3
+    """Standard deviation of the first generation, over the gains of the law."""
+
+
+@dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO, or one search."""
 
     version: Literal[1] = 1
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo"] = "mappo"
-    """mappo: the critic sees the privileged state; ippo: only the robot's own observation."""
+    algorithm: Literal["mappo", "ippo", "search"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; search: no critic, the gains
+    of the task's law are searched, see `robomarl.train.search`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
@@ -124,18 +136,26 @@ class TrainConfig:
     """Passes over each rollout."""
     minibatches: Count = 8
     """Gradient steps per pass; must divide `num_envs`."""
-    discount: Fraction = 0.99
-    gae_lambda: Fraction = 0.95
-    """Lambda of generalized advantage estimation (Schulman et al., 2016)."""
+    value_horizon_s: Positive = 2.0
+    """What comes later counts less, with this time constant: gamma = exp(-period / value_horizon_s)."""
+    credit_s: Positive = 0.39
+    """What an action does within this time is seen in the rewards themselves, what it does later in the critic's values
+    only: lambda = exp(-period / credit_s) of generalized advantage estimation (Schulman et al., 2016)."""
     clip: Positive = 0.2
     """Clipping of the probability ratio."""
     entropy_cost: NonNegative = 0.0002
     value_cost: NonNegative = 0.5
+    change_cost: NonNegative = 0.0
+    """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
     learning_rate: Positive = 1e-3
+    """Of Adam, at the start."""
+    top_learning_rate: Positive | None = None
+    """It may grow to this where the policy moves by less than half of `target_kl`; by default to no more than
+    `learning_rate`."""
     target_kl: Positive = 0.012
-    """The learning rate grows or shrinks to keep the policy's step near this KL divergence at the start ..."""
+    """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""
     final_target_kl: Positive = 0.002
-    """... and near this one at the end; in between it falls linearly with the steps."""
+    """... and by more than twice this one at last; in between it falls linearly with the steps."""
     critic_first: NonNegative = 0.0
     """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
     yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
@@ -147,6 +167,7 @@ class TrainConfig:
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too."""
+    search: SearchConfig = SearchConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     """Of games."""
     curriculum: tuple[Lesson, ...] = ()
@@ -158,14 +179,34 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.algorithm == "search" and self.num_envs % self.search.candidates:
+            raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
+        if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:
+            top = f"top_learning_rate = {self.top_learning_rate:g}"
+            raise ValueError(f"{top} must be no less than learning_rate = {self.learning_rate:g}.")
         if self.last_step > self.total_steps:
             steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
             raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")
+
+    def gamma_lambda(self, period_s: float) -> tuple[float, float]:
+        """Discount and lambda for decisions that are so far apart."""
+        return math.exp(-period_s / self.value_horizon_s), math.exp(-period_s / self.credit_s)
+
+    @property
+    def fastest(self) -> float:
+        """The largest learning rate."""
+        return self.top_learning_rate or self.learning_rate
 
     @property
     def last_step(self) -> int:
         """Agent-steps after which the run has all that it is to have."""
         return self.stop_after or self.total_steps
+
+
+def in_seconds(recipe: dict[str, Any], period_s: float) -> dict[str, Any]:
+    """The recipe of an older bundle, which has `discount` and `gae_lambda`, in the words of today."""
+    words = {"discount": "value_horizon_s", "gae_lambda": "credit_s"}
+    return {words.get(k, k): -period_s / math.log(value) if k in words else value for k, value in recipe.items()}
 
 
 def recipe_names() -> list[str]:

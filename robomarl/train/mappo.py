@@ -18,6 +18,7 @@ from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.networks import Networks, make_networks
+from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
@@ -44,10 +45,11 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, rollout = collect_rollout(config, env, networks, state)
         state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
+        state = update_observed(config, state, rollout)
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
         metrics |= {"parameter_norm": optax.global_norm(state.params), **lesson_metrics(config, state.level)}
@@ -74,7 +76,7 @@ def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     }
     return TrainState(
         params=params,
-        optimizer=make_optimizer(config).init(params),
+        optimizer=init_optimizer(params),
         learning_rate=jnp.asarray(config.learning_rate),
         obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
         obs_range=untouched_range(env.observation_size),
@@ -85,17 +87,13 @@ def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
         key=key,
         steps=jnp.zeros((), jnp.float32),
         level=level,
+        goes_on=jnp.zeros((), bool),
     )
 
 
 def untouched_range(size: int) -> tuple[jax.Array, jax.Array]:
     """Lowest and highest value of each element before any was seen; typed, or the second update compiles anew."""
     return jnp.full(size, jnp.inf, jnp.float32), jnp.full(size, -jnp.inf, jnp.float32)
-
-
-def make_optimizer(config: TrainConfig) -> optax.GradientTransformation:
-    """Adam without its learning rate, which adapts to the KL divergence and lives in the state."""
-    return optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=1e-5))
 
 
 def unroll(networks: Networks, params: Any, batch: Batch) -> jax.Array:
@@ -111,14 +109,29 @@ def normalize(x: jax.Array, statistics: stats.RunningStatisticsState) -> jax.Arr
     return stats.normalize(x, statistics, max_abs_value=10.0)
 
 
+def actor_moves(config: TrainConfig, state: TrainState) -> jax.Array:
+    """[] bool: the actor learns now, and not the critic alone."""
+    return state.steps > config.critic_first
+
+
 def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
-    """Running statistics of both inputs, with this rollout counted in."""
+    """Range of what the actor saw, and running statistics of the critic's input, with this rollout counted in."""
     low, high = state.obs_range
     return state._replace(
-        obs_stats=stats.update(state.obs_stats, rollout.obs),
         obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
         critic_stats=stats.update(state.critic_stats, rollout.seen[:-1]),
     )
+
+
+def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout) -> TrainState:
+    """Running statistics of the actor's input, after the gradient steps: those are on the policy that played.
+
+    They are part of the policy. They stay as they are while the actor waits, and in a run that goes on from a policy:
+    there what is seen is another distribution, and new scales would change its gains without a gradient.
+    """
+    follows = actor_moves(config, state) & ~state.goes_on
+    seen = stats.update(state.obs_stats, rollout.obs)
+    return state._replace(obs_stats=jax.tree.map(lambda new, old: jnp.where(follows, new, old), seen, state.obs_stats))
 
 
 def compute_gae(
@@ -150,14 +163,14 @@ def compute_gae(
 
 
 def prepare_batch(
-    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout
+    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout, period_s: float
 ) -> tuple[Batch, TrainState, Metrics]:
     """Advantages and returns of a rollout, environments first so that a minibatch is whole rows."""
     output = networks.value(state.params["critic"], normalize(rollout.seen, state.critic_stats))
     value = stats.denormalize(output, state.value_stats)
     cut = rollout.cut[..., None] if config.self_play.goes_on else 0.0
     done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
-    advantage = compute_gae(rollout.reward, value, done, config.discount, config.gae_lambda, cut)
+    advantage = compute_gae(rollout.reward, value, done, *config.gamma_lambda(period_s), cut)
     target = advantage + value[:-1]
     state = state._replace(value_stats=stats.update(state.value_stats, target))
     unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)
@@ -198,7 +211,21 @@ def mappo_loss(
     entropy = dist.entropy().sum(-1).mean()
     total = policy + config.value_cost * value - config.entropy_cost * entropy
     terms = {"policy": policy, "value": value, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
+    if config.change_cost:
+        terms["change"] = change_loss(dist, batch.done)
+        total += config.change_cost * terms["change"]
     return total, {f"loss/{name}": term for name, term in terms.items()}
+
+
+def change_loss(dist: Any, done: jax.Array) -> jax.Array:
+    """Squared change of the squashed mean from one decision of a robot to its next, summed over the command.
+
+    The temporal term of CAPS (Mysore et al., ICRA 2021, equation 3): the noise that explores is not in it, other than
+    in a reward for smooth commands, which would teach to explore less. `done` [B, T] cuts episodes apart.
+    """
+    mean = jnp.tanh(dist.loc)
+    change = ((mean[:, 1:] - mean[:, :-1]) ** 2).sum(-1)
+    return (change * (1 - done[:, :-1, None])).mean()
 
 
 def imitation_loss(dist: Any, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:
@@ -213,27 +240,21 @@ def update_epoch(
     """One pass over the batch in shuffled minibatches; then the learning rate follows the KL divergence."""
     key, shuffle = jax.random.split(state.key)
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
-    floor, optimizer = noise_floor(config, state.steps), make_optimizer(config)
-    gradient, moves = jax.grad(mappo_loss, has_aux=True), state.steps > config.critic_first
+    floor, moves = noise_floor(config, state.steps), actor_moves(config, state)
+    gradient = jax.grad(mappo_loss, has_aux=True)
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, Metrics]:
         params, moments = carry
         grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
-        grads |= {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
-        updates, moments = optimizer.update(grads, moments)
+        updates, moments = optimizer_step(config, grads, moments, moves)
         params = jax.tree.map(lambda p, u: p - state.learning_rate * u, params, updates)
         return (params, moments), metrics
 
     (params, moments), metrics = jax.lax.scan(step, (state.params, state.optimizer), order)
     target = fall(config, state.steps, config.target_kl, config.final_target_kl)
-    rate = adapt_learning_rate(state.learning_rate, jnp.where(moves, metrics["loss/kl"].mean(), target), target)
+    rate = adapt_learning_rate(state.learning_rate, metrics["loss/kl"].mean(), target, config.fastest)
+    rate = jnp.where(moves, rate, state.learning_rate)
     return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
-
-
-def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array) -> jax.Array:
-    """Slower when the policy moved more than twice the target, faster below half of it."""
-    factor = jnp.where(kl > 2 * target, 1 / 1.3, jnp.where(kl < target / 2, 1.3, 1.0))
-    return jnp.clip(rate * factor, 1e-5, 5e-3)
 
 
 def episode_metrics(rollout: Rollout) -> Metrics:

@@ -21,13 +21,14 @@ from robomarl.train.distribution import check_noise, distribution, log_prob, noi
 from robomarl.train.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.mappo import (
     episode_metrics,
-    make_optimizer,
     prepare_batch,
     untouched_range,
     update_epoch,
+    update_observed,
     update_statistics,
 )
 from robomarl.train.networks import make_networks
+from robomarl.train.optimizer import init_optimizer
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
@@ -58,7 +59,7 @@ def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     obs_stats = stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32")))
     return TrainState(
         params=params,
-        optimizer=make_optimizer(config).init(params),
+        optimizer=init_optimizer(params),
         learning_rate=jnp.asarray(config.learning_rate, jnp.float32),
         obs_stats=obs_stats,
         obs_range=untouched_range(env.observation_size),
@@ -69,6 +70,7 @@ def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
         key=key,
         steps=jnp.zeros((), jnp.float32),
         level=jnp.zeros(0),
+        goes_on=jnp.zeros((), bool),
         league=leagues.first_league(config, env, networks, as_team(actor, obs_stats)),
     )
 
@@ -87,12 +89,13 @@ def make_game_update(config: TrainConfig, env: AgentsEnv, robots: int = 0, teach
         before = state
         state, rollout, wanted = collect_games(config, env, opponents, state)
         state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
         taught = jnp.full(config.num_envs, is_taught(config, before.steps).astype(jnp.float32))
         batch = batch._replace(wanted=jnp.swapaxes(wanted, 0, 1), taught=taught)
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
+        state = update_observed(config, state, rollout)
         rate = jnp.where(is_taught(config, before.steps), teaching_rate(config, state.steps), state.learning_rate)
         state = state._replace(learning_rate=rate, league=play_on(config, state, rollout, per_update))
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}

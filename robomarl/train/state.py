@@ -19,7 +19,8 @@ class TrainState(NamedTuple):
 
     params: dict[str, Any]
     """`actor` and `critic`."""
-    optimizer: Any
+    optimizer: dict[str, Any]
+    """Adam's moments of `actor` and `critic`."""
     learning_rate: jax.Array
     obs_stats: stats.RunningStatisticsState
     """Of the actor's input."""
@@ -38,6 +39,8 @@ class TrainState(NamedTuple):
     """Agent-steps so far."""
     level: jax.Array
     """[lessons] how far each lesson of the curriculum is, 0 to 1."""
+    goes_on: jax.Array
+    """[] bool: the run began from a policy, and leaves the statistics of its input as they are."""
     league: Any = ()
     """Games: the opponents; see `robomarl.train.league`."""
     averaged: Any = ()

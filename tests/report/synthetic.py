@@ -12,6 +12,9 @@ from robomarl.report.report import DemoReport, Flight, Outcome, Stage
 TERMS = ("progress", "near", "arrived", "settle", "close", "smooth", "yaw", "contact")
 
 
+HOVER = {"hover_accel_std_m_s2": 0.12, "hover_tilt_rad": 0.0157, "hover_error_m": 0.021}
+
+
 def make_flight(count: int = 4, seconds: float = 8.0, seed: int = 0) -> FlightLog:
     """A team on a ring that swaps sides: PD towards the goal is nominal, repulsion plays the filter."""
     rng = np.random.default_rng(seed)
@@ -92,7 +95,8 @@ def make_run(folder: Path, updates: int = 450, flights: int = 3, count: int = 4)
               "learning_rate": 0.001, "target_kl": 0.012, "network": {"actor_hidden": [64, 64]}}  # fmt: skip
     scenario = {"name": "swap_4", "count": count, "success": {"position_m": 0.15}, "vehicle": "crazyflie_21"}
     about = {"seed": 3, "commit": "bb1e878", "versions": {"robomarl": "0.1.0", "jax": "0.9.2", "numpy": "2.4.6"}}
-    for name, content in (("config", config), ("scenario", scenario), ("run", about)):
+    contents = {"config": config, "scenario": scenario, "run": about, "evaluation": HOVER}
+    for name, content in contents.items():
         (folder / f"{name}.json").write_text(json.dumps(content))
     (folder / "flights").mkdir()
     for i in range(flights):
@@ -121,6 +125,7 @@ def make_demo(run_dir: Path | None, count: int = 4, flights: int = 5) -> DemoRep
             Outcome("mujoco", 200, 193, 0, 0.207, 41.0, 96.0),
             Outcome("ROS 2", flights, flights, 0, 0.214, 412.0, 1460.0),
         ),
+        hover=HOVER,
         run_dir=run_dir,
         flights=tuple(
             Flight(f"flight {i + 1}", make_flight(count, seed=i), {"overruns": i % 2}) for i in range(flights)

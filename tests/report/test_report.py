@@ -90,6 +90,7 @@ def test_a_run_page_shows_everything(run_dir: Path, tmp_path: Path):
     assert {"From above", "From the side", "Arrival", "Distances", "All 3 flights", "Filter interventions"} <= shown
     words = " ".join(page.text)
     assert "in MuJoCo" in words and "agent-steps" in words
+    assert "commands \xb10.12 m/s\xb2, tilt 0.9\xb0" in words
     assert all(value in words for value in ("bb1e878", "0.9.2", "mappo", "safety 0.20 m", "contact 0.14 m"))
 
 
@@ -179,6 +180,7 @@ def test_a_demo_page_shows_everything(synthetic: ModuleType, run_dir: Path, tmp_
     assert [source[:22] for source in page.sources] == ["data:image/gif;base64,"]
     words = " ".join(page.text)
     assert "ROS 2: 5 of 5 flights succeeded, no collision" in words
+    assert "commands \xb10.12 m/s\xb2, tilt 0.9\xb0" in words
     assert "93.0–98.3" in words, "Wilson's interval of 193 of 200"
     assert all(value in words for value in ("Messages lost", "12 min 24 s".replace(" ", "\xa0"), "overruns", "cf4"))
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
+from robomarl.domains.flight.tasks.unseen import unseen
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers import catch
 from robomarl.domains.payload.controllers.catch import CatchLaw
@@ -203,7 +204,7 @@ def succeeded(scenario: Scenario, world: World) -> Array:
 
 
 def privileged(scenario: Scenario, world: World) -> Array:
-    """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what was drawn, and time left."""
+    """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid
     place = origin(rigid, load.cargo.com_m)
@@ -213,7 +214,7 @@ def privileged(scenario: Scenario, world: World) -> Array:
     team += [xp.stack([scale - 1, *load.cargo.com_m[:2], 1 - world.step / scenario.max_steps], -1)]
     pos = positions(world.body) - place[..., None, :]
     each = [pos, velocities(world.body), xp.stack(world.body.quat, -1), xp.stack(world.body.omega, -1)]
-    each += [load.tension_n[..., None] * 0.1]
+    each += [load.tension_n[..., None] * 0.1, load.cargo.length_m[..., None], unseen(scenario, world)]
     shared = xp.concatenate([*team, xp.concatenate(each, -1).reshape(*place.shape[:-1], -1)], -1)
     index = xp.asarray(np.eye(scenario.count, dtype=np.float32))
     whole = shared[..., None, :] + world.goal_m[..., :1] * 0

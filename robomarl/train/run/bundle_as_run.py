@@ -11,9 +11,10 @@ from robomarl.policies.bundle import is_bundle, load_bundle
 from robomarl.policies.provenance import Training
 from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.train.algorithm import init_state, training_env
-from robomarl.train.config import TrainConfig
+from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.run.run_folder import Run, load_run, read_weights
 from robomarl.train.run.weights import learned
+from robomarl.train.structured import is_law, load_law
 
 
 def run_of(source: str) -> Run:
@@ -22,6 +23,8 @@ def run_of(source: str) -> Run:
     Raises:
         UserError: neither of both, or a bundle without weights.
     """
+    if is_law(source):
+        return load_law(source)  # type: ignore[return-value]
     if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
     contract = load_bundle(source).contract
@@ -33,7 +36,7 @@ def run_of(source: str) -> Run:
 def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
     """One actor of a bundle."""
     scenario: Any = build_any_scenario(content, f"{source}/bundle.json")
-    config = build(TrainConfig, training.recipe, f"{source}/bundle.json")
+    config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, read_weights(source, scenario.name), source)
     return Run(

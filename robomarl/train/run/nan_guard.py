@@ -71,7 +71,8 @@ def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, j
     networks = make_networks(config.network, env.observation, env.action_size)
     params = state.params
     state, rollout = collect_rollout(config, env, networks, state)
-    batch, state, _ = prepare_batch(config, networks, update_statistics(state, rollout), rollout)
+    state = update_statistics(state, rollout)
+    batch, state, _ = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
     total, terms = mappo_loss(params, config, networks, batch, noise_floor(config, state.steps))
     rewards = {name: value for name, value in rollout.metrics.items() if name.startswith("reward/")}
     parts: list[tuple[str, Any]] = [

@@ -72,7 +72,7 @@ def learn(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     networks = make_networks(config.network, env.observation, env.action_size)
     shapes = jax.eval_shape(lambda s: collect_rollout(config, env, networks, s)[1], state)
     rollout = jax.tree.map(lambda x: jnp.full(x.shape, 0.01, x.dtype) + state.steps * 0, shapes)
-    batch, state, _ = prepare_batch(config, networks, state, rollout)
+    batch, state, _ = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
     return jax.lax.scan(lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs)[
         0
     ].params

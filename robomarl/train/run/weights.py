@@ -22,8 +22,8 @@ def weights_of(state: TrainState) -> dict[str, np.ndarray]:
 def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
     """A fresh state with the parameters and statistics of another run, which errors call `source`.
 
-    Its optimizer starts anew. The actor must fit. A critic of another team size does not, and is learned anew. Games
-    that take turns have the same.
+    Its optimizer starts anew, and the statistics of the actor's input stay (`goes_on`). The actor must fit. A critic of
+    another team size does not, and is learned anew. Games that take turns have the same.
 
     Raises:
         UserError: the actor's weights are those of another network or observation; names the first that is off.
@@ -32,11 +32,11 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
     chosen = {}
     for path, leaf in leaves:
         name = jax.tree_util.keystr(path)
-        fits = name in weights and weights[name].shape == leaf.shape
+        fits = name in weights and weights[name].shape == np.shape(leaf)
         if not fits and ("actor" in name or "obs_" in name):
             found = f"shape {weights[name].shape}" if name in weights else "nothing"
             raise UserError(
-                f"{source}: {name} should have shape {leaf.shape}, it has {found}; train with the same network "
+                f"{source}: {name} should have shape {np.shape(leaf)}, it has {found}; train with the same network "
                 "and observation."
             )
         chosen[name] = jnp.asarray(weights[name]) if fits else None
@@ -46,7 +46,7 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
         for n, leaf in ((jax.tree_util.keystr(path), leaf) for path, leaf in leaves)
     ]
     others = tuple(with_weights(other, weights, source) for other in state.others)
-    state = state._replace(**jax.tree.unflatten(tree, kept), others=others)
+    state = state._replace(**jax.tree.unflatten(tree, kept), others=others, goes_on=jnp.ones((), bool))
     return with_pool(state._replace(averaged=state.params["actor"]) if state.averaged else state)
 
 

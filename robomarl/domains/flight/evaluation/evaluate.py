@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.evaluation.hover import Hover, count_hover, hover_figures, start_hover, waiting, watched
 from robomarl.domains.flight.evaluation.score import (
     Episodes,
     Step,
@@ -29,7 +30,7 @@ from robomarl.domains.payload.state import Load
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
 from robomarl.evaluate.resolve import Policy
 from robomarl.log import FlightLog
-from robomarl.policies.pilot import Pilot
+from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import rules_for
 from robomarl.sim.filter_params import safety_params
@@ -89,7 +90,8 @@ def evaluate_flights(policy: Policy, scenario: Scenario, config: EvalConfig) -> 
         disable=None if config.progress else True,
     )
     with bar:
-        done = join([flight.fly(bar) for _ in range(batches)], config.episodes)
+        parts = [flight.fly(bar) for _ in range(batches)]
+    done, hover = (join(list(part), config.episodes) for part in zip(*parts, strict=True))
     about = {
         "policy": policy.name,
         "scenario": scenario.name,
@@ -100,6 +102,7 @@ def evaluate_flights(policy: Policy, scenario: Scenario, config: EvalConfig) -> 
         "robots": scenario.count,
     }
     values = {**about, **figures(scenario, done), "realtime_factor": flight.realtime_factor}
+    values |= hover_figures(hover, flight.watched) if config.hover_s else {}
     return Evaluation(values, successes(done), flight.log())
 
 
@@ -109,40 +112,60 @@ class Flight:
     def __init__(self, pilot: Pilot, team: TeamSim, config: EvalConfig) -> None:
         """Nothing flies before `fly`."""
         self._pilot, self._team, self._config = pilot, team, config
+        self._task = task_of(team.scenario)
         self._rows: list[tuple[np.ndarray, ...]] = []
         self._flown, self._seconds, self._wall_s = 0, 0.0, 0.0
+        self.watched = watched(team.scenario, self._task, config.hover_s)
+        """Decisions after each success."""
 
     @property
     def realtime_factor(self) -> float:
         """Simulated over elapsed seconds, all episodes summed, the first decision (compilation) left out."""
         return self._seconds / self._wall_s if self._wall_s else 0.0
 
-    def fly(self, bar: tqdm) -> Episodes:
-        """One batch, until every episode is over."""
-        team, scenario = self._team, self._team.scenario
-        task, contact = task_of(scenario), np.zeros(team.num_envs, bool)
+    def fly(self, bar: tqdm) -> tuple[Episodes, Hover]:
+        """One batch, until every episode is over and every team that succeeded was watched."""
+        team, scenario, task = self._team, self._team.scenario, self._task
         team.reset()
         carry = self._pilot.init(team.views())
         done, started_s = start_episodes(team.num_envs), 0.0
+        hover = start_hover(scenario, team.num_envs, self.watched)
         for step in range(scenario.max_steps):
             if step == 1:
                 started_s = time.perf_counter()
-            before, on = team.world, done.running
+            on, arrived = done.running, waiting(done, hover)
             if not on.any():
                 bar.update(scenario.max_steps - step)
                 break
-            carry, result = self._pilot.step(carry, team.views())
-            after = team.step(result.command, self._pilot.plan(carry))
-            self._record(before, result, on)
-            terms = task.reward_terms(scenario, before, after, result.command)
-            reward = sum(task.weights[k] * scenario.period_s * v for k, v in terms.items())
-            contact = getattr(team, "contact", contact)
-            done = count_step(scenario, task, done, Step(before, after, result, np.asarray(reward), contact))
+            carry, decision = self._decide(carry, on)
+            done = count_step(scenario, task, done, decision)
+            hover = count_hover(scenario, task, hover, arrived, decision)
             bar.update()
         self._wall_s += time.perf_counter() - started_s
         self._seconds += float(np.maximum(done.steps - 1, 0).sum()) * scenario.period_s
         self._flown += team.num_envs
-        return done
+        with team.aside():
+            return done, self._watch(carry, done, hover)
+
+    def _decide(self, carry: PilotCarry, running: np.ndarray) -> tuple[PilotCarry, Step]:
+        """One decision of all teams."""
+        team, task = self._team, self._task
+        before = team.world
+        carry, result = self._pilot.step(carry, team.views())
+        after = team.step(result.command, self._pilot.plan(carry))
+        self._record(before, result, running)
+        terms = task.reward_terms(team.scenario, before, after, result.command)
+        reward = sum(task.weights[k] * team.scenario.period_s * v for k, v in terms.items())
+        contact = getattr(team, "contact", np.zeros(team.num_envs, bool))
+        return carry, Step(before, after, result, np.asarray(reward), contact)
+
+    def _watch(self, carry: PilotCarry, done: Episodes, hover: Hover) -> Hover:
+        """Fly on until every team that succeeded was watched for long enough."""
+        nobody = np.zeros(len(done.running), bool)
+        while (on := waiting(done, hover)).any():
+            carry, decision = self._decide(carry, nobody)
+            hover = count_hover(self._team.scenario, self._task, hover, on, decision)
+        return hover
 
     def log(self) -> FlightLog | None:
         """Flight of the recorded episode."""

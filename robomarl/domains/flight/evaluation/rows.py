@@ -3,7 +3,7 @@
 from typing import Any
 
 from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
-from robomarl.evaluate.evaluate import EvalConfig, Row
+from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, Row
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.variations import perturbed
 
@@ -17,7 +17,7 @@ def fly_row(name: str, options: Any, is_first: bool) -> Row:
     policy, scenario = resolve_policy(name, options.scenario)
     scenario = perturbed(scenario, options.perturb)
     record = 0 if options.video else None
-    config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record)
+    config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record, hover_s=HOVER_S)
     flown = evaluate_flights(policy, scenario, config)
     figures = {**flown.figures, "policy": name, "perturb": list(options.perturb)}
     return Row(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
@@ -34,6 +34,9 @@ COLUMNS = {
     "min m": "min_distance_m",
     "arrive s": "arrival_time_s",
     "err m": "position_error_m",
+    "hover m/s^2": "hover_accel_std_m_s2",
+    "rad": "hover_tilt_rad",
+    "m": "hover_error_m",
     "active": "active_share",
     "x real time": "realtime_factor",
 }

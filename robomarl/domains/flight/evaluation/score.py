@@ -135,9 +135,9 @@ def too_close(scenario: Scenario, world: World) -> np.ndarray:
     return (gap < safety.separation_m).any(-1)
 
 
-def join(parts: list[Episodes], episodes: int) -> Episodes:
-    """Several batches as one, cut to the number of episodes that were asked for."""
-    return Episodes(*(np.concatenate(column)[:episodes] for column in zip(*parts, strict=True)))
+def join(parts: list[Any], episodes: int) -> Any:
+    """Several batches (of `Episodes`, or other tuples of arrays [E, ...]) as one, cut to so many episodes."""
+    return type(parts[0])(*(np.concatenate(column)[:episodes] for column in zip(*parts, strict=True)))
 
 
 def successes(done: Episodes) -> np.ndarray:
@@ -165,13 +165,13 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "engine_contact_episodes": int(done.engine_contact.sum()),
         "left_arena_episodes": int((done.failed & (collisions == 0)).sum()),
         "min_distance_m": closest if math.isfinite(closest) else None,
-        "position_error_m": _mean(error_m),
+        "position_error_m": mean_of(error_m),
         "position_error_ci95": bootstrap(error_m),
-        "attitude_error_rad": _mean(error_rad),
+        "attitude_error_rad": mean_of(error_rad),
         "attitude_error_ci95": bootstrap(error_rad),
         "separation_violations": int(done.violations.sum()),
         "separation_violation_episodes": int((done.violations > 0).sum()),
-        "arrival_time_s": _mean(arrival_s),
+        "arrival_time_s": mean_of(arrival_s),
         "arrival_time_ci95": bootstrap(arrival_s),
         "active_decisions": int(done.active.sum()),
         "active_share": float(done.active.sum() / max(decisions, 1)),
@@ -188,7 +188,7 @@ def path_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         return {}
     whole = ~done.failed
     squares = (done.square_m2 / np.maximum(done.error_count, 1))[whole]
-    return {"path_rmse_m": _mean(np.sqrt(squares)), "path_followed_rate": float(whole.mean())}
+    return {"path_rmse_m": mean_of(np.sqrt(squares)), "path_followed_rate": float(whole.mean())}
 
 
 def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
@@ -213,10 +213,10 @@ def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
         "kept_ci95": wilson(int(kept.sum()), len(kept)),
         "kept_attitude_rate": float(level.mean()),
         "kept_attitude_ci95": wilson(int(level.sum()), len(level)),
-        "lost_position_error_m": _mean(whole),
+        "lost_position_error_m": mean_of(whole),
     }
 
 
-def _mean(values: np.ndarray) -> float | None:
+def mean_of(values: np.ndarray) -> float | None:
     """Mean; none where there are no values, or where the task has none."""
     return float(values.mean()) if len(values) and np.isfinite(values).all() else None

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from robomarl.config import UserError
 from robomarl.domains.flight.world import World, positions
@@ -31,6 +31,23 @@ class Law(Protocol):
 
     def act(self, obs: Array) -> Array:
         """Observation [..., O] to command [..., A]."""
+        ...
+
+
+@runtime_checkable
+class GainedLaw(Law, Protocol):
+    """A law with gains that can be searched: NamedTuples of numbers, all of one type."""
+
+    gains: Any
+    search_from: Any
+    """Where a search begins."""
+    search_step: Any
+    """What counts as a step of 1 in it."""
+    search_least: Any
+    """Least values."""
+
+    def with_gains(self, gains: Any) -> "GainedLaw":
+        """The same law with others; arrays are fine that broadcast with what it works on."""
         ...
 
 
@@ -61,6 +78,19 @@ class Task:
 
 TASKS: dict[str, Task] = {}
 """Tasks by the name that scenario files use."""
+
+
+def gained_law(scenario: Scenario) -> GainedLaw:
+    """The law of the scenario's task, whose gains can be searched.
+
+    Raises:
+        UserError: there is none, or it has no gains.
+    """
+    law = task_of(scenario).law
+    found = law(scenario) if law else None
+    if not isinstance(found, GainedLaw):
+        raise UserError(f'{scenario.name}.toml: algorithm = "search" is for a law with gains; name lift_3, 4 or 6.')
+    return found
 
 
 def task_of(scenario: Scenario) -> Task:

@@ -7,6 +7,7 @@ import math
 
 from robomarl.domains.flight.obstacles import obstacle_gap
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
+from robomarl.domains.flight.tasks.unseen import unseen
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
@@ -15,9 +16,13 @@ from robomarl.sim.rewards import tolerance
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
+from robomarl.vectors import up_axis
 
 KEEP_OUT = 2.5
 """Width of the keep-out ellipsoid of the reward, in safety distances."""
+
+PRECISE_M = 0.05
+"""Distance over which the reward for being exactly at the goal falls to a third."""
 
 WEIGHTS = {
     "progress": 3.0,
@@ -26,6 +31,7 @@ WEIGHTS = {
     "settle": -0.3,
     "close": -10.0,
     "smooth": -0.01,
+    "precise": 0.0,
     "yaw": -0.02,
     "contact": -20.0,
     "outside": -20.0,
@@ -67,6 +73,7 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
         "settle": near * speed,
         "close": intrusion(scenario, after),
         "smooth": (jerk * jerk).sum(-1),
+        "precise": namespace(now).exp(now * (-1 / PRECISE_M)),
         "yaw": after.queue[0][..., 3] ** 2,
         "contact": touching(scenario, after).astype(now.dtype) / scenario.period_s,
         "outside": outside(scenario, after).astype(now.dtype) / scenario.period_s,
@@ -125,10 +132,12 @@ def succeeded(scenario: Scenario, world: World) -> Array:
 
 
 def privileged(scenario: Scenario, world: World) -> Array:
-    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left."""
+    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left; of
+    itself also attitude, rates and what no robot sees (`unseen`)."""
     xp = namespace(world.goal_m)
     pos, vel, mates = positions(world.body), velocities(world.body), mates_of(scenario.count)
     own = [world.goal_m - pos, vel, xp.stack(world.hidden.wind_m_s[:2], -1), world.arrived_s[..., None]]
+    own += [xp.stack(up_axis(world.body.quat), -1), xp.stack(world.body.omega, -1), unseen(scenario, world)]
     others = [pos[..., mates, :] - pos[..., :, None, :], vel[..., mates, :], (world.goal_m - pos)[..., mates, :]]
     flat = xp.concatenate(others, -1)
     left = 1 - world.step[..., None, None] / scenario.max_steps + own[0][..., :1] * 0

@@ -7,6 +7,8 @@ of the load, whose velocity it takes from the last measured poses. What is left 
 does not know of: cable lengths, centre of mass.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from robomarl.domains.payload.onboard.features import AHEAD_M
@@ -15,13 +17,33 @@ from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
 
-POSITION_PER_S = 1.5
-"""Wanted speed over distance to the place, under a cable of 1 m. Shorter ones swing faster, and the gains
-grow with it: less than the pendulum's frequency, because motors and delay stay what they are."""
-VELOCITY_PER_S = 3.0
-"""Wanted acceleration over velocity error."""
-DAMPING_PER_S = 0.8
-"""Acceleration against the velocity of the point where the own cable is tied to the load."""
+
+class Gains(NamedTuple):
+    """What `robomarl.train.search` may change; as they are here, those of the law that nobody trained.
+
+    Numbers, or arrays that broadcast with [..., N, 3].
+    """
+
+    position_near_per_s: Array | float = 1.5
+    """Wanted speed over distance to the place, under a cable of 1 m, when the load is at its goal ..."""
+    position_far_per_s: Array | float = 1.5
+    """... and when it is far from it. Shorter cables swing faster, and the gains grow with it: less than the pendulum's
+    frequency, because motors and delay stay what they are."""
+    velocity_per_s: Array | float = 3.0
+    """Wanted acceleration over velocity error."""
+    damping_near_per_s: Array | float = 0.8
+    """Acceleration against the velocity of the point where the own cable is tied to the load, at the goal ..."""
+    damping_far_per_s: Array | float = 0.8
+    """... and far from it."""
+    answer: Array | float = 0.0
+    """Share of the own point's error that the place is moved by, which takes away what the configuration does not
+    know ..."""
+    answer_most_m: Array | float = 0.0
+    """... and how far at most: a team that answers more makes its load swing."""
+
+
+NEAR_M = 0.3
+"""Half-way between near and far the load is so far from its goal."""
 HISTORY = 3
 """Measured poses that this velocity is taken from."""
 LEAD_M = 0.5
@@ -37,6 +59,10 @@ EASE_M_S2 = 2.0
 class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
+    search_from = Gains(answer=0.3, answer_most_m=0.015)
+    search_step = Gains(1.5, 1.5, 3.0, 0.8, 0.8, 1.0, 0.05)
+    search_least = Gains(0.2, 0.2, 0.5, 0.0, 0.0, 0.0, 0.0)
+
     observation = ObservationSpec(
         (
             *map(ObservationField, ("place_error", "velocity", "own_axes", "cable", "load_error")),
@@ -44,14 +70,19 @@ class PlaceLaw:
         )
     )
 
-    def __init__(self, scenario: Scenario) -> None:
-        """Take the limits of the scenario's vehicle."""
+    def __init__(self, scenario: Scenario, gains: Gains | None = None) -> None:
+        """Take the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
         assert scenario.cables is not None, "the law is one of carriers"
+        self._scenario, self.gains = scenario, gains or Gains()
         self._low, self._high = scenario.command_limits
         self._span_s = (HISTORY - 1) * scenario.period_s
         length = scenario.cables.length_m
         self._faster = length ** (-1 / 3)
         self._lead_m = max(LEAD_M - min(AHEAD_M, 0.5 * length), 0.0)
+
+    def with_gains(self, gains: Gains) -> "PlaceLaw":
+        """The same law with others."""
+        return PlaceLaw(self._scenario, gains)
 
     def act(self, obs: Array) -> Array:
         """The command for an observation [..., 30], within the vehicle's limits; no body rates.
@@ -61,10 +92,16 @@ class PlaceLaw:
         """
         xp = namespace(obs)
         place, velocity, axes, cable, way = (obs[..., a:b] for a, b in ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21)))
-        swing = (obs[..., 21:24] - obs[..., -3:]) / self._span_s
-        place = place + way * xp.minimum(1.0, self._lead_m / (norm(way) + 1e-6))[..., None]
-        wanted = self._faster * POSITION_PER_S * place - velocity
-        accel = self._faster * (VELOCITY_PER_S * wanted - DAMPING_PER_S * swing)
+        g, error = self.gains, obs[..., -3:]
+        swing = (obs[..., 21:24] - error) / self._span_s
+        left = norm(way)[..., None]
+        far = left / (left + NEAR_M)
+        place = place + way * xp.minimum(1.0, self._lead_m / (left + 1e-6))
+        place = place + error * xp.minimum(g.answer, g.answer_most_m / (norm(error)[..., None] + 1e-6))
+        position = g.position_near_per_s + far * (g.position_far_per_s - g.position_near_per_s)
+        damping = g.damping_near_per_s + far * (g.damping_far_per_s - g.damping_near_per_s)
+        wanted = self._faster * position * place - velocity
+        accel = self._faster * (g.velocity_per_s * wanted - damping * swing)
         accel = xp.where(axes[..., 8:] < UPRIGHT, self._away(cable), accel)
         command = xp.concatenate([accel, xp.zeros_like(accel[..., :2])], -1)
         return xp.clip(command, self._low, self._high).astype(np.float32)

@@ -1,0 +1,45 @@
+"""How far a gradient moves actor and critic: Adam for each, and a learning rate that follows the KL divergence."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from robomarl.train.config import TrainConfig
+
+LEAST_RATE = 1e-5
+"""The KL divergence lowers the learning rate no further."""
+ADAM = optax.scale_by_adam(eps=1e-5)
+"""Without its learning rate, which adapts to the KL divergence and lives in the state."""
+
+
+def init_optimizer(params: dict[str, Any]) -> dict[str, Any]:
+    """Moments of actor and critic, each with its own count: the actor may wait while the critic learns."""
+    return {part: ADAM.init(params[part]) for part in params}
+
+
+def optimizer_step(
+    config: TrainConfig, grads: dict[str, Any], moments: dict[str, Any], moves: jax.Array
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Steps of both parts, to be scaled by the learning rate, and the moments after them.
+
+    While the actor waits (`moves` is 0) nothing of it counts: gradients of zero would use up Adam's correction of its
+    first steps, which were then three times too long.
+    """
+    grads = grads | {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
+    clipped: Any = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
+    both = {part: ADAM.update(clipped[part], moments[part]) for part in clipped}
+    steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
+    waited = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
+    return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}
+
+
+def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array, top: float) -> jax.Array:
+    """Slower when the policy moved more than twice the target, and back below half of it, up to the recipe's top.
+
+    The target is a ceiling: a policy that moves little may have nothing but noise in its gradient, and no rate makes
+    that better.
+    """
+    factor = jnp.where(kl > 2 * target, 1 / 1.3, jnp.where(kl < target / 2, 1.3, 1.0))
+    return jnp.clip(rate * factor, LEAST_RATE, top)

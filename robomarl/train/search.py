@@ -1,0 +1,112 @@
+"""Policy search: CMA-ES (Hansen and Ostermeier, 2001) over the gains of the task's law, on whole episodes.
+
+Noise is on the parameters and credit goes to whole episodes, so that nothing has to tell which action of how many did
+it. All candidates of a generation meet the same episodes (common random numbers): starts, weather, noise.
+
+Letters in shapes: C candidates, K episodes each, G gains, N robots.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.env import TeamEnv
+from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
+from robomarl.sim.scenario import Scenario
+from robomarl.train.algorithm import training_env
+from robomarl.train.config import TrainConfig
+from robomarl.train.run.logs import Logs
+from robomarl.train.run.run_folder import ObservationStats, create_run
+from robomarl.train.structured import picker, save_law
+
+MOST = 4.0
+"""Largest gains, in steps."""
+EXACT_PER_S, FAILED = 3.0, -30.0
+"""What a second exactly at the goal is worth beside the task's reward, and the end of an episode by failure."""
+
+
+def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0, quiet: bool = False) -> dict:
+    """Search, and save the mean of the last generation as a run folder.
+
+    Raises:
+        UserError: the scenario's law has no gains to search, or the folder exists.
+    """
+    from cmaes import CMA
+
+    law = gained_law(scenario)
+    create_run(out, config, scenario, seed)
+    env, count = training_env(config, scenario), config.search.candidates
+    score = jax.jit(make_score(env, law, config.num_envs // count))
+    step = np.asarray(law.search_step)
+    start, least = np.asarray(law.search_from) / step, np.asarray(law.search_least) / step
+    bounds = np.stack([least, start * 0 + MOST], -1)
+    search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
+    row = generations(config, env, lambda key, asked: score(key, asked * step), search, (out, seed, quiet))
+    best = type(law.gains)(*(search.mean * step).tolist())
+    save_law(out, best, seen_by(scenario, law.with_gains(best), seed))
+    return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
+
+
+def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
+    """Generation after generation until the recipe's agent-steps are spent; the last row of the log."""
+    out, seed, quiet = where
+    steps = config.num_envs * env.scenario.max_steps * env.num_agents
+    logs, started, row = Logs(out, 0), time.monotonic(), {}
+    for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=quiet or None):
+        asked = np.stack([search.ask() for _ in range(search.population_size)])
+        found = np.asarray(score(jax.random.fold_in(jax.random.key(seed), i), asked))
+        search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
+        row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
+        row |= {"score": float(found.mean()), "score_best": float(found.max())}
+        logs.write(row)
+    logs.close()
+    return row
+
+
+def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
+    """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
+
+    def score(key: jax.Array, gains: jax.Array) -> jax.Array:
+        keys = jax.random.split(key, episodes)
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, law.with_gains(type(law.gains)(*own)), k))(keys))
+        return each(jnp.asarray(gains, jnp.float32)).mean(-1)
+
+    return score
+
+
+def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
+    """Score of one episode under the law; what comes after its end does not count."""
+    pick = picker(env.observation, law.observation)
+
+    def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
+        state, alive = now
+        after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
+        distance, angle = env.task.errors(after.pipeline_state.world)  # type: ignore[union-attr]
+        exact = EXACT_PER_S * env.scenario.period_s * jnp.exp(-40 * distance - 5 * angle)
+        gained = alive * (after.reward.mean() + exact + FAILED * after.metrics["contact"])
+        return (after, alive * (1 - after.done)), gained
+
+    gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
+    return gained.sum()
+
+
+def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
+    """What robots under the law saw in some episodes on `fast`, [O] each."""
+    team, spec = make_team(scenario, "fast", episodes, seed), task_of(scenario).observation(scenario)
+    team.reset()
+    memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
+    for _ in range(scenario.max_steps):
+        views = team.views()
+        memory, obs = spec.observe(memory, views)
+        read, seen = law.observation.observe(read, views)
+        rows.append(obs.reshape(-1, obs.shape[-1]).astype(float))
+        team.step(law.act(seen))
+    every = np.concatenate(rows)
+    return ObservationStats(every.mean(0), np.maximum(every.std(0), 1e-6), every.min(0), every.max(0))
