@@ -44,7 +44,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
         return step
 
     monkeypatch.setattr(multi_scenario, "make_game_update", make_step)
-    nothing: list[Any] = [None] * 12
+    nothing: list[Any] = [None] * (len(TrainState._fields) - len(TrainState._field_defaults))
     there: dict[str, Any] = {"params": {"actor": -1, "critic": 50}, "obs_stats": "old", "steps": -1}
     here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
     other = TrainState(*nothing)._replace(**there)

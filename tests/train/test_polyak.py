@@ -10,7 +10,7 @@ from robomarl.train.polyak import averaging, deployed, with_mean
 from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.state import TrainState
 
-NOTHING: list[Any] = [None] * 12
+NOTHING: list[Any] = [None] * (len(TrainState._fields) - len(TrainState._field_defaults))
 
 
 def state_of(actor: float, **changes: Any) -> TrainState:
