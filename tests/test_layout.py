@@ -14,6 +14,7 @@ import robomarl
 
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 40
+MAX_MODULES = 15
 DATA_FOLDERS = ["sim", "policies", "ros_nodes", "hardware_configs"]
 
 # Put together here, so that this file does not hold what it looks for.
@@ -54,6 +55,13 @@ def test_files_are_short(root: Path):
     sizes = {path: len(source.splitlines()) for path, source in code(root).items()}
     too_long = {path: lines for path, lines in sizes.items() if lines > MAX_FILE_LINES}
     assert not too_long, f"over {MAX_FILE_LINES} lines: {too_long}"
+
+
+def test_folders_are_small(root: Path):
+    """A command a file is what makes `cli/` larger."""
+    sizes = Counter(Path(path).parent.as_posix() for path in code(root))
+    assert sizes.pop("robomarl/cli") > MAX_MODULES
+    assert not {folder: size for folder, size in sizes.items() if size > MAX_MODULES}
 
 
 def test_functions_are_short(root: Path):

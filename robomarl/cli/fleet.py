@@ -89,8 +89,8 @@ def set_up(args: Args, fleet: Any) -> dict[str, Any]:
 def network_of(args: Args, fleet: Any) -> Any:
     """Domain and enclaves that robots are set up with; the enclaves are made here, but for a dry run."""
     from robomarl.fleet.install.systemd_unit import Network
-    from robomarl.ros_nodes.io.keystore import keystore_of
-    from robomarl.ros_nodes.operator.rights import rights_of
+    from robomarl.ros_nodes.enclaves.keystore import keystore_of
+    from robomarl.ros_nodes.enclaves.rights import rights_of
 
     if not args.secure or args.dry_run:
         return Network(args.domain_id)

@@ -72,8 +72,8 @@ def run(args: Args) -> dict[str, Any]:
 
 def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
     """Search the gains of the task's law; a run folder that `eval` and `export` take."""
+    from robomarl.train.policy_search.search import search_run
     from robomarl.train.run.runner import keep_compiled
-    from robomarl.train.search import search_run
 
     keep_compiled()
     found = search_run(config, scenario, out, seed, quiet)

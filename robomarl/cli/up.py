@@ -155,7 +155,7 @@ def enclaves_of(fleet: str) -> str:
         UserError: it was not made.
     """
     from robomarl.config import UserError
-    from robomarl.ros_nodes.io.keystore import keystore_of
+    from robomarl.ros_nodes.enclaves.keystore import keystore_of
 
     folder = keystore_of(fleet).folder
     if not (folder / "enclaves").is_dir():

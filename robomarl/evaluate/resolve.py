@@ -13,8 +13,8 @@ from robomarl.policies.pilot import Observer
 from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
+from robomarl.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.train.stages.plan import is_staged
-from robomarl.train.structured import LawRunPolicy, is_law, load_law
 
 BASELINE, LAW = "baseline", "law"
 

@@ -5,14 +5,13 @@ from functools import reduce
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.safety import hold
 from robomarl.safety.checks import Checked, check, split
-from robomarl.safety.hold import Hold
 from robomarl.safety.memory import LARGE, FilterCarry, Reason, forget
-from robomarl.safety.model import barriers, bias, motion, stacked
+from robomarl.safety.model import barriers, bias, hold, motion, stacked
 from robomarl.safety.model.barriers import Bound, Row
 from robomarl.safety.model.body_kinds import Kind, Shape
 from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.hold import Hold
 from robomarl.safety.model.motion import Motion, Predicted, Vec3
 from robomarl.safety.model.pairs import Body, pair, pair_textbook
 from robomarl.safety.model.reckoning import reckoned

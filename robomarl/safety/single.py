@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.safety.decision import Library, filter_batch
-from robomarl.safety.hold import NOWHERE_M
 from robomarl.safety.learned import Learned, learn_one
 from robomarl.safety.leaves import as_double, each
 from robomarl.safety.mates import Mate, MateRows, read
@@ -21,6 +20,7 @@ from robomarl.safety.model import barriers, look_ahead, motion
 from robomarl.safety.model.bias import LARGE, Bias
 from robomarl.safety.model.body_kinds import Kind, Shape
 from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.hold import NOWHERE_M
 from robomarl.safety.model.motion import Floats, Motion, Predicted, Vec3
 from robomarl.safety.model.pairs import Body, pair
 from robomarl.safety.model.strangers import strangers_in

@@ -8,9 +8,10 @@ from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.env import make_env
-from robomarl.train import mappo, multi_scenario
+from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
 from robomarl.train.polyak import averaging, with_mean
+from robomarl.train.self_play import multi_scenario
 from robomarl.train.state import TrainState, Update
 
 
@@ -54,7 +55,7 @@ def make_update(config: TrainConfig, env: Any) -> Update:
 
 
 def _make_game_update(config: TrainConfig, env: AgentsEnv) -> Update:
-    from robomarl.train.teachers import teacher_of
+    from robomarl.train.self_play.teachers import teacher_of
 
     found = games(config, env)
     return multi_scenario.make_update(

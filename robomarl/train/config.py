@@ -123,7 +123,7 @@ class TrainConfig:
     """What is trained."""
     algorithm: Literal["mappo", "ippo", "search"] = "mappo"
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation; search: no critic, the gains
-    of the task's law are searched, see `robomarl.train.search`."""
+    of the task's law are searched, see `robomarl.train.policy_search.search`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None

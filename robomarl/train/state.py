@@ -42,11 +42,11 @@ class TrainState(NamedTuple):
     goes_on: jax.Array
     """[] bool: the run began from a policy, and leaves the statistics of its input as they are."""
     league: Any = ()
-    """Games: the opponents; see `robomarl.train.league`."""
+    """Games: the opponents; see `robomarl.train.self_play.league`."""
     averaged: Any = ()
     """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""
     others: tuple[Any, ...] = ()
-    """States of the games that take turns with this one; see `robomarl.train.multi_scenario`."""
+    """States of the games that take turns with this one; see `robomarl.train.self_play.multi_scenario`."""
 
 
 Update = Callable[[TrainState], tuple[TrainState, Metrics]]

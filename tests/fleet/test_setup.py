@@ -19,7 +19,7 @@ from robomarl.fleet.install import setup, wheels
 from robomarl.fleet.install.systemd_unit import start_script, unit_file
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.io.keystore import FILES
+from robomarl.ros_nodes.enclaves.keystore import FILES
 from tests.fleet.sshd import serve
 
 OWN = ("robomarl", "__editable__", "pip", "setuptools", "jax", "flax", "brax", "mujoco", "torch", "_", "distutils")

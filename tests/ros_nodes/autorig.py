@@ -10,8 +10,7 @@ from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
-from robomarl.ros_nodes.robot.patience import Patience
-from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.state_machine import Order, Patience, State
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import SafetyFilter, from_vehicle

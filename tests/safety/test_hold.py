@@ -10,9 +10,9 @@ import pytest
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.falsify.jobs import Hunt, fly_again
 from robomarl.safety.filter import Reason, SafetyFilter
-from robomarl.safety.hold import NOWHERE_M, hold_of, room_of
 from robomarl.safety.model import barriers
 from robomarl.safety.model.constants import constants_of
+from robomarl.safety.model.hold import NOWHERE_M, hold_of, room_of
 from robomarl.safety.model.motion import Floats, Motion, Predicted
 from robomarl.safety.model.reckoning import reckoned
 from robomarl.view import LocalView

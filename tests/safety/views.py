@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.safety.hold import NOWHERE_M
 from robomarl.safety.memory import UNKNOWN_M_S, Bias, FilterCarry
+from robomarl.safety.model.hold import NOWHERE_M
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 

@@ -10,11 +10,12 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.scenario import load_soccer
-from robomarl.train import algorithm, multi_scenario
+from robomarl.train import algorithm
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
-from robomarl.train.multi_scenario import init_state, make_update
 from robomarl.train.run.weights import weights_of, with_weights
-from robomarl.train.selfplay import init_games
+from robomarl.train.self_play import multi_scenario
+from robomarl.train.self_play.games import init_games
+from robomarl.train.self_play.multi_scenario import init_state, make_update
 from robomarl.train.state import TrainState
 
 CONFIG = TrainConfig(

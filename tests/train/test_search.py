@@ -18,9 +18,9 @@ from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.train.config import TrainConfig, load_recipe
+from robomarl.train.policy_search.search import make_score, search_run
+from robomarl.train.policy_search.structured import picker
 from robomarl.train.run.bundle_as_run import run_of
-from robomarl.train.search import make_score, search_run
-from robomarl.train.structured import picker
 
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
 

@@ -13,12 +13,12 @@ from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import no_belief
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.sim.sides import team_view
-from robomarl.train import league as leagues
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.distribution import squash
-from robomarl.train.league import League, Memory, Opponents, Team, expected, next_round, num_parts, score
 from robomarl.train.networks import make_networks
-from robomarl.train.selfplay import TAUGHT_LAST, check_parts, init_games, make_game_update, teaching_rate
+from robomarl.train.self_play import league as leagues
+from robomarl.train.self_play.games import TAUGHT_LAST, check_parts, init_games, make_game_update, teaching_rate
+from robomarl.train.self_play.league import League, Memory, Opponents, Team, expected, next_round, num_parts, score
 from tests.domains.soccer.games import plain
 
 PLAY = SelfPlayConfig(script_parts=1, itself=1, snapshots=1, pool=3, snapshot_every=2, teacher="keeper", teach_share=1)

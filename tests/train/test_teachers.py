@@ -14,15 +14,15 @@ from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.train import algorithm
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
-from robomarl.train.league import Opponents, Team
-from robomarl.train.multi_scenario import recipe_of
 from robomarl.train.networks import deterministic_policy, make_networks
 from robomarl.train.rollout import forget
 from robomarl.train.run.run_folder import create_run, load_run
 from robomarl.train.run.runner import RunOptions, train_run
 from robomarl.train.run.storage import save_state
-from robomarl.train.selfplay import collect_games, init_games
-from robomarl.train.teachers import teacher_of
+from robomarl.train.self_play.games import collect_games, init_games
+from robomarl.train.self_play.league import Opponents, Team
+from robomarl.train.self_play.multi_scenario import recipe_of
+from robomarl.train.self_play.teachers import teacher_of
 
 ENV = SoccerEnv(load_soccer("soccer_1v1"))
 NETWORK = NetworkConfig(actor_hidden=(16,), critic_hidden=(16,), encoder="attention", memory="gru", gru_size=8)

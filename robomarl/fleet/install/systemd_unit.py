@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import FOLDER, Fleet, RobotConfig
-from robomarl.ros_nodes.io.keystore import Keystore
+from robomarl.ros_nodes.enclaves.keystore import Keystore
+from robomarl.ros_nodes.enclaves.rights import VEHICLE
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rights import VEHICLE
 
 KEYSTORE = "keystore"
 """Folder of a robot's own enclaves, in its folder."""

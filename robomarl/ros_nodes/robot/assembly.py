@@ -12,9 +12,8 @@ from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits
-from robomarl.ros_nodes.robot.patience import Patience
 from robomarl.ros_nodes.robot.startup import Loaded
-from robomarl.ros_nodes.robot.state_machine import State, TeamFallback
+from robomarl.ros_nodes.robot.state_machine import Patience, State, TeamFallback
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.settings import PolicySettings
 

@@ -22,8 +22,17 @@ from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, Now, Problem, Reading
-from robomarl.ros_nodes.robot.patience import Patience
-from robomarl.ros_nodes.robot.state_machine import MOVING, POLICY, Conditions, Order, State, Status, TeamFallback
+from robomarl.ros_nodes.robot.state_machine import (
+    EXPLAINED,
+    MOVING,
+    POLICY,
+    Conditions,
+    Order,
+    Patience,
+    State,
+    Status,
+    TeamFallback,
+)
 from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
 from robomarl.ros_nodes.robot.touchdown import FREE_FALL_M_S2
 from robomarl.safety.filter import SafetyFilter
@@ -32,8 +41,6 @@ from robomarl.view import LocalView, Plan
 
 INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
 """Orders whose refusal names what is missing."""
-EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
-"""States that an operator wants to know the reason of."""
 
 
 class Team(NamedTuple):

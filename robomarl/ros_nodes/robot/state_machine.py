@@ -10,6 +10,7 @@ the E-stop's heartbeat is there, an operator arms, an operator activates. Nothin
 and ESTOP.
 """
 
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ class State(IntEnum):
     """Emergency stop: sends nothing. Latched, also across a restart of the node."""
 
 
+EXPLAINED = (State.HOLD, State.LAND, State.STOP, State.ESTOP)
+"""States that an operator wants to know the reason of."""
 MOVING = frozenset(
     (State.TAKEOFF, State.PICKUP, State.BLEND, State.ACTIVE, State.HOLD, State.LAND),
 )
@@ -75,6 +78,25 @@ class Status(NamedTuple):
     state: State = State.STANDBY
     armed: bool = False
     """An operator permits it to move."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to go on without what one needs, and what to do then."""
+
+    max_gap_s: float = 0.1
+    """Longer without a decision of the policy, and its memory starts again."""
+    silent_after_s: float = 1.0
+    """After so long of blind braking the robot falls silent."""
+    blend_s: float = 0.5
+    """From hovering to the policy's command."""
+    takeoff_s: float = 60.0
+    """A robot that is in TAKEOFF for longer lands: its team does not come."""
+    arm_lasts_s: float = 60.0
+    """An armed robot that is not activated for so long is disarmed."""
+    robot_lost_after_s: float = 1.0
+    """A team-mate that was not heard for so long in flight is lost."""
+    on_robot_lost: TeamFallback = TeamFallback.HOLD
 
 
 class Conditions(NamedTuple):

@@ -12,9 +12,9 @@ from robomarl.policies.provenance import Training
 from robomarl.sim.anyscenario import build_any_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import TrainConfig, in_seconds
+from robomarl.train.policy_search.structured import is_law, load_law
 from robomarl.train.run.run_folder import Run, load_run, read_weights
 from robomarl.train.run.weights import learned
-from robomarl.train.structured import is_law, load_law
 
 
 def run_of(source: str) -> Run:

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.train.league import as_team, copies
 from robomarl.train.polyak import deployed
+from robomarl.train.self_play.league import as_team, copies
 from robomarl.train.state import TrainState
 
 

@@ -20,7 +20,7 @@ from robomarl.domains.soccer.views import player_views
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_checkpoint
-from robomarl.train.selfplay import init_games
+from robomarl.train.self_play.games import init_games
 from tests.domains.soccer.games import Place, ball_at, robots_at
 
 EYES, FULL = load_soccer("soccer_2v2"), load_soccer("soccer_2v2_full")

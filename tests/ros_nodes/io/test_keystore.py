@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.io.keystore import FILES, Keystore
-from robomarl.ros_nodes.io.security_xml import GRAPH, Validity, dds_topics, governance_xml, permissions_xml
-from robomarl.ros_nodes.operator.rights import Rights, rights_of
+from robomarl.ros_nodes.enclaves.keystore import FILES, Keystore
+from robomarl.ros_nodes.enclaves.rights import Rights, rights_of
+from robomarl.ros_nodes.enclaves.security_xml import GRAPH, Validity, dds_topics, governance_xml, permissions_xml
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 DOMAIN = 43

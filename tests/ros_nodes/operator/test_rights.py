@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.operator.rights import CONSOLE, Rights, rights_of
+from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, rights_of
 from robomarl.ros_nodes.robot.state_machine import Order
 
 

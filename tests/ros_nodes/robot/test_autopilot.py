@@ -6,8 +6,7 @@ import pytest
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Count
-from robomarl.ros_nodes.robot.patience import Patience
-from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State, TeamFallback
+from robomarl.ros_nodes.robot.state_machine import MOVING, Order, Patience, State, TeamFallback
 from robomarl.ros_nodes.robot.tick_record import tick_names, tick_values
 from robomarl.safety.filter import Reason
 from robomarl.safety.give_way import GiveWay

@@ -7,12 +7,12 @@ import math
 
 from robomarl.domains.flight.obstacles import obstacle_gap
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
+from robomarl.domains.flight.tasks.rewards import tolerance
 from robomarl.domains.flight.tasks.unseen import unseen
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
-from robomarl.sim.rewards import tolerance
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array

@@ -19,7 +19,7 @@ from robomarl.types import Array
 
 
 class Gains(NamedTuple):
-    """What `robomarl.train.search` may change; as they are here, those of the law that nobody trained.
+    """What `robomarl.train.policy_search.search` may change; as they are here, those of the law that nobody trained.
 
     Numbers, or arrays that broadcast with [..., N, 3].
     """

@@ -15,10 +15,8 @@ from brax.training.acme import specs
 
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
-from robomarl.train import league as leagues
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
-from robomarl.train.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.mappo import (
     episode_metrics,
     prepare_batch,
@@ -30,6 +28,8 @@ from robomarl.train.mappo import (
 from robomarl.train.networks import make_networks
 from robomarl.train.optimizer import init_optimizer
 from robomarl.train.rollout import forget, noise_floor, restart
+from robomarl.train.self_play import league as leagues
+from robomarl.train.self_play.league import League, Memory, Opponents, Team, as_team
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
 TAUGHT_LAST = 0.1

@@ -7,10 +7,10 @@ from functools import partial
 
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.league import Team, as_team, team_teaches
 from robomarl.train.run.run_folder import read_weights
 from robomarl.train.run.weights import learned
-from robomarl.train.selfplay import init_games
+from robomarl.train.self_play.games import init_games
+from robomarl.train.self_play.league import Team, as_team, team_teaches
 
 
 def teacher_of(config: TrainConfig, env: AgentsEnv) -> Team | None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from robomarl.config import UserError
 from robomarl.fleet.trust.keys import keys_dir
-from robomarl.ros_nodes.io.security_xml import Validity, governance_xml, permissions_xml
-from robomarl.ros_nodes.operator.rights import Rights
+from robomarl.ros_nodes.enclaves.rights import Rights
+from robomarl.ros_nodes.enclaves.security_xml import Validity, governance_xml, permissions_xml
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey as Key

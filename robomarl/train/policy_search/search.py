@@ -22,9 +22,9 @@ from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
+from robomarl.train.policy_search.structured import picker, save_law
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import ObservationStats, create_run
-from robomarl.train.structured import picker, save_law
 
 MOST = 4.0
 """Largest gains, in steps."""

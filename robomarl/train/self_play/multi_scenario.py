@@ -12,8 +12,8 @@ import jax
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.league import Team
-from robomarl.train.selfplay import init_games, make_game_update
+from robomarl.train.self_play.games import init_games, make_game_update
+from robomarl.train.self_play.league import Team
 from robomarl.train.state import Metrics, TrainState, Update
 
 SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
@@ -32,7 +32,7 @@ def check_alike(games: Sequence[AgentsEnv]) -> None:
 
 
 def init_state(config: TrainConfig, games: Sequence[AgentsEnv], key: jax.Array) -> TrainState:
-    """The state before the first update; see `robomarl.train.selfplay.init_games`."""
+    """The state before the first update; see `robomarl.train.self_play.games.init_games`."""
     keys = [key, *(jax.random.fold_in(key, i) for i in range(len(games) - 1))]
     first, *rest = (init_games(recipe_of(config, game), game, k) for game, k in zip(games, keys, strict=True))
     return first._replace(others=tuple(rest))

@@ -1,0 +1,1 @@
+"""Search over the parameters of structured policies, and such policies."""

@@ -1,0 +1,1 @@
+"""Training with opponents: games, leagues, scenarios in turn, teachers."""
