@@ -87,7 +87,8 @@ def fill(made: Path, sent: Path, about: dict) -> None:
     for name in PACKED:
         if (sent / name).is_dir():
             shutil.copytree(sent / name, made / name)
-            (made / name).chmod(0o700)
+            for folder, _, _ in os.walk(made / name):
+                os.chmod(folder, 0o700)
         elif (sent / name).exists():
             put(sent / name, made / name)
     if (made / "policy_node.sh").exists():
