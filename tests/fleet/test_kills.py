@@ -100,13 +100,13 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
         assert all(r.ok for r in look.status(connect_all(fleet, tmp_path))), f"kill {i}"
         mixed += len({checked(store.root, allowed) for store in stores}) > 1
     print(f"{count} kills: {mixed} times the robots had different bundles at the next contact, until the next flash")
-    assert mixed <= count // 20, "an operator who dies in the instant between two confirmations, and no other"
+    assert mixed <= max(1, count // 20), "an operator who dies in the instant between two confirmations, and no other"
     reports = flash.flash(bundles[1], connect_all(fleet, tmp_path))
     assert all(r.ok for r in reports), reports
 
 
 def test_kills_at_random_points(fleet_file: Path, bundles, tmp_path: Path):
-    kill_again_and_again(20, fleet_file, bundles, tmp_path)
+    kill_again_and_again(10, fleet_file, bundles, tmp_path)
 
 
 @pytest.mark.slow
