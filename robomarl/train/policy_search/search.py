@@ -21,15 +21,15 @@ from robomarl.domains.flight.env import TeamEnv
 from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
-from robomarl.train.config import TrainConfig
+from robomarl.train.config import SearchConfig, TrainConfig
 from robomarl.train.policy_search.structured import picker, save_law
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import ObservationStats, create_run
 
 MOST = 4.0
 """Largest gains, in steps."""
-EXACT_PER_S, FAILED = 3.0, -30.0
-"""What a second exactly at the goal is worth beside the task's reward, and the end of an episode by failure."""
+FAILED = -30.0
+"""What the end of an episode by failure is worth."""
 
 
 def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0, quiet: bool = False) -> dict:
@@ -43,7 +43,7 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     law = gained_law(scenario)
     create_run(out, config, scenario, seed)
     env, count = training_env(config, scenario), config.search.candidates
-    score = jax.jit(make_score(env, law, config.num_envs // count))
+    score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
     step = np.asarray(law.search_step)
     start, least = np.asarray(law.search_from) / step, np.asarray(law.search_least) / step
     bounds = np.stack([least, start * 0 + MOST], -1)
@@ -70,27 +70,34 @@ def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any,
     return row
 
 
-def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
+def make_score(
+    env: TeamEnv, law: GainedLaw, worth: SearchConfig, episodes: int
+) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
+
+    def with_own(own: jax.Array) -> GainedLaw:
+        return law.with_gains(type(law.gains)(*own))
 
     def score(key: jax.Array, gains: jax.Array) -> jax.Array:
         keys = jax.random.split(key, episodes)
-        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, law.with_gains(type(law.gains)(*own)), k))(keys))
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, with_own(own), worth, k))(keys))
         return each(jnp.asarray(gains, jnp.float32)).mean(-1)
 
     return score
 
 
-def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
+def fly(env: TeamEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
     """Score of one episode under the law; what comes after its end does not count."""
     pick = picker(env.observation, law.observation)
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
         after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
-        distance, angle = env.task.errors(after.pipeline_state.world)  # type: ignore[union-attr]
-        exact = EXACT_PER_S * env.scenario.period_s * jnp.exp(-40 * distance - 5 * angle)
-        gained = alive * (after.reward.mean() + exact + FAILED * after.metrics["contact"])
+        world = after.pipeline_state.world  # type: ignore[union-attr]
+        distance, angle = env.task.errors(world)
+        more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
+        more = (more - worth.late_per_s * (world.arrived_s == 0).any()) * env.scenario.period_s
+        gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
         return (after, alive * (1 - after.done)), gained
 
     gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
