@@ -7,7 +7,8 @@ import numpy as np
 
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.domains.payload.state import Load, attitude, origin
+from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
+from robomarl.domains.payload.state import Load, origin
 from robomarl.log import FlightLog
 from robomarl.sim.scenario import Scenario
 
@@ -61,7 +62,7 @@ class Judge:
         self.succeeded_s, self.failed, self.min_distance_m = math.nan, False, math.inf
         self._touching = self._set_down = False
         self._rows: list[tuple[np.ndarray, ...]] = []
-        self._load_rows: list[tuple[np.ndarray, ...]] = []
+        self._load_rows: list[dict[str, np.ndarray]] = []
 
     @property
     def flight_s(self) -> float:
@@ -78,8 +79,7 @@ class Judge:
         """
         if self._steps % self._every == 0 and self.flight_s < MAX_LOG_S:
             self._rows.append(_row(world, command))
-            if isinstance(world.load, Load):
-                self._load_rows.append(_load_row(world, world.load))
+            self._load_rows.append(one_of(load_columns(world, self._scenario.period_s), 0))
         self._steps += 1
         touching = self._sees_contact(world, contact)
         self._set_down = self._set_down or self._is_put_down(world)
@@ -127,22 +127,10 @@ class Judge:
             active=np.zeros(command.shape[:2], bool),
             radius_m=self._scenario.vehicle_config.body.radius_m,
             separation_m=self._scenario.vehicle_config.safety.separation_m,
-            **self._load_log(),
+            **stacked(self._load_rows),
         )
-
-    def _load_log(self) -> dict[str, np.ndarray]:
-        if not self._load_rows:
-            return {}
-        names = ("load_pose", "load_place_m", "load_goal", "tension_n")
-        return dict(zip(names, (np.stack(part) for part in zip(*self._load_rows, strict=True)), strict=True))
 
 
 def _row(world: World, command: np.ndarray) -> tuple[np.ndarray, ...]:
     quat = np.stack(world.body.quat, -1)
     return positions(world.body)[0], quat[0], velocities(world.body)[0], world.goal_m[0].copy(), command.copy()
-
-
-def _load_row(world: World, load: Load) -> tuple[np.ndarray, ...]:
-    pose = np.concatenate([np.stack(load.rigid.pos, -1)[0], attitude(load.rigid)[0]])
-    goal = np.concatenate([world.goal_m[0, 0], load.goal_quat[0, 0]])
-    return pose, origin(load.rigid, load.cargo.com_m)[0], goal, load.tension_n[0].copy()
