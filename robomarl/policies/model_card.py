@@ -1,4 +1,4 @@
-"""The card of a bundle, `README.md`: what a person wants to know before flying it, made from the contract and from its evaluation."""
+"""The card of a bundle, `README.md`: what a person wants to know before flying it, from its contract and evaluation."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,6 @@ from typing import Any
 
 from robomarl.policies.contract import Contract
 from robomarl.policies.provenance import Training
-
 
 FIGURES = {
     "success_rate": ("success", 100, "%"),
