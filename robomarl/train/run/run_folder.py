@@ -175,7 +175,7 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     """The weights of a run folder or of a bundle, by name or path; of the bundle's actor for this scenario.
 
     Raises:
-        UserError: neither of both, or a bundle without weights.
+        UserError: neither of both, a bundle without weights, or one of a law with gains, which has no network.
     """
     if (Path(source) / "config.json").is_file():
         return load_run(source).weights
@@ -185,6 +185,8 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
+        if any(name.startswith("['law']") for name in data.files):
+            raise UserError(f"--init {source}: it is a law with gains and has no network; train one with --imitate.")
         return weights_for({name: data[name] for name in data.files}, scenario)
 
 

@@ -53,7 +53,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"), [("swap_4", "--init swap_4: .* should have shape"), ("nowhere", "nowhere")]
+    ("source", "said"),
+    [
+        ("swap_4", "--init swap_4: .* should have shape"),
+        ("nowhere", "nowhere"),
+        ("lift_3", "--init lift_3: it is a law with gains and has no network"),
+    ],
 )
 def test_what_can_not_be_started_from_leaves_no_run_folder(source: str, said: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
