@@ -77,7 +77,7 @@ def test_other_suffixes_and_empty_flights_are_named(log: FlightLog, scenario: Sc
 
 @pytest.fixture(scope="module")
 def carried() -> tuple[FlightLog, Scenario]:
-    """Of a load that hangs level: true lengths of 0.99, 1 and 1.01 m; the last cable is slack in the second half."""
+    """Of a load in `mujoco`, 0.2 s; in the log the last cable is slack in the second half."""
     scenario = dataclasses.replace(load_scenario("lift_3"), time_limit_s=0.2)
     log = evaluate(LawPolicy(scenario), scenario, EvalConfig("mujoco", 1, filter="off", record=0, progress=False)).log
     pull = log.tension_n.copy()
@@ -88,6 +88,7 @@ def carried() -> tuple[FlightLog, Scenario]:
 def test_a_flight_with_a_load_logs_its_own_cables(carried: tuple[FlightLog, Scenario]):
     """Taut cables span what they are long, from 3 cm below the vehicle, which is nearly level, to their point."""
     log, scenario = carried
+    assert scenario.cables
     assert log.cable_m.shape == log.tension_n.shape == (20, 3)
     assert np.ptp(log.cable_m[0]) > 1e-3  # drawn for each cable
     ends = log.pos_m - np.array([0, 0, 0.03])

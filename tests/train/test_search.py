@@ -39,7 +39,7 @@ def searched(short: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def seen(**values: tuple[float, ...]) -> np.ndarray:
+def seen(**values: tuple[float, ...] | np.ndarray) -> np.ndarray:
     """[1, O] what the law reads: a level load and vehicle, zeros but for the values."""
     obs = np.zeros((1, PlaceLaw.observation.size), np.float32)
     names = PlaceLaw.observation.element_names()
