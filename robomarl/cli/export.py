@@ -49,7 +49,7 @@ def run(args: Args) -> dict[str, Any]:
 def flown(name: str, episodes: int) -> Callable[[Path], None]:
     """What flies the bundle in a folder and adds the figures to it."""
     from robomarl.cli import eval as evaluation
-    from robomarl.policies.figures import add_figures
+    from robomarl.policies.export.figures import add_figures
 
     def fly(folder: Path) -> None:
         figures = evaluation.run(evaluation.Args((str(folder),), episodes=episodes))
