@@ -19,7 +19,7 @@ from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.train.config import SearchConfig, TrainConfig, load_recipe
-from robomarl.train.policy_search.search import fly, make_score, search_run
+from robomarl.train.policy_search.search import first_gains, fly, make_score, search_run
 from robomarl.train.policy_search.structured import picker
 
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
@@ -140,5 +140,10 @@ def test_the_bundle_is_the_law_with_these_gains(searched: Path, tmp_path: Path):
 def test_what_has_no_gains_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r'swap_4.toml: algorithm = "search" is for a law with gains'):
         search_run(TINY, load_scenario("swap_4"), tmp_path / "run")
+    law = gained_law(load_scenario("lift_3"))
+    with pytest.raises(UserError, match=r"search.start of the recipe: P is no gain of the law; allowed: position_near"):
+        first_gains(law, {"P": 1.0})
+    begun = first_gains(law, {"lead_m": 0.2})
+    assert begun.lead_m == 0.2 and begun.answer == law.search_from.answer
     with pytest.raises(ValueError, match=r"search.candidates = 32 must divide num_envs = 48"):
         TrainConfig(algorithm="search", num_envs=48)

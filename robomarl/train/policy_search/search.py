@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
 from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
@@ -36,22 +37,31 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     """Search, and save the mean of the last generation as a run folder.
 
     Raises:
-        UserError: the scenario's law has no gains to search, or the folder exists.
+        UserError: the scenario's law has no gains to search or not one that the recipe names, or the folder exists.
     """
     from cmaes import CMA
 
     law = gained_law(scenario)
+    first = first_gains(law, config.search.start)
     create_run(out, config, scenario, seed)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
     step = np.asarray(law.search_step)
-    start, least = np.asarray(law.search_from) / step, np.asarray(law.search_least) / step
+    start, least = np.asarray(first) / step, np.asarray(law.search_least) / step
     bounds = np.stack([least, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
     row = generations(config, env, lambda key, asked: score(key, asked * step), search, (out, seed, quiet))
     best = type(law.gains)(*(search.mean * step).tolist())
     save_law(out, best, seen_by(scenario, law.with_gains(best), seed))
     return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
+
+
+def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
+    """Where the search begins; raises `UserError` for a name that is no gain of the law."""
+    if unknown := sorted(set(named) - set(law.gains._fields)):
+        known = ", ".join(law.gains._fields)
+        raise UserError(f"search.start of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
+    return law.search_from._replace(**named)
 
 
 def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
