@@ -173,7 +173,7 @@ for _ in ("into the cache", "out of it"):
 
 
 def test_a_program_out_of_the_cache_prints_nothing(root: Path, tmp_path: Path) -> None:
-    """XLA says of each, in 2 kB, which features of the processor it does not use: so in all that comes after a command."""
+    """XLA says of each, in 2 kB, which features of the processor it does not use."""
     pytest.importorskip("jax")
     environment = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"}
     command = [sys.executable, "-c", CACHED, str(tmp_path)]
