@@ -21,7 +21,7 @@ from robomarl.safety.filter import Reason
 from robomarl.view import Plan
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 STALE_S = 0.16
 """The vehicle's `delay_s`: older estimates are not flown on."""
 MATE_STALE_S = 0.5
