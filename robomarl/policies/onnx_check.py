@@ -34,7 +34,7 @@ MAX_FIELDS = 1_000_000
 _MAX_DEPTH = 8
 _KEPT = 1000
 _sound: set[tuple[bytes, bool]] = set()
-"""Graphs, by their hash, that were looked at: to flash reads a bundle again before each step, and a look takes 0.1 s."""
+"""Graphs, by their hash, that were looked at: flash reads a bundle before each step, a look takes 0.1 s."""
 _NUMBERS = {1: np.dtype("<f4"), 6: None, 7: None, 9: None, 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 """Single, int32, int64, bool, half, double, by ONNX's own number of the type."""
 _MODEL, _GRAPH, _NODE = {1, 2, 3, 4, 5, 6, 14}, {2, 10, 11, 12, 13, 14, 16}, {1, 2, 3, 6, 9}
