@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.robot.inbox import Count, Problem
 from robomarl.ros_nodes.robot.state_machine import State
-from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import Reason
 from robomarl.safety.model.bias import Bias
 
