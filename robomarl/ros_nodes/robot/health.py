@@ -95,6 +95,7 @@ class Health:
             "filtered_share": f"{self._filtered / len(latency):.3f}",
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
+            "estimates_jumped": str(decision.reading.jumps if decision else 0),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_refused": str(sum(count.refused for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),
