@@ -125,6 +125,7 @@ class Inbox:
         self.jumps = JumpCheck(limits.reach)
         """Of own estimates."""
         self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
+        self._same_s = 0.0
         self._heard = {name: _Slot() for name in self.mates}
         self._goal, self._history = task.fixed_goal, PoseHistory()
         self._bundles: dict[str, str] = {}
@@ -137,10 +138,12 @@ class Inbox:
         if self._broken:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
-        if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, since_s):
+        same_s = since_s + self._same_s  # a source that hung says where the robot was then
+        if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
             return
         if (bits := numbers.tobytes()) != self._bits:
-            self._bits, self._changed_s = bits, steady_s
+            self._bits, self._changed_s, same_s = bits, steady_s, 0.0
+        self._same_s = same_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
 

@@ -82,7 +82,7 @@ class JumpCheck:
         self.count += 1
         self.problem = f"jumped by {far_m:.2f} m in {dt_s:.2f} s, the vehicle moves {most_m:.2f} m at most"
         if far_m <= most_m:
-            self.problem = f"is {far_m:.2f} m from where the robot was, and near estimates that were refused"
+            self.problem = f"jumped by {far_m:.2f} m, to where estimates were refused"
         self._refused_m = new.pos_m if self.in_flight else None
         return not self.in_flight
 
