@@ -57,7 +57,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
-    own = Announcement(*seat, robomarl=__version__)
+    own = Announcement(*seat, robomarl=__version__, handover_m=settings.handover_m)
     agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
     inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
