@@ -4,7 +4,6 @@ The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, a
 """
 
 import math
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,7 +54,6 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Train, and say where the run is."""
-    quiet_compiler()
     args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
     plan = choose_plan(args)
@@ -123,11 +121,6 @@ def check(args: Args) -> None:
         raise UserError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
     if args.resume and args.stage:
         raise UserError("--resume goes on with the stages that are in --out; leave --stage out.")
-
-
-def quiet_compiler() -> None:
-    """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:

@@ -201,3 +201,26 @@ def test_the_log_is_true_and_at_the_policys_rate(team: RealTimeTeam):
     np.testing.assert_allclose(log.pos_m[0], start, atol=1e-3)
     np.testing.assert_allclose(log.command[10, 0], [0.5, 0, 0, 0])
     assert np.isnan(log.nominal).all()
+
+
+def sunk(team: RealTimeTeam, speed_m_s: float, duration_s: float) -> RealTimeTeam:
+    """Robot 1 hovers, robot 0 is sent straight down with a speed."""
+    for _ in range(round(duration_s / team.dt_s)):
+        vel = team.truth().vel_m_s
+        team.command(0, np.array([*-2 * vel[0, :2], 4 * (-speed_m_s - vel[0, 2]), 0]))
+        team.command(1, np.array([*-2 * vel[1], 0]))
+        team.step()
+    return team
+
+
+def test_the_judge_does_not_take_a_landing_for_leaving_the_arena(team: RealTimeTeam):
+    """Below the floor, which is a line in the air, slowly, down to the ground."""
+    floor_m = team.scenario.arena.low_m[2]
+    sunk(team, 0.3, (team.truth().pos_m[0, 2] - floor_m) / 0.3 + 4.0)
+    assert team.truth().pos_m[0, 2] < min(floor_m, 0.15)
+    assert not team.score().failed
+
+
+def test_the_judge_fails_who_falls_through_the_floor(team: RealTimeTeam):
+    sunk(team, 3.0, 3.0)
+    assert team.score().failed and not team.score().collisions

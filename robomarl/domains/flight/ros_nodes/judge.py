@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.ros_nodes.landings import Landings
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
@@ -31,7 +32,7 @@ class Score(NamedTuple):
     succeeded_s: float
     """When all robots had arrived; NaN as long as they have not."""
     failed: float
-    """1 when two robots touched or one left the arena; with a load also when it fell or cables crossed."""
+    """1 when two robots touched or one left the arena, but to land; with a load also when it fell or cables crossed."""
     collisions: int
     """How often two robots began to touch."""
     min_distance_m: float
@@ -61,6 +62,8 @@ class Judge:
         self._steps = self.collisions = 0
         self.succeeded_s, self.failed, self.min_distance_m = math.nan, False, math.inf
         self._touching = self._set_down = False
+        floor_m, radius_m = self._scenario.arena.low_m[2], self._scenario.vehicle_config.body.radius_m
+        self._landings = Landings(self._scenario.count, floor_m, radius_m)
         self._rows: list[tuple[np.ndarray, ...]] = []
         self._load_rows: list[dict[str, np.ndarray]] = []
 
@@ -83,7 +86,7 @@ class Judge:
         self._steps += 1
         touching = self._sees_contact(world, contact)
         self._set_down = self._set_down or self._is_put_down(world)
-        failed = touching or bool(self._task.failed(self._scenario, world).any())
+        failed = touching or self._has_failed(world)
         self.failed = self.failed or failed and not self._set_down
         if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
             self.succeeded_s = self.flight_s
@@ -98,6 +101,16 @@ class Judge:
         self.collisions += touching and not self._touching
         self._touching = touching
         return touching
+
+    def _has_failed(self, world: World) -> bool:
+        """By the task's rules; who lands counts as at the arena's floor, which is above the ground."""
+        if isinstance(world.load, Load):
+            return bool(self._task.failed(self._scenario, world).any())
+        (x, y, z), pos_m = world.body.pos, positions(world.body)[0]
+        lands = self._landings.note(pos_m, velocities(world.body)[0], self.flight_s)
+        at_floor = np.where(lands, np.maximum(z, self._scenario.arena.low_m[2]), z)
+        seen = world._replace(body=world.body._replace(pos=(x, y, at_floor)))  # type: ignore[arg-type]
+        return self._landings.came_up(pos_m) or bool(self._task.failed(self._scenario, seen).any())
 
     def _is_put_down(self, world: World) -> bool:
         """The load has come down to the ground, and slowly: what comes then is no flight any more."""
