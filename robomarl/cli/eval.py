@@ -69,7 +69,7 @@ def simulation_for_options(args: Args) -> Any:
     """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
     from robomarl.domains.registry import DEFAULT, domain_named, domains
     from robomarl.domains.simulation import simulation_for, simulation_of
-    from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
+    from robomarl.evaluate.resolve import BASELINE, is_controller, resolve_policy
     from robomarl.sim.scenario import read_scenario
 
     if not args.against and args.scenario:
@@ -78,7 +78,7 @@ def simulation_for_options(args: Args) -> Any:
     for simulation in (domain.simulation for domain in domains().values()):
         if (games := simulation.games) and (args.against or first in games.scripts):
             return simulation
-    if first in (BASELINE, LAW):
+    if is_controller(first):
         return domain_named(DEFAULT).simulation
     return simulation_of(resolve_policy(first)[1])
 

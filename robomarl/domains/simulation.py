@@ -27,7 +27,7 @@ class Games:
 
 @dataclass(frozen=True)
 class Imitated:
-    """What a policy may imitate before it is trained."""
+    """What a policy may imitate before it is trained, or be: a controller whose gains are searched."""
 
     law: Callable[[Any], Any]
     """Scenario -> what makes the controller from the scenario; None where there is none."""
@@ -37,6 +37,9 @@ class Imitated:
     """Whether every start is another, and the first moments count most."""
     harder: Callable[[Any], Any]
     """The scenario with what the controller is to be seen at as well, as vehicles that are lost."""
+    errors: Callable[[Any, Any], Any]
+    """(scenario, world) -> distance [m] and angle [rad], [...] each, between where things are and where they shall be,
+    which a search of the controller's gains makes small; NaN where nothing is wanted."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ from PIL import Image
 from robomarl.config import UserError
 from robomarl.domains.flight.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
 from robomarl.domains.flight.render.mujoco import find_gl
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.log import FlightLog
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 COUNT, STEPS = 3, 40
 
 
 @pytest.fixture(scope="module")
-def scenario() -> Scenario:
+def scenario() -> FlightScenario:
     return load_scenario(f"swap_{COUNT}")
 
 
@@ -38,7 +39,7 @@ BACKENDS = ["matplotlib", pytest.param("mujoco", marks=pytest.mark.skipif(not fi
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_frames_show_robots_moving(log: FlightLog, scenario: Scenario, backend: Backend):
+def test_frames_show_robots_moving(log: FlightLog, scenario: FlightScenario, backend: Backend):
     shots = [Shot(0, 0), Shot(30, 0)]
     first, later = render_frames(log, scenario, shots, (200, 160), backend)
     assert first.shape == (160, 200, 3)
@@ -49,7 +50,7 @@ def test_frames_show_robots_moving(log: FlightLog, scenario: Scenario, backend: 
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".png"])
-def test_files_are_pictures(log: FlightLog, scenario: Scenario, tmp_path: Path, suffix: str):
+def test_files_are_pictures(log: FlightLog, scenario: FlightScenario, tmp_path: Path, suffix: str):
     file = tmp_path / "new" / f"flight{suffix}"
     render_video(log, scenario, file, "matplotlib")
     with Image.open(file) as image:
@@ -63,7 +64,7 @@ def test_films_run_in_real_time_and_end_at_the_end(log: FlightLog):
     assert shots[0].trail_from == 0
 
 
-def test_other_suffixes_and_empty_flights_are_named(log: FlightLog, scenario: Scenario, tmp_path: Path):
+def test_other_suffixes_and_empty_flights_are_named(log: FlightLog, scenario: FlightScenario, tmp_path: Path):
     with pytest.raises(UserError, match="films are .gif, .mp4 or .png"):
         render_video(log, scenario, tmp_path / "flight.avi")
     empty = log._replace(time_s=log.time_s[:0])

@@ -10,29 +10,30 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.flight.tasks import gained_law, task_of
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.policies.export import export_bundle
 from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import TrainConfig, load_recipe
 from robomarl.train.policy_search.search import make_score, search_run
-from robomarl.train.policy_search.structured import picker
+from robomarl.train.policy_search.structured import gained_law, picker
 from robomarl.train.run.bundle_as_run import run_of
 
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
 
 
 @pytest.fixture(scope="module")
-def short() -> Scenario:
+def short() -> FlightScenario:
     """Two tenths of a second: long enough to see that gains matter."""
     return dataclasses.replace(load_scenario("lift_3"), time_limit_s=0.2)
 
 
 @pytest.fixture(scope="module")
-def searched(short: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("search") / "searched"
     found = search_run(TINY, short, folder, seed=0, quiet=True)
     assert found["update"] == 2
@@ -55,7 +56,7 @@ def test_gains_that_nobody_searched_are_the_law():
 
 
 @pytest.mark.slow
-def test_candidates_meet_the_same_episodes(short: Scenario):
+def test_candidates_meet_the_same_episodes(short: FlightScenario):
     """The same gains have the same score in every place of a generation, other gains another one."""
     score = jax.jit(make_score(make_env(short), gained_law(short), 4))
     gains = np.stack([np.asarray(Gains()), np.asarray(Gains()), np.asarray(Gains(velocity_per_s=0.5))])
@@ -65,7 +66,7 @@ def test_candidates_meet_the_same_episodes(short: Scenario):
     assert score(jax.random.key(1), gains)[0] != first
 
 
-def test_a_policy_sees_what_its_law_reads(short: Scenario):
+def test_a_policy_sees_what_its_law_reads(short: FlightScenario):
     whole, part = task_of(short).observation(short), PlaceLaw.observation
     obs = jnp.arange(whole.size, dtype=jnp.float32)
     names = dict(zip(whole.element_names(), obs.tolist(), strict=True))

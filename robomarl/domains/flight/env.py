@@ -8,13 +8,13 @@ import jax.numpy as jnp
 
 from robomarl.config import UserError
 from robomarl.domains.flight.engines.fast import make_fast
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.random_bits import seed_words, uniform
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import Memory
 from robomarl.view import LocalView, Plan
 
@@ -43,7 +43,7 @@ class TeamEnv(AgentsEnv):
     """
 
     def __init__(
-        self, scenario: Scenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
+        self, scenario: FlightScenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
     ) -> None:
         """Decide everything that does not change within an episode.
 
@@ -75,7 +75,7 @@ class TeamEnv(AgentsEnv):
         """Name of the engine."""
         return self._backend
 
-    def reset(self, rng: jax.Array, scenario: Scenario | None = None) -> State:
+    def reset(self, rng: jax.Array, scenario: FlightScenario | None = None) -> State:
         """A new episode with a new draw of everything that is randomized; `scenario` replaces the ranges of it."""
         key, k1, k2, k3 = jax.random.split(rng, 4)
         robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
@@ -160,7 +160,7 @@ class Guarded(NamedTuple):
 class Filter:
     """The safety filter in JAX behind the task's rules against deadlock, as a function to the command alone."""
 
-    def __init__(self, scenario: Scenario, mode: str) -> None:
+    def __init__(self, scenario: FlightScenario, mode: str) -> None:
         """Work out the constants."""
         from robomarl.safety.body_rates import filter_carrier
         from robomarl.safety.give_way import rules_for
@@ -184,7 +184,7 @@ class Filter:
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
 
-def make_filter(scenario: Scenario, mode: str) -> Filter:
+def make_filter(scenario: FlightScenario, mode: str) -> Filter:
     """The filter of that name in JAX.
 
     Raises:
@@ -195,7 +195,7 @@ def make_filter(scenario: Scenario, mode: str) -> Filter:
     return Filter(scenario, mode)
 
 
-def make_engine(scenario: Scenario, sim: str) -> Integrate:
+def make_engine(scenario: FlightScenario, sim: str) -> Integrate:
     """The integration function of a JAX engine.
 
     Raises:

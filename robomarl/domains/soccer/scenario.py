@@ -24,8 +24,8 @@ from robomarl.domains.soccer.sections import (
 from robomarl.hardware_configs.ground import KickerConfig, OmniRobot, TractionConfig
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.sim.clock import Clock
-from robomarl.sim.radio import check_radio
-from robomarl.sim.scenario import RadioConfig, read_scenario
+from robomarl.sim.radio import RadioConfig, check_radio
+from robomarl.sim.scenario import read_scenario
 
 TASK = "soccer"
 

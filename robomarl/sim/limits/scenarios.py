@@ -7,10 +7,9 @@ from typing import Any
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
-from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.limits.conditions import Condition, corners, distinct
 from robomarl.sim.limits.plants import known_names
-from robomarl.sim.scenario import read_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario, read_scenario, scenario_names
 
 
 def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:
@@ -30,7 +29,7 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
             f"{vehicle.name}: no scenario has this vehicle, so nothing here simulates it; take its figures from a "
             "named data sheet, or say in its sources that they are assumed."
         )
-    return [dataclasses.replace(load_any_scenario(s), vehicle=name) for s in names]
+    return [dataclasses.replace(load_scenario(s), vehicle=name) for s in names]
 
 
 def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:

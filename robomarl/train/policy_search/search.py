@@ -16,13 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.env import make_env
+from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.policy_search.structured import picker, save_law
+from robomarl.train.policy_search.structured import gained_law, picker, save_law
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import ObservationStats, create_run
 
@@ -54,7 +55,7 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
 
 
-def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
+def generations(config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
     """Generation after generation until the recipe's agent-steps are spent; the last row of the log."""
     out, seed, quiet = where
     steps = config.num_envs * env.scenario.max_steps * env.num_agents
@@ -70,7 +71,7 @@ def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any,
     return row
 
 
-def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
+def make_score(env: AgentsEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
 
     def score(key: jax.Array, gains: jax.Array) -> jax.Array:
@@ -81,14 +82,15 @@ def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Arr
     return score
 
 
-def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
+def fly(env: AgentsEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
     """Score of one episode under the law; what comes after its end does not count."""
-    pick = picker(env.observation, law.observation)
+    pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
+    assert imitated is not None, "whoever has a law has this"
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
         after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
-        distance, angle = env.task.errors(after.pipeline_state.world)  # type: ignore[union-attr]
+        distance, angle = imitated.errors(env.scenario, after.pipeline_state.world)  # type: ignore[union-attr]
         exact = EXACT_PER_S * env.scenario.period_s * jnp.exp(-40 * distance - 5 * angle)
         gained = alive * (after.reward.mean() + exact + FAILED * after.metrics["contact"])
         return (after, alive * (1 - after.done)), gained
@@ -99,7 +101,7 @@ def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
     """What robots under the law saw in some episodes on `fast`, [O] each."""
-    team, spec = make_team(scenario, "fast", episodes, seed), task_of(scenario).observation(scenario)
+    team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
     for _ in range(scenario.max_steps):

@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robomarl.domains.flight.mjcf import build_spec, robot_rgba
+from robomarl.domains.flight.engines.mjcf import build_spec, robot_rgba
 from robomarl.log import FlightLog
 
 BACKENDS = ("egl", "osmesa")
