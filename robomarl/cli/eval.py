@@ -44,6 +44,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
+    from robomarl.domains.simulation import needed
     from robomarl.report.plots.sensitivity import check_file
 
     evaluation = simulation_for_options(args).evaluation
@@ -56,7 +57,8 @@ def run(args: Args) -> dict[str, Any]:
         rows.append(evaluation.row(name, args, i == 0))
         extend(rows[-1], args, i == 0)
         if i == 0 and args.video and rows[0].flown:
-            evaluation.film(rows[0].flown.log, rows[0].scenario, args.video)
+            film = needed(evaluation.film, rows[0].scenario, "film", "leave out --video")
+            film(rows[0].flown.log, rows[0].scenario, args.video)
             print(f"film: {args.video}")
     figures = [row.figures for row in rows]
     print(evaluation.table(figures))

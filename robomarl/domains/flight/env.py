@@ -13,6 +13,7 @@ from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, st
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
+from robomarl.domains.registry import domain_of_task
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.random_bits import seed_words, uniform
 from robomarl.spec import Memory
@@ -163,13 +164,12 @@ class Filter:
     def __init__(self, scenario: FlightScenario, mode: str) -> None:
         """Work out the constants."""
         from robomarl.safety.body_rates import filter_carrier
-        from robomarl.safety.give_way import rules_for
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
 
         params = safety_params(scenario)
         self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
-        self._rules = rules_for(scenario.task, params)
+        self._rules = domain_of_task(scenario.task).onboard.rules(params)
         self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
     def init(self, batch: tuple[int, ...]) -> Guarded:

@@ -9,6 +9,7 @@ ONBOARD = Onboard(
             Later("robomarl.safety.filter:SafetyFilter"),
         ),
     ),
+    rules=Later("robomarl.safety.give_way:GiveWay"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
     rehearse=Later("robomarl.domains.flight.up:rehearse"),
 )

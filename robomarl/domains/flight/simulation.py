@@ -9,7 +9,7 @@ from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.safety.filter_params import flyer_params
 from robomarl.domains.flight.scenario import FlightScenario, load_flight_scenario
 from robomarl.domains.flight.tasks import task_of
-from robomarl.domains.simulation import Evaluated, Figures, Imitated, Simulation
+from robomarl.domains.simulation import Evaluated, Figures, Imitated, Measured, Simulation
 from robomarl.log import FlightLog, save_flight
 
 
@@ -137,14 +137,12 @@ SIMULATION = Simulation(
     env=make_env,
     batch=make_team,
     filter_params=flyer_params,
-    felt=felt,
-    moves_alike=moves_alike,
-    plant=plant,
     check=check,
     check_table=check_table,
     evaluation=EVALUATION,
     controllers={"baseline": baseline},
     save_log=save_flight,
+    measured=Measured(felt, moves_alike, plant),
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

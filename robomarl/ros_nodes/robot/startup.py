@@ -24,7 +24,6 @@ from robomarl.ros_nodes.io.messages import empty_snapshot
 from robomarl.ros_nodes.robot.touchdown import GROUND_M
 from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
-from robomarl.safety.give_way import rules_for
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.spec import ActionSpec
 from robomarl.view import LocalView, blank_view
@@ -81,7 +80,7 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
     limits = robot_limits(bundle.contract, settings)
-    rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
+    rules = onboard_of(bundle.contract.scenario.content).rules(limits)
     pilot, landing = Pilot(policy, filter_for(policy.action, limits), rules), landing_filter(policy.action, limits)
     size, scenario = len(settings.team), bundle.contract.scenario.content
     onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.domains.simulation import simulation_of
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.limits.conditions import Condition, corners, distinct
-from robomarl.sim.limits.plants import known_names
+from robomarl.sim.limits.plants import known_names, measured
 from robomarl.sim.scenario import load_scenario, read_scenario, scenario_names
 
 
@@ -36,7 +35,7 @@ def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
     """One scenario for all that move the vehicle alike, with the conditions of all of them."""
     groups: dict[Any, list[Any]] = {}
     for scenario in scenarios:
-        groups.setdefault(simulation_of(scenario).moves_alike(scenario), []).append(scenario)
+        groups.setdefault(measured(scenario).moves_alike(scenario), []).append(scenario)
     return [(alike[0], distinct(c for s in alike for c in conditions_of(s))) for alike in groups.values()]
 
 

@@ -28,12 +28,12 @@ from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers.mixed_team import mixed_team
 from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
 from robomarl.domains.payload.state import Load
+from robomarl.domains.registry import domain_of_task
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
 from robomarl.evaluate.resolve import Policy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.safety.filter import SafetyFilter
-from robomarl.safety.give_way import rules_for
 from robomarl.sim.filter_params import safety_params
 from robomarl.types import FilterResult
 
@@ -69,7 +69,7 @@ def make_pilot(policy: Policy, scenario: FlightScenario, mode: str) -> Pilot:
     params = safety_params(scenario)
     safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
-    return Pilot(policy, chosen, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
+    return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
 def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:

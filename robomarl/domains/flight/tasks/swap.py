@@ -144,4 +144,4 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([*own, left, flat.reshape(*flat.shape[:-2], -1)], -1)
 
 
-TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)
+TASK = TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)

@@ -13,6 +13,8 @@ ONBOARD = Onboard(
     field_task=Later("robomarl.domains.payload.ros_nodes.carrying:field_task"),
     check_robot=Later("robomarl.domains.payload.ros_nodes.carrying:check_robot"),
     check_order=Later("robomarl.domains.payload.fleet_rules:check_load"),
+    graph=Later("robomarl.domains.payload.ros_nodes.graph:graph"),
+    rights=Later("robomarl.domains.payload.ros_nodes.graph:rights"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),
     rehearse=Later("robomarl.domains.payload.up:rehearse"),
 )
