@@ -88,12 +88,12 @@ class Onboard:
     rights: Callable[[Any], dict[str, Any]] = lambda team: {}
     """(`robomarl.ros_nodes.enclaves.rights.Team`) -> `Rights` of its further nodes by name, and under the operator's
     name what the operator has besides."""
-    sim_node: tuple[str, str] = ("sim_node", "robomarl.domains.flight.ros_nodes.sim_node")
+    sim_node: tuple[str, str] = ("model_node", "robomarl.ros_nodes.model_node")
     """Console script and module of the simulator's node."""
     nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
     """(fleet, `PlanOptions`) -> what runs besides."""
     console: Callable[[Any, str], Any] = nothing
     """(node, namespace) -> the operator's side of what runs besides: its `clients` are services that have to be there
     before anything begins; None: there is none."""
-    rehearse: Callable[[Any, Any], dict[str, Any] | None] = nothing
+    rehearse: Callable[[Any, Any], dict[str, Any] | None] = Later("robomarl.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

@@ -61,8 +61,6 @@ class Simulation:
 
     scenario: type
     """Frozen dataclass of the keys of a scenario file, a `Clock`."""
-    load: Callable[[str], Any]
-    """Scenario by name or path, with all checks."""
     env: Callable[..., Any]
     """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.sim.env.make_env`."""
     batch: Callable[[Any, str, int, int], Any]
@@ -73,12 +71,16 @@ class Simulation:
     """(scenario, engines, seconds, seed) -> how far the engines drift apart."""
     check_table: Callable[[Figures], str]
     evaluation: "Evaluated"
+    check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
+    """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""
     controllers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """Policies that nobody trained, by name: scenario -> policy."""
     roles: Callable[[Any, int], tuple[str, ...]] = lambda scenario, robots: ()
     """(scenario, robots of the largest team) -> what each is called in a bundle that is trained for roles."""
     save_log: Callable[[Any, Any], Any] | None = None
     """(file, log of an episode); None: logs are not kept."""
+    model: Any = None
+    """`robomarl.sim.model.Model`, of which all else was made; None where the domain has simulators of its own."""
     measured: Measured | None = None
     """How its vehicles are measured; None: not at all."""
     imitated: Imitated | None = None

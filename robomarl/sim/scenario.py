@@ -76,7 +76,11 @@ def load_scenario(name: str) -> Any:
     Raises:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
-    return simulation_for(*read_scenario(name)).load(name)
+    content, file = read_scenario(name)
+    simulation = simulation_for(content, file)
+    scenario = build(simulation.scenario, {"name": Path(name).stem, **content}, file)
+    simulation.check_scenario(scenario, file)
+    return scenario
 
 
 def build_scenario(content: dict[str, Any], file: str) -> Any:

@@ -10,19 +10,18 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.config import Count, NonNegative, Positive, UserError, build
+from robomarl.config import Count, NonNegative, Positive, UserError
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
-from robomarl.domains.simulation import simulation_for
 from robomarl.hardware_configs.field import FieldConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.clock import Clock, RateConfig
 from robomarl.sim.radio import RadioConfig, check_radio
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
-from robomarl.sim.scenario import read_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 
 
@@ -190,12 +189,10 @@ def load_flight_scenario(name: str) -> FlightScenario:
     Raises:
         UserError: unknown name, bad TOML, a wrong key or value, or a team that does not fly.
     """
-    data, file = read_scenario(name)
-    if simulation_for(data, file).scenario is not FlightScenario:
-        raise UserError(f"{file}: task = {data['task']!r} is not for teams that fly; name another scenario.")
-    data.setdefault("name", Path(name).stem)
-    scenario = build(FlightScenario, data, file)
-    check_scenario(scenario, file)
+    scenario = load_scenario(name)
+    if not isinstance(scenario, FlightScenario):
+        file, task = f"{Path(name).stem}.toml", scenario.task
+        raise UserError(f"{file}: task = {task!r} is not for teams that fly; name another scenario.")
     return scenario
 
 

@@ -7,7 +7,7 @@ from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.safety.filter_params import flyer_params
-from robomarl.domains.flight.scenario import FlightScenario, load_flight_scenario
+from robomarl.domains.flight.scenario import FlightScenario, check_scenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.simulation import Evaluated, Figures, Imitated, Measured, Simulation
 from robomarl.log import FlightLog, save_flight
@@ -76,14 +76,14 @@ def episodes(policy: Any, scenario: FlightScenario, config: Any) -> Any:
 
 def row(name: str, options: Any, is_first: bool) -> Any:
     """What `robomarl eval` says of one policy."""
-    from robomarl.domains.flight.evaluation.rows import fly_row
+    from robomarl.evaluate.rows import episodes_row
 
-    return fly_row(name, options, is_first)
+    return episodes_row(name, options, is_first)
 
 
 def table(rows: list[Figures]) -> str:
     """One line for each policy."""
-    from robomarl.domains.flight.evaluation.rows import table as lines
+    from robomarl.evaluate.rows import table as lines
 
     return lines(rows)
 
@@ -133,7 +133,7 @@ EVALUATION = Evaluated(
 )
 SIMULATION = Simulation(
     scenario=FlightScenario,
-    load=load_flight_scenario,
+    check_scenario=check_scenario,
     env=make_env,
     batch=make_team,
     filter_params=flyer_params,

@@ -10,7 +10,7 @@ from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import no_belief
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.safety.filter_params import player_params
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario, check_scenario
 from robomarl.sim.starts import Starts
 
 
@@ -75,7 +75,7 @@ def table(rows: list[Figures]) -> str:
 
 SIMULATION = Simulation(
     scenario=SoccerScenario,
-    load=load_soccer,
+    check_scenario=check_scenario,
     env=make_env,
     batch=make_soccer,
     filter_params=player_params,

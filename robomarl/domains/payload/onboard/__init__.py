@@ -15,6 +15,7 @@ ONBOARD = Onboard(
     check_order=Later("robomarl.domains.payload.fleet_rules:check_load"),
     graph=Later("robomarl.domains.payload.ros_nodes.graph:graph"),
     rights=Later("robomarl.domains.payload.ros_nodes.graph:rights"),
+    sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),
     rehearse=Later("robomarl.domains.payload.up:rehearse"),
 )
