@@ -25,7 +25,10 @@ LAYERS = {
         *("safety", "policies", "domains.flight.control"),
         *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer")),
     ],
-    "robot": ["fleet", "ros_nodes", "domains.payload.ros_nodes", "domains.soccer.ros_nodes"],
+    "robot": [
+        *("fleet", "ros_nodes", "domains.flight.ros_nodes.fleet_rules"),
+        *("domains.payload.ros_nodes", "domains.soccer.ros_nodes"),
+    ],
     "report": ["report", "domains.payload.report", "domains.soccer.report"],
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
     "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],

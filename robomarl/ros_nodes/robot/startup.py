@@ -148,11 +148,16 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
     if not least <= size <= most:
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
-    if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
+    if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
     if (names := tuple(field.name for field in contract.action.fields)) not in commands():
         known = " or ".join(", ".join(command) for command in commands())
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
+
+
+def vehicle_name(vehicle: str) -> str:
+    """The name in a vehicle file that is given by its path; a name is one."""
+    return load_any_vehicle(vehicle).name if vehicle.endswith((".yaml", ".yml")) else vehicle
 
 
 def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
