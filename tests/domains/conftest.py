@@ -22,12 +22,10 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(TOY))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TOY), os.environ.get("PYTHONPATH", "")]))
-    known = dict(FEATURES)
     _forget()
     yield tmp_path
     _forget()
-    FEATURES.clear()
-    FEATURES.update(known)
+    FEATURES.pop("flag_error", None)
     for name in [name for name in sys.modules if name.split(".")[0] == "flag_team"]:
         del sys.modules[name]
 
