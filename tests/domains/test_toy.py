@@ -1,4 +1,5 @@
-"""A kind of team of at most 100 lines goes all the way from check to a flight of its nodes, changing nothing else."""
+"""A kind of team of at most 100 lines, a package of its own with vehicle, scenario and fleet by path, goes all the way
+from check to a flight of its nodes, changing nothing else."""
 
 import json
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robomarl.cli import main
-from tests.domains.conftest import TOY
+from tests.domains.conftest import EXAMPLE
 
 MAX_LINES = 100
 
@@ -17,7 +18,7 @@ def figures(*words: str) -> dict:
 
 
 def test_it_is_short():
-    lines = sum(len(path.read_text().splitlines()) for path in TOY.rglob("*.py"))
+    lines = sum(len(path.read_text().splitlines()) for path in EXAMPLE.rglob("*.py"))
     assert 50 < lines <= MAX_LINES
 
 
