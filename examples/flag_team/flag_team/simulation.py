@@ -20,9 +20,8 @@ class FlagScenario(TeamScenario):
 
 def start(scenario, draws):
     line = np.array([(0.0, i, 1.0) for i in range(scenario.count)], np.float32) + 0 * draws[..., :3]
-    return placed(
-        line + draws[..., :3] - 0.5, line, own=scenario.flag_within_m * (draws[..., 3] * 0 + draws[..., :1, 3])
-    )
+    flag_m = scenario.flag_within_m * draws[..., :1, 3] + 0 * line[..., 0]
+    return placed(line + draws[..., :3] - 0.5, line, own=flag_m)
 
 
 def move(scenario, world, command, draws):
