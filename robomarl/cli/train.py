@@ -172,7 +172,7 @@ def scenario_name(args: Args) -> str:
 
 def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
     """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
-    from robomarl.sim.anyscenario import load_any_scenario
+    from robomarl.sim.scenario import load_scenario
     from robomarl.train.config import TrainConfig, load_recipe
     from robomarl.train.run.run_folder import load_recipe_of
     from robomarl.train.run.runner import longer
@@ -189,4 +189,4 @@ def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
         name = recipe_name(args)
         config, seed = load_recipe(name) if name else (TrainConfig(), 0)
         config = replace(config, scenario=scenario_name(args) or config.scenario)
-    return longer(config, args.steps), load_any_scenario(config.scenario), seed if args.seed is None else args.seed
+    return longer(config, args.steps), load_scenario(config.scenario), seed if args.seed is None else args.seed

@@ -11,28 +11,29 @@ import pytest
 
 from robomarl.cli import main
 from robomarl.config import UserError
-from robomarl.domains.flight.tasks import gained_law, task_of
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.policies.bundle import load_bundle
 from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import SearchConfig, TrainConfig, load_recipe
 from robomarl.train.policy_search.search import first_gains, fly, make_score, search_run
-from robomarl.train.policy_search.structured import picker
+from robomarl.train.policy_search.structured import gained_law, picker
 
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
 
 
 @pytest.fixture(scope="module")
-def short() -> Scenario:
+def short() -> FlightScenario:
     """Two tenths of a second: long enough to see that gains matter."""
     return dataclasses.replace(load_scenario("lift_3"), time_limit_s=0.2)
 
 
 @pytest.fixture(scope="module")
-def searched(short: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("search") / "searched"
     found = search_run(TINY, short, folder, seed=0, quiet=True)
     assert found["update"] == 2
@@ -88,7 +89,7 @@ def test_near_and_far_have_gains_of_their_own():
 
 
 @pytest.mark.slow
-def test_candidates_meet_the_same_episodes(short: Scenario):
+def test_candidates_meet_the_same_episodes(short: FlightScenario):
     """The same gains have the same score in every place of a generation, other gains another one."""
     score = jax.jit(make_score(make_env(short), gained_law(short), TINY.search, 4))
     gains = np.stack([np.asarray(Gains()), np.asarray(Gains()), np.asarray(Gains(velocity_near_per_s=0.5))])
@@ -99,7 +100,7 @@ def test_candidates_meet_the_same_episodes(short: Scenario):
 
 
 @pytest.mark.slow
-def test_being_late_costs_what_the_recipe_says(short: Scenario):
+def test_being_late_costs_what_the_recipe_says(short: FlightScenario):
     """Nobody arrives within two tenths of a second."""
     key, env, law = jax.random.key(0), make_env(short), gained_law(short)
     early, late = (
@@ -109,7 +110,7 @@ def test_being_late_costs_what_the_recipe_says(short: Scenario):
     assert early - late == pytest.approx(5.0 * 0.2, abs=1e-4)
 
 
-def test_a_policy_sees_what_its_law_reads(short: Scenario):
+def test_a_policy_sees_what_its_law_reads(short: FlightScenario):
     whole, part = task_of(short).observation(short), PlaceLaw.observation
     obs = jnp.arange(whole.size, dtype=jnp.float32)
     names = dict(zip(whole.element_names(), obs.tolist(), strict=True))

@@ -17,13 +17,14 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.env import make_env
+from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import SearchConfig, TrainConfig
-from robomarl.train.policy_search.structured import picker, save_law
+from robomarl.train.policy_search.structured import gained_law, picker, save_law
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import ObservationStats, create_run
 
@@ -64,7 +65,7 @@ def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
     return law.search_from._replace(**named)
 
 
-def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
+def generations(config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
     """Generation after generation until the recipe's agent-steps are spent; the last row of the log."""
     out, seed, quiet = where
     steps = config.num_envs * env.scenario.max_steps * env.num_agents
@@ -81,7 +82,7 @@ def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any,
 
 
 def make_score(
-    env: TeamEnv, law: GainedLaw, worth: SearchConfig, episodes: int
+    env: AgentsEnv, law: GainedLaw, worth: SearchConfig, episodes: int
 ) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
 
@@ -96,15 +97,16 @@ def make_score(
     return score
 
 
-def fly(env: TeamEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
+def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
     """Score of one episode under the law; what comes after its end does not count."""
-    pick = picker(env.observation, law.observation)
+    pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
+    assert imitated is not None, "whoever has a law has this"
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
         after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
         world = after.pipeline_state.world  # type: ignore[union-attr]
-        distance, angle = env.task.errors(world)
+        distance, angle = imitated.errors(env.scenario, world)
         more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
         more = (more - worth.late_per_s * (world.arrived_s == 0).any()) * env.scenario.period_s
         gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
@@ -116,7 +118,7 @@ def fly(env: TeamEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> ja
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
     """What robots under the law saw in some episodes on `fast`, [O] each."""
-    team, spec = make_team(scenario, "fast", episodes, seed), task_of(scenario).observation(scenario)
+    team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
     for _ in range(scenario.max_steps):

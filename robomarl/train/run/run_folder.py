@@ -23,8 +23,7 @@ import numpy as np
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.anyscenario import build_any_scenario
-from robomarl.sim.scenario import Scenario
+from robomarl.sim.scenario import Scenario, build_scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
@@ -142,7 +141,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
     config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build_any_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
+    scenario = build_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
     return config, scenario, read_json(folder / "run.json")
 
 

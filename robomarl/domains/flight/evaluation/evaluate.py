@@ -22,26 +22,26 @@ from robomarl.domains.flight.evaluation.score import (
     start_episodes,
     successes,
 )
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers.mixed_team import mixed_team
 from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
+from robomarl.domains.registry import domain_of_task
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
 from robomarl.evaluate.resolve import Policy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.safety.filter import SafetyFilter
-from robomarl.safety.give_way import rules_for
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario
 from robomarl.types import FilterResult
 
 MAX_BATCH = 256
 """Episodes flown side by side at most."""
 
 
-def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
+def make_pilot(policy: Policy, scenario: FlightScenario, mode: str) -> Pilot:
     """The policy behind the filter of the scenario's vehicle, arena and rate.
 
     Args:
@@ -69,10 +69,10 @@ def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
     params = safety_params(scenario)
     safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
-    return Pilot(policy, chosen, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
+    return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
-def evaluate_flights(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:
+def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:
     """Fly `config.episodes` episodes and count.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robomarl.domains.flight.mjcf import build_spec, robot_rgba
+from robomarl.domains.flight.engines.mjcf import build_spec, robot_rgba
 from robomarl.domains.flight.render.cables import cable_rgb, drawn_m, has_cables
 from robomarl.log import FlightLog
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.landings import Landings
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.payload.state import Load, origin
 from robomarl.log import FlightLog
-from robomarl.sim.scenario import Scenario
 
 SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""
@@ -46,7 +46,7 @@ class Score(NamedTuple):
 class Judge:
     """Watches one flight after the other; collects the log at the policy's rate."""
 
-    def __init__(self, scenario: Scenario, steps_per_row: int) -> None:
+    def __init__(self, scenario: FlightScenario, steps_per_row: int) -> None:
         """Take the rules of the scenario's task.
 
         Args:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.onboard.features import AHEAD_M, MAX_INDEX
 from robomarl.geometry import namespace, norm
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
 
@@ -77,7 +77,7 @@ class PlaceLaw:
         )
     )
 
-    def __init__(self, scenario: Scenario, gains: Gains | None = None) -> None:
+    def __init__(self, scenario: FlightScenario, gains: Gains | None = None) -> None:
         """Take the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._scenario, self.gains = scenario, gains or Gains()
@@ -151,7 +151,7 @@ def _turned(arm: Array, angle: Array) -> Array:
 class LawPolicy:
     """The law with the interface of a trained policy: `robomarl eval law --scenario lift_3`."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: FlightScenario) -> None:
         """Take the scenario's vehicle."""
         from robomarl.domains.flight.tasks import task_of
 
