@@ -59,17 +59,17 @@ def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = 
     Returns:
         What was found; problems are not raised.
     """
-    return _warden().check(name_or_dir, timed, filtered)
+    return warden().check(name_or_dir, timed, filtered)
 
 
 def start_bundle(name_or_dir: str | Path) -> Verdict:
     """What a robot does with a bundle at its start, in a process of its own: read, replay, filter, decide."""
-    return _warden().check(name_or_dir, timed=False, filtered=False, start=True)
+    return warden().check(name_or_dir, timed=False, filtered=False, start=True)
 
 
 def prepare_verify() -> None:
     """Let the process that checks start, where something else is to be done before."""
-    _warden().start()
+    warden().start()
 
 
 def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
@@ -105,7 +105,7 @@ def start_here(name_or_dir: str | Path) -> Verdict:
 
 
 @cache
-def _warden() -> Any:
+def warden() -> Any:
     """One of this process: robots that are folders of one machine are checked, and timed, one by one."""
     from robomarl.policies.apart import Warden
 

@@ -11,6 +11,7 @@ import pytest
 
 from robomarl.domains.registry import domains, load_features
 from robomarl.features import FEATURES
+from robomarl.policies.verify import warden
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "flag_team"
 
@@ -42,5 +43,6 @@ def toy(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def _forget() -> None:
+    warden().close()  # its process would go on with the old search path
     domains.cache_clear()
     load_features.cache_clear()
