@@ -1,4 +1,4 @@
-/* One decision of one robot: robomarl/safety/single.py. */
+/* One decision of one robot: robomarl/safety/decision.py. */
 #include "rows.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ typedef struct {
 
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
-    int count;
-    double *rows, *floors, *calm, gap, pressed, slow[4];
+    int count, at_odds;
+    double *rows, *floors, gap, pressed, slow[4];
     Bound low[3], high[3];
 } Limits;
 
@@ -36,6 +36,11 @@ enum { BIAS = 16, HEAD_IN = 19 + BIAS + 3, HEAD_OUT = 15 + BIAS + 6 };
 int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
 
 int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
+
+/* At most: without the box. */
+static int most_rows(const RmConstants *c, const RmSizes *s) {
+    return 7 + 2 * (s->mates + s->strangers + c->num_solids);
+}
 
 static Given lay_out(const RmSizes *s, const double *in) {
     Given g;
@@ -104,7 +109,7 @@ static int usable(const double *pos, const double *vel, double age, double max_a
 static void add_row(const RmConstants *c, const double *normal, const Bound *bound, Limits *l) {
     double *to = l->rows + 4 * l->count;
     copy(to, normal, 3);
-    to[3] = bound->most, l->floors[l->count] = bound->floor, l->calm[l->count] = bound->calm;
+    to[3] = bound->most, l->floors[l->count] = bound->floor;
     if (!(to[3] >= c->loose_m_s2)) l->count++;
 }
 
@@ -112,6 +117,11 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
                      const double *tail, Limits *l) {
     double normal[3];
     Bound bound;
+    if (l->at_odds && kind->yields) {
+        bound.most = rm_likely(c, kind, own, body, tail, normal), bound.floor = -c->loose_m_s2;
+        add_row(c, normal, &bound, l);
+        return;
+    }
     l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
     add_row(c, normal, &bound, l);
     if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
@@ -162,7 +172,7 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 }
 
 static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
-    const Bound none = {INFINITY, -INFINITY, INFINITY};
+    const Bound none = {INFINITY, -INFINITY};
     rm_room(c, hold, own);
     for (int i = 0; i < 3; i++) {
         const double x = own->motion.pos[i], low = own->room[0][i], high = own->room[1][i];
@@ -196,8 +206,22 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     return status == RM_NON_FINITE ? RM_SOLVER : status;
 }
 
-/* The command that breaks the rows least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
-static void least_violation(const RmConstants *c, const Limits *l, double *u) {
+/* What counts where no command holds all rows: the mates where they most likely are. It lies behind the rows. */
+static Limits at_odds(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, const Checked *k,
+                      const Limits *l) {
+    const int most = most_rows(c, s);
+    const Bound slow = {l->slow[3], 0.0};
+    Limits odds = {0, 1, l->rows + 4 * most, l->floors + most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Checked again = *k;
+    add_row(c, l->slow, &slow, &odds);
+    add_mates(c, s, g, own, &again, &odds);
+    add_strangers(c, s, g, own, &again, &odds);
+    add_solids(c, own, &odds);
+    return odds;
+}
+
+/* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
+static void least_violation(const RmConstants *c, const Limits *l, const Limits *odds, double *u) {
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {
         sides(c, l, i, low + i, high + i);
@@ -206,8 +230,8 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     }
     for (int round = 0; round < LEAST_ROUNDS; round++) {
         double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
-        for (int k = 0; k < l->count; k++) {
-            const double *row = l->rows + 4 * k, excess = dot(row, u) - larger(l->calm[k], -c->loose_m_s2);
+        for (int k = 0; k < odds->count; k++) {
+            const double *row = odds->rows + 4 * k, excess = dot(row, u) - larger(row[3], -c->loose_m_s2);
             if (!(excess > 0)) continue;
             sum += excess, most = larger(most, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
@@ -224,13 +248,13 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
 }
 
-/* The brake, or the nearest command that holds the rows of those that are heard. */
-static void brake_within(const RmConstants *c, Limits *l, double *u) {
+/* The nearest command to the brake that holds the rows of those that are heard; whether there is one. */
+static int brake_within(const RmConstants *c, Limits *l, double *u) {
     double wanted[3];
     for (int i = 0; i < 3; i++) wanted[i] = within(u[i], c->low[i], c->high[i]);
-    if (solve(c, l, wanted, u) == RM_OK) return;
+    if (solve(c, l, wanted, u) == RM_OK) return 1;
     copy(u, wanted, 3);
-    least_violation(c, l, u);
+    return 0;
 }
 
 static void brake(const RmConstants *c, const Predicted *own, const Checked *k, double *u) {
@@ -289,8 +313,7 @@ static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Che
 
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
     const Given g = lay_out(s, in);
-    const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
-    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Limits limits = {0, 0, rows, rows + 8 * most_rows(c, s), INFINITY, 0.0, {0}, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
@@ -320,8 +343,10 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
-    if (reason == RM_INFEASIBLE) least_violation(c, &limits, u);
-    if (deaf) brake_within(c, &limits, u);
+    if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
+        const Limits odds = at_odds(c, s, &g, &own, &k, &limits);
+        least_violation(c, &limits, &odds, u);
+    }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);

@@ -1,4 +1,4 @@
-/* Motion and rows: robomarl/safety/model/motion.py, barriers.py and look_ahead.py, function by function. */
+/* Motion and rows: robomarl/safety/model/{motion,barriers,pairs,likely,look_ahead}.py, function by function. */
 #include "rows.h"
 #include "separation.h"
 
@@ -6,6 +6,7 @@
 #define NO_STOP_M 1e-3
 #define AT_REST_M_S 1e-3
 #define EMPTY 1e-3
+#define SPACINGS 3.0
 #define WINDOW_S 2.0
 
 double rm_direction(const double *vector, double *unit) {
@@ -187,7 +188,7 @@ static double facing(const RmKind *kind, const Body *body, const double *tail, c
 static Bound on_command(const RmConstants *c, double lost, double last, double most, double sudden) {
     const double more = larger(most, sudden) - lost - last;
     const double least = smaller(most - lost, last + (more > 0 ? more * c->sudden_share : more));
-    const Bound bound = {least, c->floor_m_s2 - lost, least};
+    const Bound bound = {least, c->floor_m_s2 - lost};
     return bound;
 }
 
@@ -198,7 +199,7 @@ static Bound along_normal(const RmConstants *c, const Predicted *own, const doub
 
 /* pairs._Sight */
 typedef struct {
-    double offset[3], distance, n[3], lean, fast, taken, reach, turn, seems, phantom;
+    double offset[3], distance, n[3], lean, fast, taken, reach, turn, seems;
 } Sight;
 
 /* Speed at right angles to a direction that has `along` of it. */
@@ -230,7 +231,7 @@ static void know(const RmConstants *c, const RmKind *kind, const Predicted *own,
 
 static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
     Sight s;
-    s.phantom = s.turn = 0.0;
+    s.turn = 0.0;
     for (int i = 0; i < 3; i++) {
         s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - body->motion.vel[i] * body->wait_s;
         if (i == 2) s.offset[i] *= kind->squash;
@@ -255,7 +256,6 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     Sight s = *sight;
     s.distance += dot(s.n, body->motion.vel) * wait;
     know(c, kind, own, &still, &s);
-    const double calm = smaller(s.distance - s.taken, 0.0);
     /* pairs._turned */
     const double early = body->early_s, side = s.turn * sqrt(dot(kind->reach_m_s2, kind->reach_m_s2));
     const double fast = s.fast + side * (wait + 2 * early);
@@ -269,7 +269,6 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     const double spent = (1 - exp(-c->spend_per_s * wait)) * most;
     const int rests = clear - spent > sight->distance - sight->taken;
     if (rests) sight->taken = sight->distance - (clear - spent);
-    sight->phantom = larger(calm - (sight->distance - sight->taken), 0.0);
     return rests;
 }
 
@@ -293,13 +292,33 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
     const double keep = larger(own->keep, kind->keep);
     *bound = along_normal(c, own, normal, (later - keep * value) * scale, (later - c->sudden_keep * value) * scale);
-    if (s.phantom > 0) {
-        const double before = allowed(kind, s.distance - s.taken + s.phantom, s.fast, c->brake_m_s2 * s.lean);
-        const double after = allowed(kind, ahead - taken + s.phantom, fast, c->brake_m_s2 * lean);
-        const double now = before + dot(s.n, v) - doubt, then = after + dot(n, v) - doubt;
-        bound->calm = along_normal(c, own, normal, (then - keep * now) * scale, (then - c->sudden_keep * now) * scale).most;
-    }
     return s.distance - kind->separation_m;
+}
+
+double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
+                 double *normal) {
+    const double *v = own->motion.vel, wait = body->wait_s, step = c->step_s;
+    double offset[3], n[3], w[3], lean;
+    const double speed = rm_direction(body->motion.vel, n);
+    const double time = wait > 0 ? smaller(wait, speed / c->brake_m_s2) : wait;
+    const double slower = wait > 0 ? c->brake_m_s2 * time / speed : 0.0;
+    for (int i = 0; i < 3; i++) {
+        const double way = body->motion.vel[i] * (time * (1 - slower / 2));
+        w[i] = body->motion.vel[i] * (1 - slower);
+        offset[i] = (own->motion.pos[i] - (body->motion.pos[i] + way)) * (i == 2 ? kind->squash : 1.0);
+    }
+    double distance = facing(kind, body, tail, offset, n, &lean);
+    const double doubt = c->own_error_m_s * lean + along_axes(n, own->unsure_m_s), toward = larger(dot(n, w), 0.0);
+    const double taken = SPACINGS * kind->separation_m + toward * toward / (2 * c->brake_m_s2 * lean);
+    const double allow = braking_speed(kind->slope_per_s, distance - taken, c->brake_m_s2 * lean);
+    const double value = allow + dot(n, v) - doubt;
+    for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
+    distance = facing(kind, body, tail, offset, n, &lean);
+    const double later = braking_speed(kind->slope_per_s, distance - taken + toward * step, c->brake_m_s2 * lean) +
+                         dot(n, v) - doubt;
+    for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
+    const double lost = c->accel_error_m_s2 + along_axes(normal, own->doubt) + dot(normal, own->bias);
+    return (later - larger(own->keep, kind->keep) * value) / (step * lean) - lost;
 }
 
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
@@ -307,7 +326,7 @@ Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign,
     const double knee = c->brake_m_s2 / c->slope_per_s;
     const double reach = c->clear_m_s + c->own_error_m_s + larger(larger(fast[0], fast[1]), fast[2]) + larger(speed, 0.0);
     const double room = gap - c->own_error_m - larger(larger(far[0], far[1]), far[2]);
-    const Bound none = {INFINITY, -INFINITY, INFINITY};
+    const Bound none = {INFINITY, -INFINITY};
     if (own->keep == -INFINITY && 2 * c->brake_m_s2 * room >= reach * reach + knee * knee) return none;
     const double clearance = gap - c->own_error_m - far[axis], closing = speed + c->own_error_m_s + fast[axis];
     const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;

@@ -31,7 +31,7 @@ typedef struct {
 
 /* barriers.Bound */
 typedef struct {
-    double most, floor, calm;
+    double most, floor;
 } Bound;
 
 /* bias.Bias */
@@ -76,6 +76,9 @@ Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, c
 /* Normal and bound of a body's row; returns the gap. `tail` is our line, or NULL. */
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                double *normal, Bound *bound);
+/* Normal of a mate's row where the rows are at odds; returns the largest command along it. */
+double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
+                 double *normal);
 /* Bound of the command towards a plane across an axis, sign 1 or -1; infinity where it certainly cannot bind. */
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound);
