@@ -36,15 +36,18 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
-# does what flashes. What flies in real processes has the machine alone.
+# does what flashes, and nodes, each test of which has a ROS domain of its own. What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
-FLIES := tests/ros_nodes
+# Programs are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
+XLA := XLA_FLAGS=--xla_backend_optimization_level=0 TF_CPP_MIN_LOG_LEVEL=3 \
+	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
+BY_DEFAULT := not slow and not gpu
 TWO_CORES := --numprocesses 2 --dist loadfile
 
 test: setup check ## set-up, check, and all tests that are neither slow nor for an accelerator
-	@XLA_FLAGS=--xla_backend_optimization_level=0 $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
-	@$(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES:%=--ignore=%) $(FLIES:%=--ignore=%)
-	@$(BIN)/python -m pytest $(FLIES)
+	@$(XLA) $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
+	@$(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'
+	@$(BIN)/python -m pytest tests/ros_nodes -m '$(BY_DEFAULT) and alone'
 
 check: setup ## ruff and pyright
 	@$(BIN)/ruff check --quiet .

@@ -40,6 +40,10 @@ class FlightLog(NamedTuple):
     """[T, 7] where the load is to go, and its attitude there."""
     tension_n: np.ndarray = np.zeros((0, 0))
     """[T, N] pull of each cable."""
+    tied_m: np.ndarray = np.zeros((0, 0, 3))
+    """[T, N, 3] where each cable is tied to the load; [0, 0, 3] in logs from before it was logged."""
+    cable_m: np.ndarray = np.zeros((0, 0))
+    """[T, N] length of each cable; infinite from when it is cut."""
 
     def closest_m(self) -> np.ndarray:
         """[T] least distance between two centres at each time; +inf for one robot."""

@@ -159,6 +159,29 @@ def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.Mo
     assert found == [Path("runs/mine"), Path("runs/many"), Path("runs/swap_4")]
 
 
+CACHED = """
+import sys
+from robomarl import cli
+assert cli.main(["list"]) == 0
+import jax
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+for _ in ("into the cache", "out of it"):
+    jax.jit(lambda x: x @ x)(jax.numpy.ones((9, 9)))
+    jax.clear_caches()
+"""
+
+
+def test_a_program_out_of_the_cache_prints_nothing(root: Path, tmp_path: Path) -> None:
+    """XLA says of each, in 2 kB, which features of the processor it does not use."""
+    pytest.importorskip("jax")
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"}
+    command = [sys.executable, "-c", CACHED, str(tmp_path)]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert list(tmp_path.iterdir()), "it was kept"
+
+
 def test_every_extra_of_the_package_brings_something(root: Path) -> None:
     """What is installed with `robomarl[X]` is named in a sentence when it is missing; these four are not."""
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -25,11 +25,15 @@ LAYERS = {
         *("safety", "policies", "domains.flight.control"),
         *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer")),
     ],
-    "robot": ["fleet", "ros_nodes", "domains.payload.ros_nodes", "domains.soccer.ros_nodes"],
+    "robot": [
+        *("fleet", "ros_nodes", "domains.flight.ros_nodes.fleet_rules"),
+        *("domains.payload.ros_nodes", "domains.soccer.ros_nodes"),
+    ],
     "report": ["report", "domains.payload.report", "domains.soccer.report"],
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
     "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],
     "sim_node": [
+        "ros_nodes.model_node",
         "domains.flight.ros_nodes",
         "domains.payload.ros_nodes.sim_sensors",
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),

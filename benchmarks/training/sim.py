@@ -67,7 +67,7 @@ def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> float:
     import numpy as np
     from mujoco import rollout
 
-    from robomarl.domains.flight.mjcf import build_model
+    from robomarl.domains.flight.engines.mjcf import build_model
     from robomarl.types import GRAVITY_M_S2
 
     model = build_model(scenario)

@@ -97,6 +97,7 @@ def run_command(name: str, words: list[str]) -> int:
     from robomarl.cli.ranges import check_ranges
     from robomarl.config import UserError
 
+    quiet_compiler()
     try:
         words, json_file = take_json(words)
         module = importlib.import_module(f"robomarl.cli.{name.replace('-', '_')}")
@@ -114,6 +115,11 @@ def run_command(name: str, words: list[str]) -> int:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
         return 130
     return 1
+
+
+def quiet_compiler() -> None:
+    """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def parse(module: Any, name: str, words: list[str]) -> Any:

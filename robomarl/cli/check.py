@@ -25,9 +25,9 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Compare the engines as the scenario's domain does; print a table."""
     from robomarl.domains.simulation import simulation_of
-    from robomarl.sim.anyscenario import load_any_scenario
+    from robomarl.sim.scenario import load_scenario
 
-    scenario = load_any_scenario(args.scenario)
+    scenario = load_scenario(args.scenario)
     simulation = simulation_of(scenario)
     figures = simulation.check(scenario, args.sims, args.seconds, args.seed)
     print(simulation.check_table(figures))

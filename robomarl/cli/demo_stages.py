@@ -197,7 +197,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
     """Draw the flight and write the page."""
     import numpy as np
 
-    from robomarl.domains.simulation import simulation_of
+    from robomarl.domains.simulation import needed, simulation_of
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.log import load_flight
     from robomarl.report.report import DemoReport, Flight, Stage, write_demo_report
@@ -212,7 +212,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         )
         video = options.out / "flight.gif"
         if flights:
-            simulation_of(scenario).evaluation.film(flights[0].log, scenario, video)
+            needed(simulation_of(scenario).evaluation.film, scenario, "film")(flights[0].log, scenario, video)
         expected, received = messages(result, robots)
         data = DemoReport(
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",

@@ -44,6 +44,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
+    from robomarl.domains.simulation import needed
     from robomarl.report.plots.sensitivity import check_file
 
     evaluation = simulation_for_options(args).evaluation
@@ -56,7 +57,8 @@ def run(args: Args) -> dict[str, Any]:
         rows.append(evaluation.row(name, args, i == 0))
         extend(rows[-1], args, i == 0)
         if i == 0 and args.video and rows[0].flown:
-            evaluation.film(rows[0].flown.log, rows[0].scenario, args.video)
+            film = needed(evaluation.film, rows[0].scenario, "film", "leave out --video")
+            film(rows[0].flown.log, rows[0].scenario, args.video)
             print(f"film: {args.video}")
     figures = [row.figures for row in rows]
     print(evaluation.table(figures))
@@ -69,7 +71,7 @@ def simulation_for_options(args: Args) -> Any:
     """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
     from robomarl.domains.registry import DEFAULT, domain_named, domains
     from robomarl.domains.simulation import simulation_for, simulation_of
-    from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
+    from robomarl.evaluate.resolve import BASELINE, is_controller, resolve_policy
     from robomarl.sim.scenario import read_scenario
 
     if not args.against and args.scenario:
@@ -78,7 +80,7 @@ def simulation_for_options(args: Args) -> Any:
     for simulation in (domain.simulation for domain in domains().values()):
         if (games := simulation.games) and (args.against or first in games.scripts):
             return simulation
-    if first in (BASELINE, LAW):
+    if is_controller(first):
         return domain_named(DEFAULT).simulation
     return simulation_of(resolve_policy(first)[1])
 

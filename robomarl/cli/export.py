@@ -1,12 +1,13 @@
 """Make a bundle from a run: what is sealed, flashed and flown."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
-from robomarl.config import Count
+from robomarl.config import Count, Natural
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Args:
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
     expert: tuple[str, ...] = ()
     """Runs or bundles of the same kind of game on other fields: there their actors decide."""
+    episodes: Natural = 0
+    """Fly the bundle for so many episodes on `mujoco` behind the filter: figures for its card and `eval.json`."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -37,6 +40,19 @@ def run(args: Args) -> dict[str, Any]:
     source = averaged(run_of(str(args.run)), args.average)
     source = with_experts(source, [run_of(name) for name in args.expert])
     target = args.dir or Path("policies") / source.name
-    bundle = export_bundle(source, target, args.name or target.name, args.team_size)
+    finish = flown(args.name or target.name, args.episodes) if args.episodes else None
+    bundle = export_bundle(source, target, args.name or target.name, args.team_size, finish)
     print(f"{target}: id {bundle.id}")
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
+
+
+def flown(name: str, episodes: int) -> Callable[[Path], None]:
+    """What flies the bundle in a folder and adds the figures to it."""
+    from robomarl.cli import eval as evaluation
+    from robomarl.policies.export.figures import add_figures
+
+    def fly(folder: Path) -> None:
+        figures = evaluation.run(evaluation.Args((str(folder),), episodes=episodes))
+        add_figures(folder, {**figures, "policy": name}, f"robomarl eval {name} --episodes {episodes}")
+
+    return fly

@@ -117,9 +117,8 @@ def setting_of(args: Args) -> tuple[Any, int, float]:
 
 def scenario_of(target: str) -> Any:
     """The scenario of that name, or the one that the bundle of that name was trained for."""
-    from robomarl.config import build
     from robomarl.policies.bundle import load_bundle
-    from robomarl.sim.scenario import Scenario, load_scenario
+    from robomarl.sim.scenario import build_scenario, load_scenario
 
     try:
         return load_scenario(target)
@@ -128,4 +127,4 @@ def scenario_of(target: str) -> Any:
             content = load_bundle(target).contract.scenario.content
         except UserError:
             raise unknown from None
-        return build(Scenario, content, f"{target}/bundle.json")
+        return build_scenario(content, f"{target}/bundle.json")

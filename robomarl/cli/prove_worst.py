@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from robomarl.config import UserError
-
 if TYPE_CHECKING:
     from robomarl.cli.prove import Args
 
@@ -58,13 +56,11 @@ def _in_mujoco(args: "Args") -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.cli.prove import scenario_of
-    from robomarl.domains.simulation import simulation_of
+    from robomarl.domains.simulation import needed, simulation_of
     from robomarl.evaluate.variations import variations
 
     scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO
-    attack = simulation_of(scenario).attack
-    if attack is None:
-        raise UserError(f"--worst --sim mujoco: nothing attacks robots of {args.target}; leave out --sim.")
+    attack = needed(simulation_of(scenario).attack, scenario, "attacks on mujoco", "leave out --sim")
     total = sum(1 for _ in variations(scenario)) * episodes
     with tqdm(total=total, unit=" episodes", desc="attacks on mujoco", leave=False) as bar:
         found = attack(scenario, args.filter, episodes, args.seed, args.sim, bar.update)

@@ -47,12 +47,12 @@ def write_report(out: Path) -> None:
 
     run = load_run(out)
     simulation = simulation_of(run.scenario)
-    if simulation.games:
+    if simulation.evaluation.episodes is None:
         return
     config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
     found = evaluate(RunPolicy(run), run.scenario, config)
     replace_text(out / "evaluation.json", json_text(found.figures))
-    if found.log is not None:
+    if found.log is not None and simulation.save_log:
         (out / "flights").mkdir(exist_ok=True)
         simulation.save_log(out / "flights" / "mujoco.npz", found.log)
     write_run_report(out, out / "report.html")

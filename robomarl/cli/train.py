@@ -4,7 +4,6 @@ The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, a
 """
 
 import math
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,7 +54,6 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Train, and say where the run is."""
-    quiet_compiler()
     args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
     plan = choose_plan(args)
@@ -125,11 +123,6 @@ def check(args: Args) -> None:
         raise UserError("--resume goes on with the stages that are in --out; leave --stage out.")
 
 
-def quiet_compiler() -> None:
-    """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
-
 def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
     """Fit a policy to the task's law; a run folder as of training."""
     from robomarl.sim.scenario import load_scenario
@@ -179,7 +172,7 @@ def scenario_name(args: Args) -> str:
 
 def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
     """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
-    from robomarl.sim.anyscenario import load_any_scenario
+    from robomarl.sim.scenario import load_scenario
     from robomarl.train.config import TrainConfig, load_recipe
     from robomarl.train.run.run_folder import load_recipe_of
     from robomarl.train.run.runner import longer
@@ -196,4 +189,4 @@ def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
         name = recipe_name(args)
         config, seed = load_recipe(name) if name else (TrainConfig(), 0)
         config = replace(config, scenario=scenario_name(args) or config.scenario)
-    return longer(config, args.steps), load_any_scenario(config.scenario), seed if args.seed is None else args.seed
+    return longer(config, args.steps), load_scenario(config.scenario), seed if args.seed is None else args.seed

@@ -71,6 +71,8 @@ class Onboard:
     """(scenario, `Seat`) -> `robomarl.ros_nodes.fieldtask.FieldTask`; None: robots sense nothing but themselves."""
     check_robot: Callable[[Content, str, int], None] = nothing
     """(scenario, vehicle, robots in the team): raises `UserError` where they can't do what a bundle was trained for."""
+    rules: Callable[[Any], Any] = nothing
+    """(`SafetyParams`) -> `robomarl.safety.give_way.GiveWay`, which breaks deadlocks before the filter; None: none."""
     limits: Callable[[Any, Any, tuple[float, float]], Any] = lambda params, vehicle, pitch_m: params
     """(`SafetyParams` of the robot, vehicle, length and width of the pitch [m] or zeros) -> them, for the place."""
     is_game: bool = False
@@ -81,12 +83,17 @@ class Onboard:
     """(fleet): the same with the simulator's reader, before the command line flashes or starts anything."""
     seat: Callable[[Content], dict[str, Any]] = lambda content: {}
     """Parameters of a policy node that say where it plays, besides its team and index."""
-    sim_node: tuple[str, str] = ("sim_node", "robomarl.domains.flight.ros_nodes.sim_node")
+    graph: Callable[[], Any] = nothing
+    """() -> `robomarl.ros_nodes.topics.Graph`, its topics; None: the usual ones."""
+    rights: Callable[[Any], dict[str, Any]] = lambda team: {}
+    """(`robomarl.ros_nodes.enclaves.rights.Team`) -> `Rights` of its further nodes by name, and under the operator's
+    name what the operator has besides."""
+    sim_node: tuple[str, str] = ("model_node", "robomarl.ros_nodes.model_node")
     """Console script and module of the simulator's node."""
     nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
     """(fleet, `PlanOptions`) -> what runs besides."""
     console: Callable[[Any, str], Any] = nothing
     """(node, namespace) -> the operator's side of what runs besides: its `clients` are services that have to be there
-    before anything begins; None: there is none, and robots are told goals."""
-    rehearse: Callable[[Any, Any], dict[str, Any] | None] = nothing
+    before anything begins; None: there is none."""
+    rehearse: Callable[[Any, Any], dict[str, Any] | None] = Later("robomarl.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

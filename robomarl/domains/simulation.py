@@ -1,7 +1,7 @@
 """`Simulation`: the half of a domain that trains, evaluates and rehearses. What generic code asks of a kind of team."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from robomarl.config import UserError
@@ -27,7 +27,7 @@ class Games:
 
 @dataclass(frozen=True)
 class Imitated:
-    """What a policy may imitate before it is trained."""
+    """What a policy may imitate before it is trained, or be: a controller whose gains are searched."""
 
     law: Callable[[Any], Any]
     """Scenario -> what makes the controller from the scenario; None where there is none."""
@@ -37,6 +37,22 @@ class Imitated:
     """Whether every start is another, and the first moments count most."""
     harder: Callable[[Any], Any]
     """The scenario with what the controller is to be seen at as well, as vehicles that are lost."""
+    errors: Callable[[Any, Any], Any]
+    """(scenario, world) -> distance [m] and angle [rad], [...] each, between where things are and where they shall be,
+    which a search of the controller's gains makes small; NaN where nothing is wanted."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How vehicles are measured: `robomarl identify-limits`."""
+
+    felt: Callable[[Any], tuple[str, ...]]
+    """Scenario -> parameters of the section `randomize` that change how a vehicle follows its commands, the delay left
+    out."""
+    moves_alike: Callable[[Any], Any]
+    """What scenarios have in common that move a vehicle alike: equal values, measured once."""
+    plant: Callable[[Any, int, int, int], Any]
+    """(scenario, flights, seed, threads) -> `robomarl.sim.limits.flight.Plant`."""
 
 
 @dataclass(frozen=True)
@@ -45,28 +61,28 @@ class Simulation:
 
     scenario: type
     """Frozen dataclass of the keys of a scenario file, a `Clock`."""
-    load: Callable[[str], Any]
-    """Scenario by name or path, with all checks."""
     env: Callable[..., Any]
     """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.sim.env.make_env`."""
     batch: Callable[[Any, str, int, int], Any]
     """(scenario, engine, E, seed) -> `BatchSim`."""
     filter_params: Callable[[Any, int], Any]
     """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
-    felt: Callable[[Any], tuple[str, ...]]
-    """Parameters of the section `randomize` that change how a vehicle follows its commands, the delay left out."""
-    moves_alike: Callable[[Any], Any]
-    """What scenarios have in common that move a vehicle alike: equal values, measured once."""
-    plant: Callable[[Any, int, int, int], Any]
-    """(scenario, flights, seed, threads) -> `robomarl.sim.limits.flight.Plant`."""
     check: Callable[[Any, tuple[str, ...], float, int], Figures]
     """(scenario, engines, seconds, seed) -> how far the engines drift apart."""
     check_table: Callable[[Figures], str]
     evaluation: "Evaluated"
-    controllers: Mapping[str, Callable[[Any], Any]]
+    check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
+    """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""
+    controllers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """Policies that nobody trained, by name: scenario -> policy."""
-    save_log: Callable[[Any, Any], Any]
-    """(file, log of an episode)."""
+    roles: Callable[[Any, int], tuple[str, ...]] = lambda scenario, robots: ()
+    """(scenario, robots of the largest team) -> what each is called in a bundle that is trained for roles."""
+    save_log: Callable[[Any, Any], Any] | None = None
+    """(file, log of an episode); None: logs are not kept."""
+    model: Any = None
+    """`robomarl.sim.model.Model`, of which all else was made; None where the domain has simulators of its own."""
+    measured: Measured | None = None
+    """How its vehicles are measured; None: not at all."""
     imitated: Imitated | None = None
     games: Games | None = None
     attack: Callable[..., Figures] | None = None
@@ -77,15 +93,15 @@ class Simulation:
 class Evaluated:
     """How policies are evaluated: `robomarl eval` and whatever picks the best one."""
 
-    episodes: Callable[[Any, Any, Any], Any]
-    """(policy, scenario, `EvalConfig`) -> `Evaluation`."""
     row: Callable[[str, Any, bool], Any]
     """(policy's name, options of `robomarl eval`, whether it is the first) -> `Row`."""
     table: Callable[[list[Figures]], str]
     nobody: str
     """The error where no policy is named."""
-    film: Callable[[Any, Any, Any], Any]
-    """(log, scenario, file)."""
+    episodes: Callable[[Any, Any, Any], Any] | None = None
+    """(policy, scenario, `EvalConfig`) -> `Evaluation`; None: there are matches, and no episodes of one policy."""
+    film: Callable[[Any, Any, Any], Any] | None = None
+    """(log, scenario, file); None: what is drawn, `row` draws itself."""
 
 
 def simulation_of(scenario: Any) -> Simulation:
@@ -105,3 +121,20 @@ def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
         return domain_of(content).simulation
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
+
+
+def needed(member: Any, scenario: Any, what: str, mend: str = "name another scenario") -> Any:
+    """The optional member of a domain's simulation.
+
+    Args:
+        member: None where the domain has none.
+        scenario: whose.
+        what: what the domain has not, as the error says it.
+        mend: what the user can do.
+
+    Raises:
+        UserError: it has none.
+    """
+    if member is None:
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no {what}; {mend}.")
+    return member

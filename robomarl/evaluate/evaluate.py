@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.simulation import simulation_of
+from robomarl.domains.simulation import needed, simulation_of
 from robomarl.evaluate.resolve import Policy
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
@@ -89,6 +89,7 @@ def evaluate(policy: Policy, scenario: Any, config: EvalConfig) -> Evaluation:
     """Run `config.episodes` episodes and count.
 
     Raises:
-        UserError: unknown engine, or the policy does not fit the scenario's vehicle.
+        UserError: unknown engine, the policy does not fit the scenario's vehicle, or a game, which has matches.
     """
-    return simulation_of(scenario).evaluation.episodes(policy, scenario, config)
+    episodes = needed(simulation_of(scenario).evaluation.episodes, scenario, "episodes of one policy, only matches")
+    return episodes(policy, scenario, config)

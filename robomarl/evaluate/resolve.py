@@ -6,17 +6,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.registry import domains
 from robomarl.domains.simulation import simulation_of
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import is_bundle
 from robomarl.policies.pilot import Observer
-from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
-from robomarl.sim.scenario import load_scenario
+from robomarl.sim.scenario import build_scenario, load_scenario
 from robomarl.spec import ActionSpec
 from robomarl.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.train.stages.plan import is_staged
 
-BASELINE, LAW = "baseline", "law"
+BASELINE = "baseline"
+"""Of every kind of team that has a controller which nobody trained."""
 
 
 class Policy(Protocol):
@@ -46,25 +47,33 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]
     """The policy of that name, and the scenario to fly it in.
 
     Args:
-        name: a shipped bundle, the folder of a bundle or run, `baseline`, or for loads `law`.
+        name: a shipped bundle, the folder of a bundle or run, or a controller of the scenario's domain as `baseline`.
         scenario: name or path of another scenario than the policy's own.
 
     Raises:
-        UserError: nothing of that name, or `baseline` without a scenario.
+        UserError: nothing of that name, or a controller without a scenario, or with one whose domain has it not.
     """
-    if name == BASELINE:
+    if is_controller(name):
         if scenario is None:
-            raise UserError("The policy 'baseline' belongs to no scenario; add --scenario NAME.")
+            raise UserError(f"The policy {name!r} belongs to no scenario; add --scenario NAME.")
         chosen = load_scenario(scenario)
-        return simulation_of(chosen).controllers[name](chosen), chosen
-    if name == LAW:
-        chosen = load_scenario(scenario or "lift_3")
-        controllers = simulation_of(chosen).controllers
-        if name not in controllers:
-            raise UserError(f"--scenario {scenario}: the policy 'law' carries loads; name a scenario that has one.")
-        return controllers[name](chosen), chosen
+        return controller(name, chosen), chosen
     policy = _load(name)
-    return policy, load_any_scenario(scenario) if scenario else own_scenario(policy, name)
+    return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
+
+
+def is_controller(name: str) -> bool:
+    """Whether some domain has a policy of that name that nobody trained."""
+    return any(name in domain.simulation.controllers for domain in domains().values())
+
+
+def controller(name: str, scenario: Any) -> Policy:
+    """The policy of that name that the scenario's domain has; raises `UserError` where it has none."""
+    controllers = simulation_of(scenario).controllers
+    if name not in controllers:
+        known, task = ", ".join(controllers) or "none", scenario.task
+        raise UserError(f"--scenario {scenario.name}: task = {task!r} has no policy {name!r}; it has: {known}.")
+    return controllers[name](scenario)
 
 
 def own_scenario(policy: Policy, name: str) -> Any:
@@ -74,7 +83,7 @@ def own_scenario(policy: Policy, name: str) -> Any:
 
         return load_recipe_of(Path(name))[1]
     contract = policy.contract  # type: ignore[attr-defined]
-    return build_any_scenario(contract.scenario.content, f"{name}/bundle.json")
+    return build_scenario(contract.scenario.content, f"{name}/bundle.json")
 
 
 def is_run(folder: Path) -> bool:

@@ -11,7 +11,7 @@ import yaml
 
 from robomarl.config import Positive, Range, UserError, build
 from robomarl.hardware_configs.field import FieldConfig
-from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle, load_vehicle
+from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.paths import fleets_dir
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -150,5 +150,5 @@ def load_fleet(name: str) -> Fleet:
         place = f" in line {mark.line + 1}" if mark else ""
         raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
     fleet = build(Fleet, data, path.name)
-    (load_vehicle if fleet.teams == 1 else load_any_vehicle)(fleet.vehicle)  # players drive, all others fly
+    load_any_vehicle(fleet.vehicle)
     return fleet

@@ -31,7 +31,8 @@ CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx
 FILTERED_FILE = "policy_filtered.onnx"
 """Policy and safety filter in one graph; older bundles have none."""
 REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
-SIDECARS = ("eval.json", "signature.json")
+EVAL_FILE = "eval.json"
+SIDECARS = (EVAL_FILE, "signature.json")
 MAX_BYTES = 64 * 2**20
 """Larger bundles are not read: no policy of a small robot is that large."""
 MAX_FILES, MAX_CONTRACT = 64, 2**20

@@ -1,18 +1,38 @@
-"""The card of a bundle, `README.md`: what a person wants to know before flying it, made from the contract only."""
+"""The card of a bundle, `README.md`: what a person wants to know before flying it, from its contract and evaluation."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from robomarl.policies.contract import Contract
 from robomarl.policies.provenance import Training
 
+FIGURES = {
+    "success_rate": ("success", 100, "%"),
+    "collisions": ("collisions", 1, ""),
+    "min_distance_m": ("least distance of two robots", 1, "m"),
+    "arrival_time_s": ("arrival", 1, "s"),
+    "position_error_m": ("settled position error", 100, "cm"),
+    "attitude_error_rad": ("settled attitude error", 180 / math.pi, "degrees"),
+    "hover_accel_std_m_s2": ("at its goal for 10 s: commanded acceleration, standard deviation", 1, "m/s^2"),
+    "hover_tilt_rad": ("at its goal for 10 s: tilt", 180 / math.pi, "degrees"),
+    "hover_error_m": ("at its goal for 10 s: position error", 100, "cm"),
+}
+"""Figures of an evaluation that the card shows, where there are such: words, factor and unit."""
 
-def model_card(contract: Contract) -> str:
-    """Markdown: what the policy does, in which conditions, what it must not be used for, and its numbers."""
+
+def model_card(contract: Contract, figures: Mapping[str, Any] | None = None) -> str:
+    """Markdown: what the policy does, in which conditions, what it must not be used for, and its numbers.
+
+    Args:
+        contract: of the bundle.
+        figures: what `robomarl eval --json` says of it; the card has none without them.
+    """
     parts = [
         f"# {contract.name}",
         what(contract),
         _table(("", ""), facts(contract)),
+        *(flown(figures) if figures else ()),
         "## Conditions\n\nWhat training had, and what the figures hold for:",
         _table(("", "from", "to"), ranges(contract)),
         "## Not for\n\n" + "\n".join(f"- {line}" for line in not_for(contract)),
@@ -60,6 +80,17 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         *([("mean of the weights with", ", ".join(training.averaged))] if training.averaged else []),
         *((f"on the field of {e.scenario.name}", _expert(e.training)) for e in contract.experts),
     ]
+
+
+def flown(figures: Mapping[str, Any]) -> list[str]:
+    """How it flew: the section of its evaluation."""
+    how = f"{figures['episodes']} episodes on `{figures['sim']}`, filter {figures['filter']}, seed {figures['seed']}"
+    rows = [
+        (words, f"{figures[name] * factor:.3g} {unit}".strip())
+        for name, (words, factor, unit) in FIGURES.items()
+        if figures.get(name) is not None
+    ]
+    return [f"## How it flew\n\n{how}; intervals are in `eval.json`.", _table(("", ""), rows)]
 
 
 def _expert(training: Training) -> str:

@@ -5,6 +5,7 @@ graph has no functions of its own, which onnxruntime would inline unseen, reads 
 filter's, does not loop. Numbers of the messages and their fields: https://github.com/onnx/onnx, `onnx.proto`.
 """
 
+import hashlib
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -31,6 +32,9 @@ DOMAINS = ("", "ai.onnx")
 MAX_FIELDS = 1_000_000
 """A policy's graph has thousands; to count more takes long."""
 _MAX_DEPTH = 8
+_KEPT = 1000
+_sound: set[tuple[bytes, bool]] = set()
+"""Graphs, by their hash, that were looked at: flash reads a bundle before each step, a look takes 0.1 s."""
 _NUMBERS = {1: np.dtype("<f4"), 6: None, 7: None, 9: None, 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 """Single, int32, int64, bool, half, double, by ONNX's own number of the type."""
 _MODEL, _GRAPH, _NODE = {1, 2, 3, 4, 5, 6, 14}, {2, 10, 11, 12, 13, 14, 16}, {1, 2, 3, 6, 9}
@@ -52,10 +56,15 @@ def check_onnx(graph: bytes, where: str, is_filter: bool = False) -> None:
         UserError: something that is not on the lists, a constant that is no number or infinite or that lies outside
             the file, or the file is no ONNX graph.
     """
+    key = (hashlib.sha256(graph).digest(), is_filter)
+    if key in _sound:
+        return
     try:
         _Check(where, is_filter).model(memoryview(graph))
     except (IndexError, ValueError, TypeError, OverflowError):
         raise UserError(f"{where}: is no sound ONNX file; fetch the bundle again.") from None
+    if len(_sound) < _KEPT:
+        _sound.add(key)
 
 
 class _Check:

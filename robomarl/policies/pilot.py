@@ -62,7 +62,7 @@ class Pilot:
     """
 
     def __init__(self, policy: AnyPolicy, safety: SafetyFilter, rules: GiveWay | None = None) -> None:
-        """Put them together; see `rules_for`."""
+        """Put them together; `rules` are of the domain, see `robomarl.domains.onboard`."""
         self.policy = policy
         self.safety = safety
         self.rules = rules

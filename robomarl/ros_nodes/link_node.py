@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.io import cdr
-from robomarl.ros_nodes.io.link_model import SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
+from robomarl.ros_nodes.io.link_model import JUMP_M, SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import WARN, Status
@@ -113,8 +113,11 @@ class LinkNode(Node):
         shift_s = {"future": SHIFT_S, "late": -SHIFT_S}.get(fault, 0.0)
         try:
             cdr.set_stamp(changed, cdr.stamp_s(data) + shift_s)
+            pose = cdr.odometry_at(data)[0]
             if fault == "nan":
-                cdr.set_vector(changed, cdr.odometry_at(data)[0], np.full(3, np.nan))
+                cdr.set_vector(changed, pose, np.full(3, np.nan))
+            elif fault == "jump":
+                cdr.set_vector(changed, pose, np.add(struct.unpack_from("<3d", data, pose), (JUMP_M, 0.0, 0.0)))
         except (cdr.LayoutError, struct.error):
             return data
         return bytes(changed)

@@ -29,13 +29,13 @@ from robomarl.ros_nodes.io.publications import ANNOUNCE_S, Reporter
 from robomarl.ros_nodes.io.robot_folder import RobotFolder
 from robomarl.ros_nodes.io.subscriptions import Radio
 from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.assembly import Robot, assemble
 from robomarl.ros_nodes.robot.autopilot import Autopilot
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.inbox import Problem
 from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
 from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
-from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.timing.clocks import NodeClock
 from robomarl.ros_nodes.timing.control_loop import Loop

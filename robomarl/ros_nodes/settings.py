@@ -135,4 +135,4 @@ class LinkSettings:
     delay_s: float = setting(0.0, "every radio message comes so much later", 0.0, 10.0)
     jitter_s: float = setting(0.0, "and up to so much more, uniform; messages may overtake each other", 0.0, 10.0)
     cut: tuple[str, ...] = setting(("",), "robots that nobody hears and that hear nobody; FROM>TO for one direction")
-    sensor: tuple[str, ...] = setting(("",), "ROBOT=FAULT of its odometry: silent, frozen, same, future, late or nan")
+    sensor: tuple[str, ...] = setting(("",), "ROBOT=FAULT of odometry: silent, frozen, same, future, late, nan or jump")

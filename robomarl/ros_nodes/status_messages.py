@@ -20,6 +20,7 @@ def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Who a robot is and what it does."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
     values |= {"robomarl": said.robomarl} if said.robomarl else {}
+    values |= {"handover_m": repr(said.handover_m)} if said.handover_m else {}
     values |= {"why": said.why, "ordered": "yes" if said.ordered else ""} if said.why else {}
     return status_from(said.robot, 0, said.state.name, values)
 
@@ -35,7 +36,8 @@ def announcement_to(message: DiagnosticStatus) -> Announcement:
         texts = (values["bundle"], values["contract"], values["vehicle"])
         why, ordered = values.get("why", ""), bool(values.get("ordered"))
         seat = (int(values["index"]), State[message.message])
-        return Announcement(message.name, *texts, *seat, why, ordered, values.get("robomarl", ""))
+        runs = (values.get("robomarl", ""), float(values.get("handover_m", 0.0)))
+        return Announcement(message.name, *texts, *seat, why, ordered, *runs)
     except (KeyError, ValueError) as error:
         raise MessageError(f"an announcement lacks or misspells {error}") from None
 

@@ -6,6 +6,8 @@ simulator's are in `BASE/sim`, where BASE is the team's namespace (empty unless 
 
 from dataclasses import dataclass
 
+from robomarl.domains.registry import onboard_of
+
 FRAME = "map"
 """The world frame, ENU, z up: `header.frame_id` of everything that is not a body frame."""
 
@@ -150,10 +152,6 @@ TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "
 
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """In the namespace of every robot that flies."""
-PLAYER_TOPICS = (ODOMETRY, STATE_AND_PLAN, CMD_VEL, KICK, SIGHTING, KICKER, TICK, ANNOUNCE)
-"""In the namespace of every robot that plays."""
-SOCCER = "soccer"
-"""The task of a game."""
 MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)
 """What the monitor says."""
 TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
@@ -161,12 +159,35 @@ TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"
 """Namespace of what a task senses and is told as a team."""
-WORLD_TOPICS = {"lift": (LOAD_POSE, LOAD_GOAL), SOCCER: (BALL,)}
-"""By the name of the task; others have none."""
 REFEREE = "referee"
 """Name of the referee, and the namespace of what it says and does."""
-REFEREE_TOPICS = {SOCCER: (MATCH,)}
-"""Likewise."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a kind of team has in the node graph; by default that of robots which sense nothing but themselves."""
+
+    robot: tuple[Topic, ...] = ROBOT_TOPICS
+    """In the namespace of every robot."""
+    goal: Topic | None = GOAL
+    """Where goals are told: to each robot, or another topic to the team (in `WORLD`); None: nobody tells any."""
+    sensed: tuple[Topic, ...] = ()
+    """What is sensed for the team, in `WORLD`."""
+    beside: tuple[tuple[str, Topic], ...] = ()
+    """(namespace, topic) of what nodes of its own say."""
+    sim: tuple[Topic, ...] = SIM_TOPICS
+
+    @property
+    def world(self) -> tuple[Topic, ...]:
+        """All in `WORLD`."""
+        return (*self.sensed, *((self.goal,) if self.goal not in (GOAL, None) else ()))  # type: ignore[return-value]
+
+
+def graph_of(task: str) -> Graph:
+    """As the domain of the task has it; the usual one where no task is named."""
+    return onboard_of({"task": task}).graph() or Graph()
+
+
 _ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
 COMMANDS = {(*_ACCELERATION, "yaw_rate"): [0, 1, 2, 5], (*_ACCELERATION, "rate.x", "rate.y"): [0, 1, 2, 3, 4]}
 """Elements of a command, and which of the six numbers of a message they are: acceleration x, y, z in the world [m/s^2],
@@ -185,11 +206,11 @@ def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
 
 def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
     """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
-    plays = task == SOCCER
-    found = [(topic.of(robot, base), topic) for robot in robots for topic in (PLAYER_TOPICS if plays else ROBOT_TOPICS)]
-    found += [(topic.of(WORLD, base), topic) for topic in WORLD_TOPICS.get(task, ())]
-    found += [(topic.of(REFEREE, base), topic) for topic in REFEREE_TOPICS.get(task, ())]
-    found += [(topic.of("sim", base), topic) for topic in SIM_TOPICS if sim and not (plays and topic is SIM_GOALS)]
+    graph = graph_of(task)
+    found = [(topic.of(robot, base), topic) for robot in robots for topic in graph.robot]
+    found += [(topic.of(WORLD, base), topic) for topic in graph.world]
+    found += [(topic.of(where, base), topic) for where, topic in graph.beside]
+    found += [(topic.of("sim", base), topic) for topic in graph.sim if sim]
     return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]
 
 

@@ -64,15 +64,6 @@ class WayCarry(NamedTuple):
     """The narrow place on the way; empty where there are no obstacles."""
 
 
-OWN_GOALS = ("swap",)
-"""Tasks in which every robot flies to a goal of its own. Carriers and players have other rules."""
-
-
-def rules_for(task: str, params: SafetyParams) -> "GiveWay | None":
-    """The rules of a task, by its name in the scenario file; None: it has none."""
-    return GiveWay(params) if task in OWN_GOALS else None
-
-
 class GiveWay:
     """The rules of one type of vehicle; without state of its own.
 

@@ -1,6 +1,19 @@
 """`Clock`: what follows from a scenario's rates and time limit."""
 
+from dataclasses import dataclass
 from typing import Protocol
+
+from robomarl.config import Positive
+
+
+@dataclass(frozen=True)
+class RateConfig:
+    """How often things happen."""
+
+    policy_hz: Positive
+    """Decisions per second."""
+    physics_hz: Positive
+    """Sub-steps of the physics and of the low-level controller per second; a multiple of `policy_hz`."""
 
 
 class Rates(Protocol):

@@ -5,8 +5,30 @@ with a dead radio. Robots that can part farther than the radio reaches would bra
 """
 
 import math
+from dataclasses import dataclass
 
-from robomarl.config import UserError
+from robomarl.config import Count, NonNegative, Positive, UserError
+
+
+@dataclass(frozen=True)
+class RadioConfig:
+    """How team-mates are heard."""
+
+    neighbours: Count
+    """The k nearest that a policy looks at."""
+    range_m: Positive
+    """Farther team-mates are not heard. No two robots of a team may get so far apart."""
+    latency_s: NonNegative
+    """From the sender's stamp to the receiver."""
+    max_age_s: Positive
+    """Older messages count as not heard."""
+
+    def __post_init__(self) -> None:
+        """Check that messages arrive in time."""
+        if self.latency_s >= self.max_age_s:
+            raise ValueError(
+                f"latency_s = {self.latency_s:g} must be below max_age_s = {self.max_age_s:g}, or nobody is ever heard."
+            )
 
 
 def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:

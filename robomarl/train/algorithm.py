@@ -6,8 +6,8 @@ import jax
 
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.env import make_env
+from robomarl.sim.scenario import load_scenario
 from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
 from robomarl.train.polyak import averaging, with_mean
@@ -34,7 +34,7 @@ def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
     Raises:
         UserError: unknown scenario, one whose robots see or do something else, or a teacher of none of them.
     """
-    found = [env, *(training_env(config, load_any_scenario(name)) for name in config.self_play.also)]
+    found = [env, *(training_env(config, load_scenario(name)) for name in config.self_play.also)]
     multi_scenario.check_alike(found)
     multi_scenario.check_teachers(config, found)
     return found

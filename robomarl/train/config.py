@@ -112,6 +112,16 @@ class SearchConfig:
     """Sets of gains in a generation; all meet the same `num_envs` / `candidates` episodes."""
     first_std: Positive = 0.3
     """Standard deviation of the first generation, over the gains of the law."""
+    start: dict[str, float] = field(default_factory=dict)
+    """Gains that the search begins with, by name; the law says where the others begin."""
+    exact_per_s: NonNegative = 3.0
+    """What a second exactly at the goal is worth beside the task's reward; it falls exponentially with ..."""
+    exact_m: Positive = 0.025
+    """... this distance ..."""
+    exact_rad: Positive = 0.2
+    """... and this angle."""
+    late_per_s: NonNegative = 0.0
+    """What a second costs in which the team has not arrived."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.score import Step, count_step, figures, join, start_episodes, successes
 from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, evaluate
 from robomarl.evaluate.intervals import bootstrap, paired_difference, wilson
@@ -18,18 +19,18 @@ from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.sensitivity import sensitivity
 from robomarl.evaluate.variations import perturbed, spelled_out
 from robomarl.sim.randomize import RandomizeConfig
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import FilterResult
 
 FIELDS = {"scenario", "sim", "episodes", "seed", "success_rate", "success_ci95", "return_mean", "collisions",
           "collision_episodes", "min_distance_m", "position_error_m", "attitude_error_rad"}  # fmt: skip
 
 
-def short(name: str, seconds: float = 4.0) -> Scenario:
+def short(name: str, seconds: float = 4.0) -> FlightScenario:
     return dataclasses.replace(load_scenario(name), time_limit_s=seconds)
 
 
-def fly(scenario: Scenario, **options: Any) -> Evaluation:
+def fly(scenario: FlightScenario, **options: Any) -> Evaluation:
     return evaluate(GotoPolicy(scenario), scenario, EvalConfig(progress=False, **options))
 
 

@@ -9,16 +9,17 @@ import pytest
 from robomarl.domains.flight.evaluation import evaluate as evaluation
 from robomarl.domains.flight.evaluation.hover import Hover, hover_figures, watched
 from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.variations import perturbed
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 HOVER = {"hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m"}
 
 
 @pytest.fixture(scope="module")
-def alone() -> Scenario:
+def alone() -> FlightScenario:
     return dataclasses.replace(load_scenario("goto_1"), time_limit_s=4.0)
 
 
@@ -50,7 +51,7 @@ def test_figures_by_hand():
     assert all(nobody[name] is None for name in HOVER)
 
 
-def test_other_figures_are_the_same_with_it_and_without(alone: Scenario, monkeypatch: pytest.MonkeyPatch):
+def test_other_figures_are_the_same_with_it_and_without(alone: FlightScenario, monkeypatch: pytest.MonkeyPatch):
     """In several batches, so that what is flown beyond the time limit must leave the next one's draws alone."""
     monkeypatch.setattr(evaluation, "MAX_BATCH", 2)
     settings = EvalConfig(episodes=4, filter="off", progress=False)
@@ -67,7 +68,7 @@ def test_other_figures_are_the_same_with_it_and_without(alone: Scenario, monkeyp
     assert 0 < more["hover_accel_std_m_s2"] < 0.5
 
 
-def test_who_shakes_is_seen(alone: Scenario):
+def test_who_shakes_is_seen(alone: FlightScenario):
     settings = EvalConfig(episodes=3, filter="off", progress=False, hover_s=2.0)
     calm, shaking = (evaluate(policy(alone), alone, settings).figures for policy in (GotoPolicy, Shaking))
     assert shaking["success_rate"] == calm["success_rate"] == 1.0

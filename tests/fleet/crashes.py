@@ -16,6 +16,7 @@ from pathlib import Path
 
 from robomarl.config import UserError
 from robomarl.fleet import change, flash, requests
+from robomarl.fleet.health import judge
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import State, Store
 from robomarl.fleet.transport import FolderTransport
@@ -122,6 +123,7 @@ def main() -> None:
     folder, bundles = Path(sys.argv[1]), [load_bundle(name) for name in sys.argv[2:4]]
     Store.check = hash_check
     requests.prepare_verify = lambda: None
+    judge.start_bundle = lambda folder: Verdict(folder.name, True, ())
     bundle.check_schema = lambda data, where: None
     if sys.argv[4] == "in_place":
         Store.begin = in_place

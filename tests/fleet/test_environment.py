@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.config import UserError
 from robomarl.fleet.install import environment as install
+from robomarl.fleet.install.remote_install import RemoteInstall
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.store import Store
+from robomarl.hardware_configs.fleet import RobotConfig
 
 ABOUT = {"unit": "robot.service", "lock": "onboard.txt", "wheel": "robomarl.whl", "no_index": True, "who": "me@here"}
 
@@ -89,6 +92,60 @@ def test_one_that_fails_after_the_switch_is_taken_back(robot: Path, monkeypatch:
         install.install(send(robot, "two"), ABOUT)
     assert used(robot) == "one"
     assert json.loads(subprocess.run([robot / "venv/bin/python", "-c", "print(1)"], capture_output=True).stdout) == 1
+
+
+ALONE = """
+import sys
+from pathlib import Path
+from robomarl.fleet.install import environment as install
+from tests.fleet.test_environment import interpreter
+install.fill = lambda made, sent, about: interpreter(made, Path(sys.argv[1]))
+install.__file__ = sys.argv[2]
+sys.exit(install.main())
+"""
+
+
+def at_work(robot: Path, root: Path, name: str) -> RemoteInstall:
+    """`install.py` on a robot on which pip has nothing to do, as ssh would start it."""
+    sent = send(robot, name)
+    (sent / "install.json").write_text(json.dumps(ABOUT))
+    command = ["env", f"PYTHONPATH={root}", sys.executable, "-c", ALONE, str(root), str(sent / "install.py")]
+    return RemoteInstall(RobotConfig("robot_0", 0, str(robot), host="here"), command)
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_without_a_word_from_the_operator_a_robot_has_what_it_had(robot: Path, root: Path, steps: int):
+    """Another robot failed, or the operator is gone, before the switch or after it."""
+    install.install(send(robot, "one"), ABOUT)
+    work = at_work(robot, root, "two")
+    work.wait_for(install.PREPARED, 60.0)
+    assert used(robot) == "one" and "fleet setup" in Store(robot).holder()
+    for _ in range(steps):
+        work.go_on()
+        work.wait_for(install.SWITCHED, 60.0)
+        assert used(robot) == "two"
+    work.close()
+    assert used(robot) == "one" and (robot / "robot.service").read_text() == "unit one"
+    assert [p.name for p in (robot / "venvs").iterdir()] == ["one"]
+    assert not Store(robot).holder() and not list(robot.glob("setup-two"))
+
+
+def test_told_twice_to_go_on_a_robot_keeps_the_new_one(robot: Path, root: Path):
+    work = at_work(robot, root, "two")
+    for step in (install.PREPARED, install.SWITCHED):
+        work.wait_for(step, 60.0)
+        work.go_on()
+    work.finish()
+    work.close()
+    assert used(robot) == "two" and (robot / "robot.service").read_text() == "unit two"
+
+
+def test_what_a_robot_says_of_its_failure_is_one_sentence(robot: Path, root: Path):
+    with Store(robot).lock("/robot_0/policy_node, which is active,"):
+        work = at_work(robot, root, "two")
+        with pytest.raises(UserError, match=r"^robot_0 \(here\): .*policy_node, which is active, .*has it now.*pip\.$"):
+            work.wait_for(install.PREPARED, 60.0)
+        work.close()
 
 
 def test_a_robot_from_before_keeps_its_folder_as_the_way_back(robot: Path, root: Path):

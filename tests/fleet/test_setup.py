@@ -124,6 +124,21 @@ def assert_has_its_own_enclaves(robot: Path, keys: Path) -> None:
     assert "--enclave /robot_0/policy_node" in script
 
 
+@pytest.mark.slow
+def test_where_one_robot_fails_no_robot_has_another_environment(borrowed: Path, lock: Path, tmp_path: Path, capsys):
+    """A second setup, with a robot whose disk takes no environment: the other has installed, and keeps what it had."""
+    with serve(tmp_path / "sshd", PYTHONPATH=str(borrowed), PIP_NO_INDEX="1", PATH=PATH) as server:
+        file = fleet_file(tmp_path, server.config)
+        file.write_text("\n".join(file.read_text().splitlines()[:-2]) + "\n")
+        assert main(["fleet", "setup", str(file)]) == 0, capsys.readouterr().out
+        before = [(tmp_path / name / "venv").resolve() for name in ("r0", "r1")]
+        (tmp_path / "r1/venvs").rename(tmp_path / "r1/kept")
+        (tmp_path / "r1/venvs").write_text("")
+        assert main(["fleet", "setup", str(file)]) == 1
+        assert "robot_0  FAILED  has what it had, because robot_1 failed." in capsys.readouterr().out
+        assert (tmp_path / "r0/venv").resolve() == before[0] and len(list((tmp_path / "r0/venvs").iterdir())) == 1
+
+
 def test_what_a_robot_says_of_its_processor_is_no_text_for_the_terminal(tmp_path: Path, capsys):
     (tmp_path / "sitecustomize.py").write_text("import platform; platform.machine = lambda: 'aarch64\\33[2J/../..'")
     with serve(tmp_path / "sshd", PYTHONPATH=str(tmp_path)) as server:

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from flax import linen as nn
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.policies.export import export_bundle
 from robomarl.sim.env import make_env
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class TinyRun:
     commit: str = "0" * 40
     averaged: tuple[str, ...] = ()
     experts: tuple["TinyRun", ...] = ()
-    scenario: Scenario = field(default_factory=lambda: load_scenario("swap_4"))
+    scenario: FlightScenario = field(default_factory=lambda: load_scenario("swap_4"))
     config: Any = Recipe()
 
     @property

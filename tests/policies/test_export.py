@@ -11,6 +11,7 @@ from robomarl.config import UserError
 from robomarl.policies import export
 from robomarl.policies.bundle import load_bundle
 from robomarl.policies.export import export_bundle
+from robomarl.policies.export.figures import add_figures
 from robomarl.policies.export.record import Recorded
 from robomarl.policies.runtime import read_golden
 from robomarl.policies.verify import verify_bundle
@@ -54,6 +55,24 @@ def test_export_replaces_a_bundle(tiny_run: TinyRun, sealed: Path, tmp_path: Pat
     (folder / "policy.onnx").write_text("old")
     assert export_bundle(tiny_run, folder).id == load_bundle(sealed).id, "the same run gives the same bundle"
     assert [p.name for p in tmp_path.iterdir()] == ["copy"]
+
+
+def test_figures_are_in_the_sealed_card_and_beside_it(sealed: Path, tmp_path: Path):
+    folder, figures = copy(sealed, tmp_path), {"sim": "mujoco", "episodes": 3, "seed": 0, "filter": "full"}
+    figures |= {"success_rate": 0.995, "hover_accel_std_m_s2": 0.2101, "hover_tilt_rad": None, "hover_error_m": 0.0234}
+    add_figures(folder, figures, "robomarl eval copy --episodes 3")
+    bundle, said = load_bundle(folder), json.loads((folder / "eval.json").read_text())
+    assert said["id"] == bundle.id != load_bundle(sealed).id and said["filter_full"] == figures
+    card = bundle.files["README.md"].decode()
+    for words in (
+        "3 episodes on `mujoco`, filter full",
+        "| success | 99.5 % |",
+        "deviation | 0.21 m/s^2 |",
+        "| 2.34 cm |",
+    ):
+        assert words in card
+    assert "tilt" not in card.split("## Conditions")[0]
+    assert verify_bundle(folder, timed=False).ok
 
 
 def test_verify_replays_the_filter(sealed: Path, tmp_path: Path):

@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import TASKS
 from robomarl.domains.flight.tasks.swap import observation
 from robomarl.policies import golden
@@ -15,7 +16,6 @@ from robomarl.policies.export import export_bundle
 from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import Policy, load_policy, open_policy, read_golden
 from robomarl.safety.filter import Reason, SafetyFilter
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import blank_view
 from tests.policies.conftest import gru_run
@@ -38,7 +38,7 @@ def recurrent(tmp_path_factory: pytest.TempPathFactory) -> Policy:
         return open_policy(export_bundle(gru_run(), folder))
 
 
-def with_history(scenario: Scenario) -> ObservationSpec:
+def with_history(scenario: FlightScenario) -> ObservationSpec:
     spec = observation(scenario)
     return replace(spec, fields=(*spec.fields, ObservationField("body_rates", history=3)))
 

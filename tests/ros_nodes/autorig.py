@@ -4,6 +4,7 @@ import numpy as np
 
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
+from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import FLYING
@@ -12,7 +13,6 @@ from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
 from robomarl.ros_nodes.robot.state_machine import Order, Patience, State
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
-from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import SafetyFilter, from_vehicle
 from robomarl.safety.give_way import GiveWay
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec

@@ -6,11 +6,12 @@ import numpy as np
 from onnx import helper
 
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
 from robomarl.policies.provenance import Training, source_of
 from robomarl.safety.filter import Arena, from_vehicle
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec, ObservationField, ObservationSpec
 from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 
@@ -60,7 +61,7 @@ def network(spec: ActionSpec) -> bytes:
     return graph(nodes, constants, (SPEC.size, spec.size))
 
 
-def contract_of(scenario: Scenario, name: str) -> Contract:
+def contract_of(scenario: FlightScenario, name: str) -> Contract:
     action = task_of(scenario).action(scenario)
     safety = from_vehicle(
         scenario.vehicle_config,

@@ -7,9 +7,10 @@ import numpy as np
 from onnx import helper
 
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.policies.contract import Carry, Contract, Element, Observation, describe
 from robomarl.safety.filter import Arena, from_vehicle
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.bundles import contract_of
 from tests.ros_nodes.handmade import golden_of, graph, write_bundle
@@ -20,7 +21,7 @@ SPEC = ObservationSpec(
 )
 
 
-def gains(scenario: Scenario) -> np.ndarray:
+def gains(scenario: FlightScenario) -> np.ndarray:
     """[15, 5] the law's matrix: to the own place, and along with the own point of the load, which calms its swing."""
     law, swing = np.zeros((SPEC.size, 5)), DAMPING_PER_S / ((HISTORY - 1) * scenario.period_s)
     eye = np.eye(3)
@@ -40,7 +41,7 @@ def network(matrix: np.ndarray, low: np.ndarray, high: np.ndarray) -> bytes:
     return graph(nodes, {name: value.astype(np.float32) for name, value in constants.items()}, matrix.shape)
 
 
-def contract_for(scenario: Scenario, spec: ObservationSpec) -> Contract:
+def contract_for(scenario: FlightScenario, spec: ObservationSpec) -> Contract:
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
     safety = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, min_mates=scenario.count - 1)
     elements = tuple(Element(n, unit, frame, -9.0, 9.0, 0.0, 1.0, 0.16) for n, unit, frame, _ in describe(spec))

@@ -16,6 +16,9 @@ from robomarl.geometry import rotate
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.robot.state_machine import State
+from robomarl.ros_nodes.robot.team_agreement import Announcement
+from robomarl.ros_nodes.status_messages import announcement_from, announcement_to
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS
 from robomarl.view import Goal, Plan
 from tests.ros_nodes.truth import truth_to
@@ -168,3 +171,10 @@ def test_other_layouts_are_refused():
         convert.command_to(empty)
     with pytest.raises(MessageError, match="three points"):
         convert.broadcast_to(convert.command_from(np.zeros(4), 0.0, "cf1"))
+
+
+@given(st.floats(0.0, 100.0), st.sampled_from(State), st.booleans(), st.integers(0, 9))
+def test_an_announcement_says_all_of_a_robot(handover_m: float, state: State, ordered: bool, index: int):
+    who = Announcement("left", "f" * 64, "swap_4, schema 2", "crazyflie_21", index, state, "land was ordered", ordered)
+    who = who._replace(robomarl="0.1.0", handover_m=handover_m)
+    assert announcement_to(over_the_wire(announcement_from(who))) == who

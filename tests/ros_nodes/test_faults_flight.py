@@ -21,7 +21,7 @@ from robomarl.safety.filter import Reason
 from robomarl.view import Plan
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 STALE_S = 0.16
 """The vehicle's `delay_s`: older estimates are not flown on."""
 MATE_STALE_S = 0.5
@@ -35,14 +35,16 @@ def returns_to_the_policy(rig: FaultRig) -> None:
 
 
 @fault(
-    "The sensor fails: old values under new stamps, the same message again, stamps 10 s ahead or behind, NaN, silence",
+    "The sensor fails: old values under new stamps, the same message again, stamps 10 s ahead or behind, NaN, silence, "
+    "another place a metre off",
     "blind brake; it flies on when the sensor is back before `silent_after_s`",
-    "1 tick after the limit (`frozen_after_s` for old values, `delay_s` for age, at once for NaN and the future)",
-    "policy_node: `odometry: ...` says which",
+    "1 tick after the limit (`frozen_after_s` for old values, `delay_s` for age, at once for NaN, the future and "
+    "what is further off than the vehicle can move)",
+    "policy_node: `odometry: ...` says which; `estimates_jumped` counts",
 )
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("frozen", "has not changed in any bit"), ("nan", "is not finite"),
+    [("frozen", "has not changed in any bit"), ("nan", "is not finite"), ("jump", "jumped by"),
      *(pytest.param(fault, words, marks=pytest.mark.slow) for fault, words in (
          ("same", "s old, last delivered"), ("future", "in the future"), ("late", "s old, last delivered"),
          ("silent", "s old, last delivered")))],

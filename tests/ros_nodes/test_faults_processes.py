@@ -23,7 +23,7 @@ from tests.ros_nodes import test_faults_flight
 from tests.ros_nodes.bundles import make_bundle
 from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 
 @fault(

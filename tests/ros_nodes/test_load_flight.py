@@ -14,7 +14,7 @@ from robomarl.domains.payload.ros_nodes.outcome import MissionResult
 from robomarl.domains.payload.ros_nodes.rehearsal import MissionOptions, fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 # Three policy nodes at 100 Hz and a simulator, on machines that have other things to do: what is late is not lost.
 PATIENT = {"heartbeat_after_s": 10.0, "robot_lost_after_s": 2.0, "arm_lasts_s": 600.0, "silent_after_s": 10.0}
 

@@ -30,7 +30,7 @@ from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.view import Goal
 from tests.ros_nodes.truth import truth_to
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 ROBOTS = ("left", "right")
 UP = np.array([1.0, 0, 0, 0])
 

@@ -10,18 +10,19 @@ pytest.importorskip("mujoco")
 
 from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
 from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode
-from robomarl.sim.scenario import Scenario, SensingConfig, load_scenario
+from robomarl.domains.flight.scenario import FlightScenario, SensingConfig
+from robomarl.sim.scenario import load_scenario
 
 HOVER = np.zeros(4)
 
 
 @pytest.fixture(scope="module")
-def scenario() -> Scenario:
+def scenario() -> FlightScenario:
     return replace(load_scenario("swap_4"), count=2)
 
 
 @pytest.fixture
-def team(scenario: Scenario) -> RealTimeTeam:
+def team(scenario: FlightScenario) -> RealTimeTeam:
     made = RealTimeTeam(scenario)
     made.reset(3)
     return made
@@ -88,7 +89,7 @@ def test_a_hovering_robot_takes_commands_again_a_landing_one_does_not(team: Real
     assert list(team.onboard.mode) == [Mode.LANDING, Mode.LANDING]
 
 
-def test_estimates_have_the_scenarios_noise(scenario: Scenario):
+def test_estimates_have_the_scenarios_noise(scenario: FlightScenario):
     quiet = RealTimeTeam(replace(scenario, sensing=SensingConfig(0.0, 0.0)))
     for made, least_m in ((RealTimeTeam(scenario), 1e-4), (quiet, 0.0)):
         made.reset(0)
@@ -133,7 +134,7 @@ def test_the_judge_counts_arrival_at_the_goals_that_were_last_sent(team: RealTim
     assert not team.score().failed
 
 
-def test_from_the_ground_the_clock_starts_at_the_hand_over(scenario: Scenario):
+def test_from_the_ground_the_clock_starts_at_the_hand_over(scenario: FlightScenario):
     """The climb takes half of the time limit; goals that are reached after it count."""
     team = RealTimeTeam(scenario, ground=True, handover_m=0.8)
     team.reset(3)
@@ -154,7 +155,7 @@ def test_from_the_ground_the_clock_starts_at_the_hand_over(scenario: Scenario):
     assert not team.score().failed
 
 
-def test_robots_on_the_ground_stand_on_their_feet_whatever_the_wind(scenario: Scenario):
+def test_robots_on_the_ground_stand_on_their_feet_whatever_the_wind(scenario: FlightScenario):
     windy = replace(scenario, randomize=replace(scenario.randomize, wind_m_s=(1.0, 1.0)))
     team = RealTimeTeam(windy, ground=True)
     team.reset(3)
@@ -167,7 +168,7 @@ def test_robots_on_the_ground_stand_on_their_feet_whatever_the_wind(scenario: Sc
     assert team.truth().pos_m[1, 2] == start.pos_m[1, 2]
 
 
-def test_robots_that_touch_on_the_climb_have_failed(scenario: Scenario):
+def test_robots_that_touch_on_the_climb_have_failed(scenario: FlightScenario):
     team = RealTimeTeam(scenario, ground=True, handover_m=2.5)
     team.reset(3)
     for _ in range(1500):
@@ -201,3 +202,26 @@ def test_the_log_is_true_and_at_the_policys_rate(team: RealTimeTeam):
     np.testing.assert_allclose(log.pos_m[0], start, atol=1e-3)
     np.testing.assert_allclose(log.command[10, 0], [0.5, 0, 0, 0])
     assert np.isnan(log.nominal).all()
+
+
+def sunk(team: RealTimeTeam, speed_m_s: float, duration_s: float) -> RealTimeTeam:
+    """Robot 1 hovers, robot 0 is sent straight down with a speed."""
+    for _ in range(round(duration_s / team.dt_s)):
+        vel = team.truth().vel_m_s
+        team.command(0, np.array([*-2 * vel[0, :2], 4 * (-speed_m_s - vel[0, 2]), 0]))
+        team.command(1, np.array([*-2 * vel[1], 0]))
+        team.step()
+    return team
+
+
+def test_the_judge_does_not_take_a_landing_for_leaving_the_arena(team: RealTimeTeam):
+    """Below the floor, which is a line in the air, slowly, down to the ground."""
+    floor_m = team.scenario.arena.low_m[2]
+    sunk(team, 0.3, (team.truth().pos_m[0, 2] - floor_m) / 0.3 + 4.0)
+    assert team.truth().pos_m[0, 2] < min(floor_m, 0.15)
+    assert not team.score().failed
+
+
+def test_the_judge_fails_who_falls_through_the_floor(team: RealTimeTeam):
+    sunk(team, 3.0, 3.0)
+    assert team.score().failed and not team.score().collisions

@@ -12,14 +12,16 @@ from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
 from robomarl.domains.flight.evaluation.score import successes
 from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.registry import domains
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.policies.pilot import Pilot
 from robomarl.safety import passages
-from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet, rules_for
+from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.safety.params import Arena, SafetyParams
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView
 from tests.safety.views import PARAMS, leaves, make_view, pick, random_views
 
@@ -181,8 +183,9 @@ def test_nothing_is_known_of_who_is_not_heard():
 
 
 def test_rules_are_for_robots_with_goals_of_their_own():
-    assert rules_for("swap", PARAMS)
-    assert rules_for("lift", PARAMS) is rules_for("soccer", PARAMS) is None
+    ruled = {name: domain.onboard.rules(PARAMS) for name, domain in domains().items()}
+    assert isinstance(ruled["flight"], GiveWay)
+    assert ruled["payload"] is ruled["soccer"] is None
 
 
 def test_the_pilot_says_what_the_policy_asked_and_that_it_was_changed():
@@ -208,7 +211,7 @@ def test_as_flown_everybody_arrives(name: str, seconds: float):
     assert found["collisions"] == 0
 
 
-def tunnel() -> Scenario:
+def tunnel() -> FlightScenario:
     """The slit of passage_2 as long as one robot cannot push the other out of, too low to pass above each other."""
     scenario = load_scenario("passage_2")
     (*low, _), (*high, _), walls = scenario.arena.low_m, scenario.arena.high_m, []

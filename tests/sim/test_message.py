@@ -12,20 +12,21 @@ from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
 from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
 from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.evaluate.evaluate import EvalConfig
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.message import braking_plan, mates_of
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
 STEPS = 40
 
 
-def lossy(name: str, latency_s: float = 0.04) -> Scenario:
+def lossy(name: str, latency_s: float = 0.04) -> FlightScenario:
     scenario = load_scenario(name)
     return dataclasses.replace(
         scenario,

@@ -10,20 +10,21 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.flight.mjcf import build_model
+from robomarl.domains.flight.engines.mjcf import build_model
 from robomarl.domains.flight.obstacles import obstacle_gap
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.policies.runtime import load_policy
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 BALL = Obstacle("sphere", (1.0, 0.0, 1.0), radius_m=0.2)
 POLE = Obstacle("capsule", (-1.0, 0.5, 0.0), (-1.0, 0.5, 2.0), radius_m=0.1)
 CRATE = Obstacle("box", (-0.3, -1.5, 0.0), (0.3, -1.0, 0.8))
 
 
-def among(*obstacles: Obstacle) -> Scenario:
+def among(*obstacles: Obstacle) -> FlightScenario:
     scenario = load_scenario("swap_4")
     return dataclasses.replace(scenario, arena=dataclasses.replace(scenario.arena, obstacles=obstacles))
 

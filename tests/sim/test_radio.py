@@ -7,7 +7,6 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.safety.filter import Reason, SafetyFilter
-from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario, scenario_names
 from robomarl.view import blank_view
@@ -15,7 +14,7 @@ from robomarl.view import blank_view
 
 @pytest.mark.parametrize("name", [*scenario_names(), "swap_20", "swap_24"])
 def test_the_whole_team_has_to_be_heard(name: str):
-    scenario = load_any_scenario(name)
+    scenario = load_scenario(name)
     assert safety_params(scenario).min_mates == scenario.count - 1
 
 
@@ -48,11 +47,11 @@ def test_a_radio_that_loses_robots_is_refused(tmp_path: Path, base: str, text: s
     file = tmp_path / "mine.toml"
     file.write_text(f'extends = "{base}"\n{text}\n')
     with pytest.raises(UserError) as error:
-        load_any_scenario(str(file))
+        load_scenario(str(file))
     assert TOO_SHORT[base, text] in str(error.value)
 
 
 def test_a_robot_alone_needs_no_radio(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text('extends = "swap_4"\ncount = 1\n[radio]\nrange_m = 1.0\n')
-    assert load_any_scenario(str(file)).radio.range_m == 1.0
+    assert load_scenario(str(file)).radio.range_m == 1.0

@@ -9,63 +9,108 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from robomarl.cli import main
 from robomarl.config import UserError
-from robomarl.domains.flight.tasks import gained_law, task_of
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.evaluate.resolve import resolve_policy
-from robomarl.policies.export import export_bundle
+from robomarl.policies.bundle import load_bundle
 from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
-from robomarl.sim.scenario import Scenario, load_scenario
-from robomarl.train.config import TrainConfig, load_recipe
-from robomarl.train.policy_search.search import make_score, search_run
-from robomarl.train.policy_search.structured import picker
-from robomarl.train.run.bundle_as_run import run_of
+from robomarl.sim.scenario import load_scenario
+from robomarl.train.config import SearchConfig, TrainConfig, load_recipe
+from robomarl.train.policy_search.search import first_gains, fly, make_score, search_run
+from robomarl.train.policy_search.structured import gained_law, picker
 
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
 
 
 @pytest.fixture(scope="module")
-def short() -> Scenario:
+def short() -> FlightScenario:
     """Two tenths of a second: long enough to see that gains matter."""
     return dataclasses.replace(load_scenario("lift_3"), time_limit_s=0.2)
 
 
 @pytest.fixture(scope="module")
-def searched(short: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("search") / "searched"
     found = search_run(TINY, short, folder, seed=0, quiet=True)
     assert found["update"] == 2
     return folder
 
 
+def seen(**values: tuple[float, ...] | np.ndarray) -> np.ndarray:
+    """[1, O] what the law reads: a level load and vehicle, zeros but for the values."""
+    obs = np.zeros((1, PlaceLaw.observation.size), np.float32)
+    names = PlaceLaw.observation.element_names()
+    level = {"own_axes": np.eye(3).ravel(), "load_axes": np.eye(3).ravel(), "own_index": np.eye(6)[0]}
+    for name, value in {**level, **values}.items():
+        at = [i for i, element in enumerate(names) if element.split(".")[0] == name]
+        obs[0, at] = value
+    return obs
+
+
 def test_gains_that_nobody_searched_are_the_law():
     """By hand, far from everything: 3 (1.5 place - velocity) - 0.8 times the velocity of the own point."""
     scenario = load_scenario("lift_3")
-    obs = np.zeros((1, 30), np.float32)
-    obs[0, :6], obs[0, 14], obs[0, 21:] = (0.1, 0, 0, 0, 0.05, 0), 1.0, (0.02, 0, 0, 0.01, 0, 0, 0.0, 0, 0)
+    errors = (0.02, 0, 0, 0.01, 0, 0, 0.0, 0, 0)
+    obs = seen(place_error=(0.1, 0, 0), velocity=(0, 0.05, 0), point_error=errors)
     swing = 0.02 / (2 * scenario.period_s)
     wanted = [3 * 1.5 * 0.1 - 0.8 * swing, -3 * 0.05, 0.0]
     np.testing.assert_allclose(PlaceLaw(scenario).act(obs)[0, :3], wanted, atol=1e-5)
     more = PlaceLaw(scenario, Gains(answer=1.0, answer_most_m=0.03)).act(obs + np.float32(0))
     np.testing.assert_allclose(more[0, :3], wanted, atol=1e-5)  # its own point is where it should be
-    obs[0, 21:] = np.tile((0.06, 0, 0), 3)
+    obs[0, -9:] = np.tile((0.06, 0, 0), 3)
     moved = PlaceLaw(scenario, Gains(answer=1.0, answer_most_m=0.03)).act(obs)[0, 0]
     assert moved == pytest.approx(3 * 1.5 * (0.1 + 0.03), abs=1e-5)  # as far as it may answer
 
 
+def test_a_load_that_is_far_is_led_farther_and_turned_farther():
+    """By hand: half-way between near and far, the own point 0.3 m from where it should be."""
+    scenario = load_scenario("lift_3")
+    far = np.tile((0.3, 0, 0), 3)
+    obs = seen(load_error=(0, -0.8, 0), point_error=far)
+    led = PlaceLaw(scenario, Gains(lead_m=0.2)).act(obs)[0, :3]
+    np.testing.assert_allclose(led, [0, -3 * 1.5 * 0.1, 0], atol=1e-5)
+    obs = seen(load_turn=(0, 0, 2.0), cable=(0.1, 0.0, 0.9), point_error=far)
+    led = PlaceLaw(scenario, Gains(turn_lead_rad=0.4)).act(obs)[0, :3]
+    arm = np.array([0.27 + 0.1, 0.22])  # from the load's middle to the vehicle, which is at its place
+    turned = np.array([[np.cos(0.2), -np.sin(0.2)], [np.sin(0.2), np.cos(0.2)]]) @ arm
+    np.testing.assert_allclose(led, [*(3 * 1.5 * (turned - arm)), 0], atol=1e-5)
+
+
+def test_near_and_far_have_gains_of_their_own():
+    scenario = load_scenario("lift_3")
+    law = PlaceLaw(scenario, Gains(velocity_near_per_s=1.0, velocity_far_per_s=2.0, near_m=0.1))
+    for away, gain in ((0.0, 1.0), (0.1, 1.5), (0.9, 1.9)):
+        obs = seen(velocity=(0.2, 0, 0), point_error=np.tile((away, 0, 0), 3))
+        assert law.act(obs)[0, 0] == pytest.approx(-gain * 0.2, abs=1e-4)
+
+
 @pytest.mark.slow
-def test_candidates_meet_the_same_episodes(short: Scenario):
+def test_candidates_meet_the_same_episodes(short: FlightScenario):
     """The same gains have the same score in every place of a generation, other gains another one."""
-    score = jax.jit(make_score(make_env(short), gained_law(short), 4))
-    gains = np.stack([np.asarray(Gains()), np.asarray(Gains()), np.asarray(Gains(velocity_per_s=0.5))])
+    score = jax.jit(make_score(make_env(short), gained_law(short), TINY.search, 4))
+    gains = np.stack([np.asarray(Gains()), np.asarray(Gains()), np.asarray(Gains(velocity_near_per_s=0.5))])
     first, second, other = np.asarray(score(jax.random.key(0), gains))
     assert first == second
     assert first != other
     assert score(jax.random.key(1), gains)[0] != first
 
 
-def test_a_policy_sees_what_its_law_reads(short: Scenario):
+@pytest.mark.slow
+def test_being_late_costs_what_the_recipe_says(short: FlightScenario):
+    """Nobody arrives within two tenths of a second."""
+    key, env, law = jax.random.key(0), make_env(short), gained_law(short)
+    early, late = (
+        float(jax.jit(lambda k, w=worth: fly(env, law, w, k))(key))
+        for worth in (SearchConfig(late_per_s=0.0), SearchConfig(late_per_s=5.0))
+    )
+    assert early - late == pytest.approx(5.0 * 0.2, abs=1e-4)
+
+
+def test_a_policy_sees_what_its_law_reads(short: FlightScenario):
     whole, part = task_of(short).observation(short), PlaceLaw.observation
     obs = jnp.arange(whole.size, dtype=jnp.float32)
     names = dict(zip(whole.element_names(), obs.tolist(), strict=True))
@@ -79,7 +124,11 @@ def test_the_bundle_is_the_law_with_these_gains(searched: Path, tmp_path: Path):
     assert gains != Gains()._asdict()
     policy, scenario = resolve_policy(str(searched))
     assert scenario.time_limit_s == 0.2
-    bundle = export_bundle(run_of(str(searched)), tmp_path / "bundle", "searched")
+    assert main(["export", str(searched), str(tmp_path / "bundle"), "--episodes", "2"]) == 0
+    bundle = load_bundle(tmp_path / "bundle")
+    flown = json.loads((tmp_path / "bundle" / "eval.json").read_text())
+    assert flown["id"] == bundle.id and flown["filter_full"]["episodes"] == 2
+    assert "## How it flew\n\n2 episodes on `mujoco`" in bundle.files["README.md"].decode()
     obs = np.random.default_rng(0).normal(size=(50, bundle.contract.observation.spec.size))
     law = PlaceLaw(scenario, Gains(**gains))
     pick = picker(bundle.contract.observation.spec, law.observation)
@@ -92,5 +141,10 @@ def test_the_bundle_is_the_law_with_these_gains(searched: Path, tmp_path: Path):
 def test_what_has_no_gains_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r'swap_4.toml: algorithm = "search" is for a law with gains'):
         search_run(TINY, load_scenario("swap_4"), tmp_path / "run")
+    law = gained_law(load_scenario("lift_3"))
+    with pytest.raises(UserError, match=r"search.start of the recipe: P is no gain of the law; allowed: position_near"):
+        first_gains(law, {"P": 1.0})
+    begun = first_gains(law, {"lead_m": 0.2})
+    assert begun.lead_m == 0.2 and begun.answer == law.search_from.answer
     with pytest.raises(ValueError, match=r"search.candidates = 32 must divide num_envs = 48"):
         TrainConfig(algorithm="search", num_envs=48)

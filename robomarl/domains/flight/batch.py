@@ -3,18 +3,18 @@
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import World, num_step_draws, with_plans
 from robomarl.sim.batch import SIMS, BatchSim
-from robomarl.sim.scenario import Scenario
 from robomarl.view import LocalView, Plan
 
 
 class TeamSim(BatchSim[World]):
     """E teams of the scenario's N robots. Subclasses are the engines."""
 
-    scenario: Scenario
+    scenario: FlightScenario
 
     def reset(self) -> World:
         """Start E new episodes with new draws of everything that is randomized."""
@@ -51,7 +51,7 @@ class TeamSim(BatchSim[World]):
         return local_views(self.scenario, self.world)
 
 
-def make_team(scenario: Scenario, sim: str, num_envs: int, seed: int) -> TeamSim:
+def make_team(scenario: FlightScenario, sim: str, num_envs: int, seed: int) -> TeamSim:
     """A batch of teams on the engine of that name.
 
     Raises:

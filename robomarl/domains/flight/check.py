@@ -17,11 +17,11 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions
 from robomarl.domains.payload.check import check_load
 from robomarl.geometry import norm, rotation_angle
 from robomarl.sim.batch import SIMS
-from robomarl.sim.scenario import Scenario
 
 POSITION_LIMIT_M = 0.02
 ATTITUDE_LIMIT_RAD = math.radians(2.0)
@@ -51,7 +51,7 @@ class CheckConfig:
 
 
 def check_engines(
-    scenario: Scenario, config: CheckConfig, mass_scale: Mapping[str, float] | None = None
+    scenario: FlightScenario, config: CheckConfig, mass_scale: Mapping[str, float] | None = None
 ) -> dict[str, Any]:
     """Fly the same commands on every engine.
 
@@ -93,7 +93,7 @@ def load_sims(sims: tuple[str, ...]) -> tuple[str, ...]:
     return known
 
 
-def about(scenario: Scenario, config: CheckConfig) -> dict[str, Any]:
+def about(scenario: FlightScenario, config: CheckConfig) -> dict[str, Any]:
     """What was compared."""
     return {
         "scenario": scenario.name,
@@ -104,7 +104,7 @@ def about(scenario: Scenario, config: CheckConfig) -> dict[str, Any]:
     }
 
 
-def spread_out(scenario: Scenario, seconds: float) -> Scenario:
+def spread_out(scenario: FlightScenario, seconds: float) -> FlightScenario:
     """The scenario with a start from which nobody can meet another or the floor within the time."""
     limits = scenario.vehicle_config.limits
     sides = zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
@@ -122,7 +122,7 @@ def scale_mass(world: World, factor: float) -> World:
     return world._replace(hidden=world.hidden._replace(physics=heavier))
 
 
-def harsh_commands(scenario: Scenario, config: CheckConfig, steps: int) -> np.ndarray:
+def harsh_commands(scenario: FlightScenario, config: CheckConfig, steps: int) -> np.ndarray:
     """[steps, E, N, 4] commands within the limits, each element held for `HOLD_S`."""
     limits, random = scenario.vehicle_config.limits, np.random.default_rng(config.seed)
     low = np.array([*limits.accel_min_m_s2, -limits.yaw_rate_rad_s], np.float32)
@@ -151,7 +151,7 @@ def _drift(teams: dict[str, TeamSim], command: np.ndarray) -> dict[tuple[str, st
     return drift
 
 
-def _figures(scenario: Scenario, config: CheckConfig, worst: dict[tuple[str, str], np.ndarray]) -> dict[str, Any]:
+def _figures(scenario: FlightScenario, config: CheckConfig, worst: dict[tuple[str, str], np.ndarray]) -> dict[str, Any]:
     pairs = [
         {
             "first": a,

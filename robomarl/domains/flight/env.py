@@ -8,13 +8,14 @@ import jax.numpy as jnp
 
 from robomarl.config import UserError
 from robomarl.domains.flight.engines.fast import make_fast
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
+from robomarl.domains.registry import domain_of_task
 from robomarl.sim.agents import AgentsEnv, State, merge_weights
 from robomarl.sim.random_bits import seed_words, uniform
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import Memory
 from robomarl.view import LocalView, Plan
 
@@ -43,7 +44,7 @@ class TeamEnv(AgentsEnv):
     """
 
     def __init__(
-        self, scenario: Scenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
+        self, scenario: FlightScenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
     ) -> None:
         """Decide everything that does not change within an episode.
 
@@ -75,7 +76,7 @@ class TeamEnv(AgentsEnv):
         """Name of the engine."""
         return self._backend
 
-    def reset(self, rng: jax.Array, scenario: Scenario | None = None) -> State:
+    def reset(self, rng: jax.Array, scenario: FlightScenario | None = None) -> State:
         """A new episode with a new draw of everything that is randomized; `scenario` replaces the ranges of it."""
         key, k1, k2, k3 = jax.random.split(rng, 4)
         robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
@@ -160,16 +161,15 @@ class Guarded(NamedTuple):
 class Filter:
     """The safety filter in JAX behind the task's rules against deadlock, as a function to the command alone."""
 
-    def __init__(self, scenario: Scenario, mode: str) -> None:
+    def __init__(self, scenario: FlightScenario, mode: str) -> None:
         """Work out the constants."""
         from robomarl.safety.body_rates import filter_carrier
-        from robomarl.safety.give_way import rules_for
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
 
         params = safety_params(scenario)
         self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
-        self._rules = rules_for(scenario.task, params)
+        self._rules = domain_of_task(scenario.task).onboard.rules(params)
         self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
     def init(self, batch: tuple[int, ...]) -> Guarded:
@@ -184,7 +184,7 @@ class Filter:
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
 
-def make_filter(scenario: Scenario, mode: str) -> Filter:
+def make_filter(scenario: FlightScenario, mode: str) -> Filter:
     """The filter of that name in JAX.
 
     Raises:
@@ -195,7 +195,7 @@ def make_filter(scenario: Scenario, mode: str) -> Filter:
     return Filter(scenario, mode)
 
 
-def make_engine(scenario: Scenario, sim: str) -> Integrate:
+def make_engine(scenario: FlightScenario, sim: str) -> Integrate:
     """The integration function of a JAX engine.
 
     Raises:

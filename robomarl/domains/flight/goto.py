@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.hardware_configs.vehicle import Vehicle
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 
 POSITION_PER_S = 1.5
@@ -23,7 +23,7 @@ class GotoPolicy:
     It has the interface of a trained policy and reads goal error and velocity only; it leaves the heading.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: FlightScenario) -> None:
         """Take the limits of the scenario's vehicle."""
         vehicle: Vehicle = scenario.vehicle_config
         self.name = "baseline"

@@ -9,6 +9,9 @@ ONBOARD = Onboard(
             Later("robomarl.safety.filter:SafetyFilter"),
         ),
     ),
+    check_fleet=Later("robomarl.domains.flight.ros_nodes.fleet_rules:check_fleet"),
+    rules=Later("robomarl.safety.give_way:GiveWay"),
+    sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
     rehearse=Later("robomarl.domains.flight.up:rehearse"),
 )

@@ -6,33 +6,33 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.flight.quadrotor import Body, Physics, Vec3
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import Hidden, Measured, World, positions, queue_length, velocities
 from robomarl.domains.payload.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.sim.message import Air, Message, mates_of
 from robomarl.sim.randomize import between
-from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2, Array
 
 ROBOT_DRAWS = 16
 TEAM_DRAWS = 5
 
 
-def num_cells(scenario: Scenario) -> int:
+def num_cells(scenario: FlightScenario) -> int:
     """Further draws per team: a load's, or one for each place of random goals; 0 where there is neither."""
     if scenario.load:
         return LOAD_DRAWS
     return len(_cells(scenario)) if scenario.goal.kind == "random" else 0
 
 
-def start_world(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+def start_world(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
     """The state at the start of an episode; see `start_ring` for the arguments."""
     start = start_carrying if scenario.load else start_ring
     return start(scenario, robot, team, cells)
 
 
-def start_ring(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+def start_ring(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
     """The start of a team that carries nothing: on a ring, or at places of its own.
 
     Args:
@@ -59,7 +59,7 @@ def start_ring(scenario: Scenario, robot: Array, team: Array, cells: Array) -> W
     return still_world(scenario, body, hidden, goal, team)
 
 
-def start_carrying(scenario: Scenario, robot: Array, team: Array, cells: Array) -> World:
+def start_carrying(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
     """The start of a team that carries a load: above it, or as harsh as the scenario asks for."""
     load, goal = start_load(scenario, cells, robot)
     body, control, load = place_vehicles(scenario, load, robot)
@@ -68,7 +68,7 @@ def start_carrying(scenario: Scenario, robot: Array, team: Array, cells: Array) 
     return world._replace(control=control, load=load)
 
 
-def still_world(scenario: Scenario, body: Body, hidden: Hidden, goal: Array, team: Array) -> World:
+def still_world(scenario: FlightScenario, body: Body, hidden: Hidden, goal: Array, team: Array) -> World:
     """A world in which nothing has been commanded, heard or reached yet; `goal` is [..., N, 3]."""
     xp, zero = namespace(goal), body.pos[0] * 0
     pos, vel = positions(body), velocities(body)
@@ -90,7 +90,7 @@ def still_world(scenario: Scenario, body: Body, hidden: Hidden, goal: Array, tea
     )
 
 
-def _draw_hidden(scenario: Scenario, robot: Array, team: Array, zero: Array) -> Hidden:
+def _draw_hidden(scenario: FlightScenario, robot: Array, team: Array, zero: Array) -> Hidden:
     xp, ranges, vehicle = namespace(robot), scenario.randomize, scenario.vehicle_config
     delay_s = between(ranges.delay_s, robot[..., 3])
     size, direction = between(ranges.wind_m_s, team[..., 0]), 2 * math.pi * team[..., 1]
@@ -117,7 +117,7 @@ def _parts(vector: Array) -> Vec3:
     return vector[..., 0], vector[..., 1], vector[..., 2]
 
 
-def _cells(scenario: Scenario) -> np.ndarray:
+def _cells(scenario: FlightScenario) -> np.ndarray:
     """[M, 3] places on a square grid inside the ring, so far apart that jitter keeps goals separate."""
     spacing = scenario.goal.min_separation_m + 2 * math.sqrt(2) * scenario.goal.jitter_m
     reach = scenario.ring_radius_m
@@ -133,7 +133,7 @@ def _cells(scenario: Scenario) -> np.ndarray:
     return cells
 
 
-def _goals(scenario: Scenario, turn: Array, cells: Array, start: tuple[Array, Array]) -> Array:
+def _goals(scenario: FlightScenario, turn: Array, cells: Array, start: tuple[Array, Array]) -> Array:
     """[..., N, 3] where the robots are sent; `start` is the level and the ring that they start on."""
     level, ring = start
     if scenario.goal.kind == "places":
@@ -146,7 +146,7 @@ def _named(places_m: tuple[Vector3, ...], like: Array) -> Array:
     return like * 0 + namespace(like).asarray(places_m, dtype=like.dtype)
 
 
-def _random_places(scenario: Scenario, turn: Array, draws: Array) -> Array:
+def _random_places(scenario: FlightScenario, turn: Array, draws: Array) -> Array:
     """[..., N, 3] distinct grid places, the grid turned at random."""
     xp = namespace(draws)
     order = xp.argsort(draws, axis=-1)[..., : scenario.count]

@@ -2,17 +2,17 @@
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.domains.payload.onboard.statics import grip_matrix, reach_m
 from robomarl.domains.payload.state import Load
 from robomarl.geometry import namespace
 from robomarl.sim.message import braking_plan
-from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 from robomarl.view import Goal, Heard, LoadSensed, LocalView, NothingSensed, Own, Plan
 
 
-def local_views(scenario: Scenario, world: World) -> LocalView:
+def local_views(scenario: FlightScenario, world: World) -> LocalView:
     """The views of all robots, every field with leading axes [..., N].
 
     Args:
@@ -52,13 +52,13 @@ def local_views(scenario: Scenario, world: World) -> LocalView:
     )
 
 
-def see_nothing(scenario: Scenario, world: World) -> tuple[NothingSensed, Array, Array]:
+def see_nothing(scenario: FlightScenario, world: World) -> tuple[NothingSensed, Array, Array]:
     """Sensors, wanted attitude [..., N, 4] and role [..., N] of robots that carry nothing: upright, all alike."""
     xp, zero = namespace(world.goal_m), world.measured.pos_m[..., 0] * 0
     return NothingSensed(), xp.stack([zero + 1, zero, zero, zero], -1), zero.astype("int32")
 
 
-def see_load(scenario: Scenario, world: World) -> tuple[LoadSensed, Array, Array]:
+def see_load(scenario: FlightScenario, world: World) -> tuple[LoadSensed, Array, Array]:
     """Sensors, wanted attitude of the load and role of robots that carry; the role is the place at the load."""
     load, cables = world.load, scenario.cables
     assert isinstance(load, Load), "a scenario with a load starts with one"

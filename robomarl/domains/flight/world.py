@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.quadrotor import Body, Physics, Vec3
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.follow import LOAD_STEP_DRAWS, follow_load
 from robomarl.geometry import namespace
 from robomarl.sim.message import Air, Message, braking_plan, deliver, mates_of, with_plan
-from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 from robomarl.view import Plan
 
@@ -79,7 +79,7 @@ class World(NamedTuple):
 
 Integrate = Callable[[World, Vec3], World]
 """(world with the new command queued, wind [m/s]) -> the same with everything that moves one decision later."""
-Part = Callable[[Scenario, World, World, Array], World]
+Part = Callable[[FlightScenario, World, World, Array], World]
 """(scenario, world before, world after, all draws of the decision) -> world after, an optional part brought up to
 date."""
 
@@ -94,17 +94,17 @@ def velocities(body: Body) -> Array:
     return namespace(*body.vel).stack(body.vel, -1)
 
 
-def queue_length(scenario: Scenario) -> int:
+def queue_length(scenario: FlightScenario) -> int:
     """Commands that may be in force within one decision, the newest included."""
     return 1 + math.ceil(scenario.randomize.delay_s[1] / scenario.period_s - 1e-9)
 
 
-def num_step_draws(scenario: Scenario) -> int:
+def num_step_draws(scenario: FlightScenario) -> int:
     """Uniform draws per robot and decision: 6 for noise, 3 for gusts, one for each team-mate, and the load's."""
     return 9 + scenario.count - 1 + (LOAD_STEP_DRAWS if scenario.load else 0)
 
 
-def parts_of(scenario: Scenario) -> tuple[Part, ...]:
+def parts_of(scenario: FlightScenario) -> tuple[Part, ...]:
     """The optional parts that this scenario's world has."""
     return (follow_load,) if scenario.load else ()
 
@@ -125,7 +125,7 @@ def command_in_force(world: World, substep: Array, substeps: int) -> tuple[Array
 
 
 def advance(
-    scenario: Scenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
+    scenario: FlightScenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
 ) -> World:
     """One decision of the whole team.
 
@@ -163,14 +163,14 @@ def advance(
     return world
 
 
-def blow(scenario: Scenario, world: World, draws: Array) -> Vec3:
+def blow(scenario: FlightScenario, world: World, draws: Array) -> Vec3:
     """Gusts one period later: an Ornstein-Uhlenbeck process driven by uniform noise of unit variance."""
     keep = math.exp(-scenario.period_s / scenario.weather.gust_time_s)
     size = world.hidden.gust_m_s * math.sqrt(12 * (1 - keep * keep))
     return tuple(g * keep + size * (draws[..., i] - 0.5) for i, g in enumerate(world.gust_m_s))
 
 
-def measure(scenario: Scenario, body: Body, scale: Array, draws: Array) -> Measured:
+def measure(scenario: FlightScenario, body: Body, scale: Array, draws: Array) -> Measured:
     """State estimates: the truth and a bounded uniform error, [..., N, 6] draws."""
     sensing = scenario.sensing
     error = (2 * draws - 1) * scale[..., None]
@@ -180,7 +180,7 @@ def measure(scenario: Scenario, body: Body, scale: Array, draws: Array) -> Measu
     )
 
 
-def receive(scenario: Scenario, world: World, message: Message, draws: Array) -> Air:
+def receive(scenario: FlightScenario, world: World, message: Message, draws: Array) -> Air:
     """The radio: each robot hears each mate's message unless it is lost or the mate is out of range."""
     away = message.pos_m[..., mates_of(scenario.count), :] - message.pos_m[..., :, None, :]
     in_range = (away * away).sum(-1) <= scenario.radio.range_m**2
@@ -188,7 +188,7 @@ def receive(scenario: Scenario, world: World, message: Message, draws: Array) ->
     return deliver(world.air, message, heard, (scenario.radio.latency_s, scenario.period_s))
 
 
-def with_plans(scenario: Scenario, world: World) -> World:
+def with_plans(scenario: FlightScenario, world: World) -> World:
     """The same world in which messages have room for plans; so far there are none."""
     brake_m_s2, air = scenario.vehicle_config.safety.brake_m_s2, world.air
     if isinstance(air.plan, Plan):
@@ -197,7 +197,7 @@ def with_plans(scenario: Scenario, world: World) -> World:
     return world._replace(sent=sent, air=air._replace(plan=braking_plan(air.pos_m, air.vel_m_s, brake_m_s2)))
 
 
-def _message(scenario: Scenario, world: World, measured: Measured) -> Message:
+def _message(scenario: FlightScenario, world: World, measured: Measured) -> Message:
     """What the robots will send of a new estimate; their plans are not made yet."""
     if not isinstance(world.air.plan, Plan):
         return Message(*measured)
@@ -221,7 +221,7 @@ def closest_approach(before: Body, after: Body) -> Array:
     return xp.sqrt((square + myself).min(-1))
 
 
-def arrival(scenario: Scenario, world: World) -> Array:
+def arrival(scenario: FlightScenario, world: World) -> Array:
     """[..., N] how long each robot has been at its goal and slow, one more period counted in."""
     xp = namespace(world.goal_m)
     error = positions(world.body) - world.goal_m

@@ -15,10 +15,10 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.domains.payload.state import Load, attitude, origin
 from robomarl.geometry import norm, rotation_angle
-from robomarl.sim.scenario import Scenario
 
 POSITION_LIMIT_M = 0.03
 ATTITUDE_LIMIT_RAD = math.radians(3.0)
@@ -50,7 +50,7 @@ class Trace(NamedTuple):
 
 
 def check_load(
-    scenario: Scenario, sims: tuple[str, ...], config: Any, mass_scale: Mapping[str, float]
+    scenario: FlightScenario, sims: tuple[str, ...], config: Any, mass_scale: Mapping[str, float]
 ) -> dict[str, Any]:
     """Fly the same commands on every engine.
 
@@ -87,7 +87,7 @@ def check_load(
     }
 
 
-def lifted(scenario: Scenario) -> Scenario:
+def lifted(scenario: FlightScenario) -> FlightScenario:
     """The scenario far above the floor, with taut cables and vehicles at rest, and noise of no consequence."""
     assert scenario.load is not None, "only for scenarios with a load"
     assert scenario.cables is not None, "only for scenarios with a load"
@@ -106,7 +106,7 @@ def scale_masses(world: World, factor: float) -> World:
     return world._replace(load=load._replace(cargo=cargo), hidden=world.hidden._replace(physics=physics))
 
 
-def manoeuvres(scenario: Scenario, config: Any, steps: int) -> np.ndarray:
+def manoeuvres(scenario: FlightScenario, config: Any, steps: int) -> np.ndarray:
     """[steps, E, N, 5] commands: the team's, each vehicle's own, and one vehicle that drops and climbs."""
     scenario.command.must_be_flown(scenario.name, "check")
     random = np.random.default_rng(config.seed)
@@ -135,7 +135,7 @@ def look(team: TeamSim, command: np.ndarray) -> Trace:
     return Trace(*(np.asarray(part, float) for part in parts))
 
 
-def compare(scenario: Scenario, first: str, second: str, traces: dict[str, Trace]) -> dict[str, Any]:
+def compare(scenario: FlightScenario, first: str, second: str, traces: dict[str, Trace]) -> dict[str, Any]:
     """Two engines."""
     a, b = traces[first], traces[second]
     assert scenario.load is not None, "only for scenarios with a load"

@@ -2,17 +2,17 @@
 
 from typing import Any
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.cables import azimuth, crossed, segments, turned
 from robomarl.domains.payload.state import Load, attitude, origin
 from robomarl.geometry import join, namespace, norm, quat_multiply, rotation_angle
-from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 
 LOAD_STEP_DRAWS = 6
 """Uniform draws per robot and decision for the noise on the load's pose."""
 
 
-def follow_load(scenario: Scenario, before: Any, after: Any, draws: Array) -> Any:
+def follow_load(scenario: FlightScenario, before: Any, after: Any, draws: Array) -> Any:
     """The part of `World` that a load adds; see `robomarl.domains.flight.world.Part`."""
     load: Load = after.load
     old: Load = before.load
@@ -29,7 +29,7 @@ def follow_load(scenario: Scenario, before: Any, after: Any, draws: Array) -> An
     return after._replace(load=load, arrived_s=load_arrival(scenario, after, before.arrived_s))
 
 
-def move_goal(scenario: Scenario, goal_m: Array, step: Array) -> Array:
+def move_goal(scenario: FlightScenario, goal_m: Array, step: Array) -> Array:
     """[..., N, 3] the goal one period later on its path, if it has one."""
     path = scenario.load.path if scenario.load else None
     if path is None:
@@ -39,7 +39,7 @@ def move_goal(scenario: Scenario, goal_m: Array, step: Array) -> Array:
     return (goal_m + moved[..., None, :]).astype(goal_m.dtype)
 
 
-def measure_load(scenario: Scenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
+def measure_load(scenario: FlightScenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
     """What each robot believes of the load's pose: the truth and a bounded uniform error, [..., N, 6] draws."""
     xp = namespace(draws)
     error = (2 * draws - 1) * scale[..., None]
@@ -58,7 +58,7 @@ def pose_errors(world: Any) -> tuple[Array, Array]:
     return norm(place - world.goal_m[..., 0, :]), rotation_angle(load.goal_quat[..., 0, :], attitude(load.rigid))
 
 
-def path_error(scenario: Scenario, world: Any) -> Array:
+def path_error(scenario: FlightScenario, world: Any) -> Array:
     """[...] distance [m] between the load and where it shall be on its path now; the goal runs ahead of that."""
     load, path = world.load, scenario.load.path if scenario.load else None
     assert path is not None, "only for goals that move"
@@ -67,7 +67,7 @@ def path_error(scenario: Scenario, world: Any) -> Array:
     return norm(origin(load.rigid, load.cargo.com_m) - world.goal_m[..., 0, :] + ahead)
 
 
-def load_arrival(scenario: Scenario, world: Any, so_far: Array) -> Array:
+def load_arrival(scenario: FlightScenario, world: Any, so_far: Array) -> Array:
     """[..., N] how long the load has been at its goal, one more period counted in; the same for all robots."""
     xp = namespace(world.goal_m)
     distance, angle = pose_errors(world)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
 from robomarl.domains.flight.tasks.unseen import unseen
 from robomarl.domains.flight.world import World, positions, velocities
@@ -17,7 +18,6 @@ from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import cross, dot, to_body, to_world, up_axis
@@ -39,7 +39,7 @@ WEIGHTS = {
 }
 
 
-def observation(scenario: Scenario) -> ObservationSpec:
+def observation(scenario: FlightScenario) -> ObservationSpec:
     """Load, own state, goal and own index; nothing of team-mates, no velocity of the load, no message."""
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
     fields = (*pose, "own_axes", "velocity", "body_rates")
@@ -50,7 +50,7 @@ def observation(scenario: Scenario) -> ObservationSpec:
     return ObservationSpec((*past, ObservationField("own_index")))
 
 
-def thrown(scenario: Scenario) -> bool:
+def thrown(scenario: FlightScenario) -> bool:
     """Whether the team starts in attitudes from which nobody could carry."""
     return scenario.cables is not None and scenario.cables.start_tilt_rad > np.pi / 2
 
@@ -60,7 +60,7 @@ LOST = (0.3, 4.0)
 five a vehicle's motors; the others learn from it what the law does then."""
 
 
-def with_losses(scenario: Scenario) -> Scenario:
+def with_losses(scenario: FlightScenario) -> FlightScenario:
     """The scenario with vehicles that are lost now and then, where they carry a load and are not lost already."""
     if scenario.load is None or thrown(scenario):
         return scenario
@@ -68,19 +68,19 @@ def with_losses(scenario: Scenario) -> Scenario:
     return replace(scenario, randomize=replace(scenario.randomize, cut_s=span, motors_off_s=span))
 
 
-def law(scenario: Scenario) -> PlaceLaw | CatchLaw:
+def law(scenario: FlightScenario) -> PlaceLaw | CatchLaw:
     """The law that flies without learning, and that policies imitate."""
     scenario.command.must_be_flown(scenario.name, "the law")
     return CatchLaw(scenario) if thrown(scenario) else PlaceLaw(scenario)
 
 
-def action(scenario: Scenario) -> ActionSpec:
+def action(scenario: FlightScenario) -> ActionSpec:
     """What the scenario's kind of command has, within its limits."""
     limits = zip(scenario.command.elements, *scenario.command_limits, strict=True)
     return ActionSpec(tuple(ActionField(*names, float(low), float(high)) for names, low, high in limits))
 
 
-def reward_terms(scenario: Scenario, before: World, after: World, command: Array) -> Terms:
+def reward_terms(scenario: FlightScenario, before: World, after: World, command: Array) -> Terms:
     """Named terms, [..., N] each, before their weights."""
     xp = namespace(after.goal_m)
     count, one = scenario.count, after.goal_m[..., 0] * 0 + 1
@@ -139,7 +139,7 @@ def wash_distance(world: World) -> Array:
     return xp.sqrt(dot(aside, aside) + 1e-9)
 
 
-def crowding(scenario: Scenario, world: World) -> Array:
+def crowding(scenario: FlightScenario, world: World) -> Array:
     """[...] how far the closest vehicles are inside twice the safety distance: 0 outside, 1 at the centre."""
     near = 2 * scenario.vehicle_config.safety.separation_m
     return namespace(world.goal_m).maximum(1 - least_gap(scenario, world) / near, 0.0)
@@ -151,7 +151,7 @@ def carried(world: World) -> Load:
     return world.load
 
 
-def least_gap(scenario: Scenario, world: World) -> Array:
+def least_gap(scenario: FlightScenario, world: World) -> Array:
     """[...] least distance between two vehicles that still fly [m]."""
     xp = namespace(world.goal_m)
     up = flying(carried(world), world.step * scenario.period_s)
@@ -163,7 +163,7 @@ def least_gap(scenario: Scenario, world: World) -> Array:
     return pos[0][..., 0] * 0 + 1e3 if least is None else least
 
 
-def failed(scenario: Scenario, world: World) -> Array:
+def failed(scenario: FlightScenario, world: World) -> Array:
     """[...] bool: vehicles touched each other or the load, cables crossed or wound up, or somebody left the arena.
 
     A vehicle that is lost does not count: it hangs or has fallen.
@@ -180,7 +180,7 @@ def failed(scenario: Scenario, world: World) -> Array:
     return touching | bumped | away | fallen | wound | (load.crossed & cables.crossing_fails)
 
 
-def box_distance(scenario: Scenario, world: World) -> Array:
+def box_distance(scenario: FlightScenario, world: World) -> Array:
     """[..., N] distance of each vehicle's centre to the load's box [m]."""
     load, section, xp = carried(world), scenario.load, namespace(world.goal_m)
     assert section is not None, "the task lift needs a scenario with a load"
@@ -192,18 +192,18 @@ def box_distance(scenario: Scenario, world: World) -> Array:
     return xp.sqrt(square + 1e-12)
 
 
-def outside(scenario: Scenario, place: Array) -> Array:
+def outside(scenario: FlightScenario, place: Array) -> Array:
     """[...] bool: a place [..., 3] is outside the arena."""
     arena = scenario.arena
     return ((place < np.array(arena.low_m)) | (place > np.array(arena.high_m))).any(-1)
 
 
-def succeeded(scenario: Scenario, world: World) -> Array:
+def succeeded(scenario: FlightScenario, world: World) -> Array:
     """[...] bool: the load has been at its goal for the hold time."""
     return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
 
 
-def privileged(scenario: Scenario, world: World) -> Array:
+def privileged(scenario: FlightScenario, world: World) -> Array:
     """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid

@@ -3,6 +3,13 @@
 from dataclasses import replace
 
 from robomarl.domains.flight import simulation as flight
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.decentralized import LawPolicy
 
-SIMULATION = replace(flight.SIMULATION, controllers={**flight.SIMULATION.controllers, "law": LawPolicy})
+
+def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
+    """Carriers have places around the load."""
+    return tuple(f"place_{i}" for i in range(robots))
+
+
+SIMULATION = replace(flight.SIMULATION, controllers={**flight.SIMULATION.controllers, "law": LawPolicy}, roles=places)

@@ -6,13 +6,13 @@ import numpy as np
 
 from robomarl.domains.flight.control.indi import Control, Reading, rest_control
 from robomarl.domains.flight.quadrotor import Body
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.cables import azimuth
 from robomarl.domains.payload.follow import goal_attitude
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, PoseRange
 from robomarl.domains.payload.state import NEVER_S, Cargo, Load, Rigid, spread
 from robomarl.geometry import namespace
 from robomarl.sim.randomize import Interval, RandomizeConfig, between
-from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2, Array
 from robomarl.vectors import Vec3, Vec4, to_world
 
@@ -20,7 +20,7 @@ LOAD_DRAWS = 20
 """Uniform draws per team: poses of start and goal, the load's mass and centre, and who is lost when."""
 
 
-def start_load(scenario: Scenario, draws: Array, robot: Array) -> tuple[Load, Array]:
+def start_load(scenario: FlightScenario, draws: Array, robot: Array) -> tuple[Load, Array]:
     """The load at the start of an episode, and its goal's place [..., N, 3].
 
     Args:
@@ -90,7 +90,7 @@ def _time(interval: Interval, draw: Array) -> Array:
     return namespace(draw).where(interval[1] > 0, between(interval, draw), draw * 0 + NEVER_S)
 
 
-def place_vehicles(scenario: Scenario, load: Load, robot: Array) -> tuple[Body, Control, Load]:
+def place_vehicles(scenario: FlightScenario, load: Load, robot: Array) -> tuple[Body, Control, Load]:
     """The vehicles above the load, their controllers' memory, and the load with its cables known.
 
     Each vehicle is at the end of its cable, which leans outwards, or nearer by its slack.
@@ -125,7 +125,7 @@ def direction(height: Array, turn: Array) -> Vec3:
     return flat * xp.cos(angle), flat * xp.sin(angle), z
 
 
-def hover(scenario: Scenario, body: Body, lean: Vec3) -> tuple[Body, Control, Array]:
+def hover(scenario: FlightScenario, body: Body, lean: Vec3) -> tuple[Body, Control, Array]:
     """Rotors and controllers as after some time of hovering with taut cables (or slack ones), and the tensions."""
     vehicle, load, cables = scenario.vehicle_config, scenario.load, scenario.cables
     assert load is not None, "only for scenarios with a load"

@@ -10,9 +10,9 @@ def rehearse(fleet: Any, args: "Args") -> dict[str, Any] | None:
     """Fly the mission, or so often as is said; None: neither."""
     if args.mission:
         return fly_mission(fleet, args)
-    from robomarl.domains.flight.up import fly
+    from robomarl.cli.flights import rehearse as fly
 
-    return fly(fleet, args) if args.flights else None
+    return fly(fleet, args)
 
 
 def fly_mission(fleet: Any, args: "Args") -> dict[str, Any]:

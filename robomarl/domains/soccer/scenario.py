@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.config import Count, Positive, UserError, build
+from robomarl.config import Count, Positive, UserError
 from robomarl.domains.soccer.onboard.features import ROLES
 from robomarl.domains.soccer.sections import (
     BallConfig,
@@ -24,8 +24,8 @@ from robomarl.domains.soccer.sections import (
 from robomarl.hardware_configs.ground import KickerConfig, OmniRobot, TractionConfig
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.sim.clock import Clock
-from robomarl.sim.radio import check_radio
-from robomarl.sim.scenario import RadioConfig, read_scenario
+from robomarl.sim.radio import RadioConfig, check_radio
+from robomarl.sim.scenario import load_scenario, read_scenario
 
 TASK = "soccer"
 
@@ -154,15 +154,19 @@ def load_soccer(name: str) -> SoccerScenario:
         UserError: unknown name, bad TOML, a wrong key or value, a field too small for the robots or too
             large for the radio, or a team without a role that the opponent's script needs.
     """
-    data, file = read_scenario(name)
-    data.setdefault("name", Path(name).stem)
-    scenario = build(SoccerScenario, data, file)
+    scenario = load_scenario(name)
+    if not isinstance(scenario, SoccerScenario):
+        raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is no game; name another scenario.")
+    return scenario
+
+
+def check_scenario(scenario: SoccerScenario, file: str) -> None:
+    """Check what needs the vehicle, and what sections say against each other; raises `UserError` where it is wrong."""
     check_room(scenario, file)
     if scenario.count > 1:
         widest = float(np.hypot(scenario.field.length_m, scenario.field.width_m))
         check_radio(scenario.radio.range_m, widest, "on [field]", file)
     check_roles(scenario.opponent.script, scenario.opponent.roles, file)
-    return scenario
 
 
 def check_room(scenario: SoccerScenario, file: str) -> None:

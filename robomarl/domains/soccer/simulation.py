@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from robomarl.domains.simulation import Evaluated, Figures, Games, Simulation
+from robomarl.domains.simulation import Evaluated, Figures, Games, Measured, Simulation
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import no_belief
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.safety.filter_params import player_params
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario, check_scenario
 from robomarl.sim.starts import Starts
 
 
@@ -73,30 +73,19 @@ def table(rows: list[Figures]) -> str:
     return lines(rows)
 
 
-def no_episodes(*_: Any) -> Any:
-    """Games are matches between two teams, and no episodes of one policy."""
-    raise TypeError("soccer has matches, robomarl.domains.soccer.evaluation.evaluate.evaluate_game")
-
-
 SIMULATION = Simulation(
     scenario=SoccerScenario,
-    load=load_soccer,
+    check_scenario=check_scenario,
     env=make_env,
     batch=make_soccer,
     filter_params=player_params,
-    felt=felt,
-    moves_alike=moves_alike,
-    plant=plant,
     check=check,
     check_table=check_table,
     evaluation=Evaluated(
-        episodes=no_episodes,
         row=row,
         table=table,
         nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
-        film=no_episodes,
     ),
-    controllers={},
-    save_log=no_episodes,
+    measured=Measured(felt, moves_alike, plant),
     games=Games(SCRIPTS, ScriptedTeam, no_belief, with_rally),
 )

@@ -5,6 +5,8 @@
     policy_node.sh, vehicle.yaml, keystore   links into it
 
 The robot's lock is held all the while. What fails before the switch changes nothing; what fails after it is undone.
+It says on standard output how far it has come, and goes on when it is told so on standard input, which is when the
+whole team has come as far; where that is closed, the old environment stays or comes back.
 
     python install.py    beside `install.json` and the wheels; see `robomarl.fleet.install.setup`
 """
@@ -14,15 +16,20 @@ import ctypes
 import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HELLO = b'{"op": "hello", "args": {"who": "setup"}, "size": 0}\n'
 ANSWER_S = 120.0
 """Longest that the new environment may take to answer its first request."""
+PREPARED, SWITCHED = "prepared", "switched"
+"""Where it waits for the others."""
+WAITS_S = {PREPARED: 1200.0, SWITCHED: 300.0}
+"""How long for: the others may be slow to install, and answer within `ANSWER_S`."""
 EXCHANGE = 2
 """RENAME_EXCHANGE of renameat2(2)."""
 PACKED = ("policy_node.sh", "vehicle.yaml", "keystore")
@@ -40,7 +47,7 @@ def main() -> int:
     try:
         about = json.loads((sent / "install.json").read_text())
         with locked(sent.parent, about["who"]):
-            install(sent, about)
+            install(sent, about, wait_for_team)
     except (InstallError, OSError) as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
@@ -50,19 +57,33 @@ def main() -> int:
     return 0
 
 
-def install(sent: Path, about: dict) -> None:
-    """Make the environment, look whether it answers, switch to it, and look again."""
+def wait_for_team(step: str) -> None:
+    """Say where this robot is, and return when it is to go on.
+
+    Raises:
+        InstallError: it is not.
+    """
+    print(step, flush=True)
+    ready, _, _ = select.select([0], [], [], WAITS_S[step])
+    if not ready or os.read(0, 64) != b"go\n":
+        raise InstallError("the operator did not say to go on; the old environment is kept")
+
+
+def install(sent: Path, about: dict, wait: Callable[[str], None] = lambda step: None) -> None:
+    """Make the environment, look whether it answers, switch to it, and look again; wait for the team twice."""
     folder, name = sent.parent, sent.name.removeprefix("setup-")
     made = folder / "venvs" / name
     try:
         fill(made, sent, about)
         hello(made, folder)
+        wait(PREPARED)
         before = switch(folder, made)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
     try:
         hello(folder / "venv", folder)
+        wait(SWITCHED)
     except BaseException:
         switch(folder, before) if before is not None else (folder / "venv").unlink()
         shutil.rmtree(made, ignore_errors=True)
@@ -176,7 +197,7 @@ def run(command: list[str]) -> None:
     Raises:
         InstallError: it failed.
     """
-    if status := subprocess.run(command, stdout=sys.stderr).returncode:
+    if status := subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode:
         raise InstallError(f"{' '.join(command[1:4])} failed with status {status}; the old environment is kept")
 
 

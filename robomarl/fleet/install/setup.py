@@ -3,7 +3,8 @@
 Into the robot's folder go a virtual environment with the onboard half (the wheel for its processor, no JAX, and all
 else in the versions of `onboard.txt`), what the robot is (`robot.json`), a script that starts its policy node, and a
 systemd unit for that. Nothing is enabled or started. The environment is a new one beside the one that is used, and the
-robot switches to it when it answers: see `robomarl.fleet.install.environment`, which runs there under its lock.
+robot switches to it when it answers: see `robomarl.fleet.install.environment`, which runs there under its lock. All
+robots switch when all have come so far, and keep it when all answer; else all have what they had.
 """
 
 import io
@@ -19,18 +20,22 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from robomarl.config import UserError
 from robomarl.fleet.install import environment
+from robomarl.fleet.install.remote_install import RemoteInstall, why_it_failed
 from robomarl.fleet.install.systemd_unit import KEYSTORE, Network, start_script, unit_file, unit_name
 from robomarl.fleet.install.wheels import LOCK, Shelf, why_in_python
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.transport import SshTransport, ssh_command
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
 
-STEPS = ("connect", "build", "send", "install", "check", "done")
+STEPS = ("connect", "build", "send", "install", "switch", "check", "done")
 INSTALL_S = 900.0
 """Longest that pip may take on a robot."""
+SWITCH_S = 150.0
+"""And to switch and answer."""
 WHAT_IT_IS = """
 import platform, sys, venv, ensurepip
 usual = platform.libc_ver()[0] == "glibc" and sys.maxsize > 2**32  # a 64-bit Linux may run a 32-bit Python
@@ -92,54 +97,129 @@ def set_up(
         network: domain and enclaves of the robots' nodes.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        shelf = Shelf(wheels, Path(temporary))
+        shelf = None if dry_run else Shelf(wheels, Path(temporary))
+        return TeamSetup(fleet, shelf, watch, network).run()
 
-        def one(robot: RobotConfig) -> SetupReport:
-            start = time.perf_counter()
+
+class TeamSetup:
+    """All robots prepare, then all switch, then all keep it; where one fails, all have what they had."""
+
+    def __init__(self, fleet: Fleet, shelf: Shelf | None, watch: Callable[[str, str], None], network: Network) -> None:
+        """Nothing is done yet; without a shelf, robots are only looked at."""
+        self._fleet, self._shelf, self._watch, self._network = fleet, shelf, watch, network
+        self._robots = {robot.name: robot for robot in sorted(fleet.robots, key=lambda robot: robot.index)}
+        self._reports = {name: SetupReport(name) for name in self._robots}
+        self._installs: dict[str, RemoteInstall] = {}
+        self._looks: dict[str, Look] = {}
+
+    def run(self) -> list[SetupReport]:
+        """From the first question to the last answer."""
+        with ThreadPoolExecutor(len(self._robots)) as pool:
             try:
-                report = _set_up_one(fleet, robot, None if dry_run else shelf, watch, network)
-            except UserError as error:
-                watch(robot.name, "failed")
-                report = SetupReport(robot.name, False, reason=str(error))
-            return replace(report, seconds=time.perf_counter() - start)
+                failed = self._all(pool, self._prepare) or self._all(pool, self._switch)
+                if not failed:
+                    self._all(pool, self._keep)
+            finally:
+                list(pool.map(RemoteInstall.close, self._installs.values()))
+            for name in self._installs if failed else ():
+                because = f"has what it had, because {failed} failed."
+                self._update(name, ok=False, reason=self._reports[name].reason or because)
+            if not failed:
+                self._all(pool, self._introduce)
+        return list(self._reports.values())
 
-        with ThreadPoolExecutor(len(fleet.robots)) as pool:
-            return list(pool.map(one, sorted(fleet.robots, key=lambda robot: robot.index)))
+    def _all(self, pool: ThreadPoolExecutor, act: Callable[[RobotConfig], None]) -> str:
+        """Act on all robots that have not failed, at once; the first one that failed, or nothing."""
+        names = [name for name in self._robots if self._reports[name].ok]
+        good = dict(zip(names, pool.map(lambda name: self._timed(act, name), names), strict=True))
+        return next((name for name in names if not good[name]), "")
+
+    def _timed(self, act: Callable[[RobotConfig], None], name: str) -> bool:
+        start = time.perf_counter()
+        try:
+            act(self._robots[name])
+        except Exception as error:  # whatever it was, the others must hear that this robot failed
+            self._watch(name, "failed")
+            self._update(name, ok=False, reason=str(error) if isinstance(error, UserError) else f"{name}: {error!r}")
+        self._update(name, seconds=self._reports[name].seconds + time.perf_counter() - start)
+        return self._reports[name].ok
+
+    def _update(self, name: str, **changes: Any) -> None:
+        self._reports[name] = replace(self._reports[name], **changes)
+
+    def _prepare(self, robot: RobotConfig) -> None:
+        """As far as nothing has changed."""
+        if not robot.host:
+            self._update(robot.name, reason="is a folder on this machine; nothing to do.")
+            return
+        self._watch(robot.name, "connect")
+        look = self._looks[robot.name] = look_at(self._fleet, robot)
+        if self._shelf is None:
+            self._update(robot.name, reason=f"would be set up in {look.place}, for {look.machine}.")
+            return
+        self._watch(robot.name, "build")
+        files = self._shelf.files(look.machine)
+        self._watch(robot.name, "send")
+        name, folder = secrets.token_hex(4), shlex.quote(robot.remote_folder)
+        about = {"unit": unit_name(robot), "lock": LOCK.name, "wheel": files[-1].name}
+        about |= {"no_index": self._shelf.given is not None, "who": operator()}
+        content = {file.name: file.read_bytes() for file in (*files, LOCK)}
+        content["install.py"] = Path(environment.__file__).read_bytes()
+        content["install.json"] = json.dumps(about).encode()
+        there, enclaves = replace(robot, folder=look.place), self._network.files(robot.name)
+        sent = _packed(self._fleet, there, look.user, content | enclaves, self._network)
+        _run(self._fleet, robot, UNPACK.format(folder=folder, name=name), sent, 120.0)
+        self._watch(robot.name, "install")
+        script = INSTALL.format(folder=folder, python=robot.python or "python3", name=name)
+        self._installs[robot.name] = RemoteInstall(robot, _over_ssh(self._fleet, robot, script))
+        self._installs[robot.name].wait_for(environment.PREPARED, INSTALL_S)
+
+    def _switch(self, robot: RobotConfig) -> None:
+        if install := self._installs.get(robot.name):
+            self._watch(robot.name, "switch")
+            install.go_on()
+            install.wait_for(environment.SWITCHED, SWITCH_S)
+
+    def _keep(self, robot: RobotConfig) -> None:
+        if install := self._installs.get(robot.name):
+            install.go_on()
+            install.finish()
+
+    def _introduce(self, robot: RobotConfig) -> None:
+        """Let the new environment write down what the robot is."""
+        if robot.name not in self._installs:
+            return
+        self._watch(robot.name, "check")
+        facts, look = _introduce(self._fleet, robot), self._looks[robot.name]
+        unit = f"{look.place}/{unit_name(robot)}"
+        advice = f"start it with: sudo systemctl enable --now {unit}. {_filter(facts['filter'], look.machine)}"
+        self._update(robot.name, reason=advice, robomarl=facts["robomarl"], unit=unit, filter=facts["filter"])
+        self._watch(robot.name, "done")
 
 
-def _set_up_one(
-    fleet: Fleet, robot: RobotConfig, shelf: Shelf | None, watch: Callable[[str, str], None], network: Network
-) -> SetupReport:
-    """Set one robot up; without a shelf, only look."""
-    if not robot.host:
-        return SetupReport(robot.name, reason="is a folder on this machine; nothing to do.")
-    watch(robot.name, "connect")
+class Look(NamedTuple):
+    """What a robot is, before it has robomarl."""
+
+    place: str
+    """Its folder."""
+    user: str
+    machine: str
+    """Its processor."""
+
+
+def look_at(fleet: Fleet, robot: RobotConfig) -> Look:
+    """Ask a robot.
+
+    Raises:
+        UserError: it does not answer, somebody has it, or its environment is somebody else's.
+    """
     base, folder = robot.python or "python3", shlex.quote(robot.remote_folder)
     if robot.python:
         raise UserError(f"{robot.name}: the fleet file names its interpreter, {robot.python}; install robomarl there.")
     probe = PROBE.format(folder=folder, python=base, program=WHAT_IT_IS)
     place, user, told = _run(fleet, robot, probe, within_s=30.0).split("\n")[-4:-1]
     machine = told if re.fullmatch(r"[\w ]{1,30}", told, re.ASCII) else "another processor"
-    if shelf is None:
-        return SetupReport(robot.name, reason=f"would be set up in {place}, for {machine}.")
-    watch(robot.name, "build")
-    files, unit = shelf.files(machine), unit_name(robot)
-    there = replace(robot, folder=place)
-    watch(robot.name, "send")
-    name = secrets.token_hex(4)
-    about = {"unit": unit, "lock": LOCK.name, "wheel": files[-1].name, "no_index": shelf.given is not None}
-    content = {file.name: file.read_bytes() for file in (*files, LOCK)}
-    content["install.py"] = Path(environment.__file__).read_bytes()
-    content["install.json"] = json.dumps({**about, "who": operator()}).encode()
-    sent = _packed(fleet, there, user, content | network.files(robot.name), network)
-    _run(fleet, robot, UNPACK.format(folder=folder, name=name), sent, 120.0)
-    watch(robot.name, "install")
-    _run(fleet, robot, INSTALL.format(folder=folder, python=base, name=name), within_s=INSTALL_S)
-    watch(robot.name, "check")
-    facts = _introduce(fleet, robot)
-    watch(robot.name, "done")
-    advice = f"start it with: sudo systemctl enable --now {place}/{unit}. {_filter(facts['filter'], machine)}"
-    return SetupReport(robot.name, True, 0.0, advice, facts["robomarl"], f"{place}/{unit}", facts["filter"])
+    return Look(place, user, machine)
 
 
 def _filter(backend: str, machine: str) -> str:
@@ -185,15 +265,14 @@ def _run(fleet: Fleet, robot: RobotConfig, script: str, data: bytes = b"", withi
     Raises:
         UserError: it failed, or took too long.
     """
-    command = ssh_command(robot, fleet.ssh_config, f"sh -c {shlex.quote(script)}")
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=within_s)
+        done = subprocess.run(_over_ssh(fleet, robot, script), input=data, capture_output=True, timeout=within_s)
     except subprocess.TimeoutExpired:
         raise UserError(f"{robot.name} ({robot.host}): took over {within_s:g} s; look at its network.") from None
     if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        said = [line for line in lines if line.startswith("ERROR: ")] or lines  # pip says more behind its reason
-        reasons = [line for line in said if "lock" in line or "now;" in line or "HASHES" in line] or said
-        reason = json.dumps("".join(reasons[-1:]) or f"exit status {done.returncode}")
-        raise UserError(f"{robot.name} ({robot.host}): {reason}; it needs Python 3.11 with venv, and a way to pip.")
+        raise UserError(f"{robot.name} ({robot.host}): {why_it_failed(done.stderr, done.returncode)}")
     return done.stdout.decode(errors="replace")
+
+
+def _over_ssh(fleet: Fleet, robot: RobotConfig, script: str) -> list[str]:
+    return ssh_command(robot, fleet.ssh_config, f"sh -c {shlex.quote(script)}")

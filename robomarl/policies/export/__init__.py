@@ -3,7 +3,7 @@
 import io
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +36,11 @@ WEIGHTS_FILE = "weights.npz"
 
 
 def export_bundle(
-    run: Trained, out_dir: str | Path, name: str = "", team_size: tuple[int, int] | None = None
+    run: Trained,
+    out_dir: str | Path,
+    name: str = "",
+    team_size: tuple[int, int] | None = None,
+    finish: Callable[[Path], None] | None = None,
 ) -> Bundle:
     """Write the bundle of a run.
 
@@ -45,6 +49,7 @@ def export_bundle(
         out_dir: the bundle's folder. A bundle that is there is replaced, anything else is not touched.
         name: name of the bundle; by default the run's.
         team_size: least and largest team; by default exactly the scenario's.
+        finish: takes the folder of the whole bundle before it is put in its place, as to fly and add figures.
 
     Raises:
         UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences, the
@@ -67,6 +72,8 @@ def export_bundle(
             for path, data in content.items():
                 (folder / path).write_bytes(data)
             check_parity(load_bundle(folder))
+            if finish:
+                finish(folder)
             _replace(folder, target)
     except OSError as error:
         raise UserError(f"{target}: can't be written ({error.strerror}); name another folder.") from None

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from robomarl import __version__
+from robomarl.domains.simulation import simulation_of
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, Seen, conditions, describe
 from robomarl.policies.provenance import Expert, Source, Training, source_of
 from robomarl.safety.filter import SafetyParams
@@ -161,7 +162,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         safety=safety,
         training=_training(run),
         files={},
-        roles=tuple(f"place_{i}" for i in range(team[1])) if getattr(scenario, "load", None) else (),
+        roles=simulation_of(scenario).roles(scenario, team[1]),
         experts=tuple(Expert(source_of(e.scenario.name, e.scenario), _training(e)) for e in run.experts),
         **conditions(source.content),
     )

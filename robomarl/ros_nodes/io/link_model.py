@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FAULTS = ("silent", "frozen", "same", "future", "late", "nan")
+FAULTS = ("silent", "frozen", "same", "future", "late", "nan", "jump")
 """Of a sensor: no messages; an old value under new stamps; the old message again and again; stamps ahead of the
-clock by 10 s; stamps 10 s behind; not a number."""
+clock by 10 s; stamps 10 s behind; not a number; another place, a metre off."""
 SHIFT_S = 10.0
+JUMP_M = 1.0
 
 
 @dataclass(frozen=True)

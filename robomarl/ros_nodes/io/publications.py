@@ -10,12 +10,12 @@ from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.io.fast_messages import BroadcastWriter, CommandWriter, RowsWriter
 from robomarl.ros_nodes.io.half_turn import turned_broadcast
 from robomarl.ros_nodes.io.subscriptions import Radio
+from robomarl.ros_nodes.recording.tick_record import Timing, tick_names, tick_values
 from robomarl.ros_nodes.robot.assembly import Robot, radio_every
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.health import Health
 from robomarl.ros_nodes.robot.inbox import Broadcast, Now, Problem
 from robomarl.ros_nodes.robot.state_machine import State
-from robomarl.ros_nodes.robot.tick_record import Timing, tick_names, tick_values
 
 ROWS_S = 0.1
 """Ticks are told in groups: one message for so much time."""

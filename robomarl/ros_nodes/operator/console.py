@@ -54,7 +54,7 @@ class Console:
             base: namespace of the team.
             sim: there is a simulator.
             watch: called while waiting.
-            task: of the scenario; a team that carries has one goal topic.
+            task: of the scenario; its domain says where goals are told.
         """
         self.team, self._node, self.watch = team, node, watch
         self._executor = SingleThreadedExecutor(context=node.context)
@@ -62,12 +62,13 @@ class Console:
         self._lifecycle: dict[str, Client] = {
             name: node.create_client(ChangeState, f"{base}/{name}/policy_node/change_state") for name in team
         }
-        self._carries = topics.LOAD_GOAL in topics.WORLD_TOPICS.get(task, ())
-        goal, told = (topics.LOAD_GOAL, [topics.WORLD]) if self._carries else (topics.GOAL, team)
+        goal = topics.graph_of(task).goal
+        self._for_all = goal not in (topics.GOAL, None)
+        """The team has one goal."""
         self.beside = onboard_of({"task": task}).console(node, base)
-        """The operator's side of what the domain runs besides; None: nothing, and robots are told goals."""
-        told = () if self.beside else told
-        self._goals = {name: publisher(node, goal, goal.of(name, base)) for name in told}
+        """The operator's side of what the domain runs besides; None: nothing."""
+        told = [topics.WORLD] if self._for_all else team
+        self._goals = {name: publisher(node, goal, goal.of(name, base)) for name in told} if goal else {}
         self._orders = {
             (name, order): node.create_client(Trigger, f"{base}/{name}/{order}")
             for name in (*team, "all")
@@ -183,7 +184,7 @@ class Console:
     def send_goals(self, goals: dict[str, Goal], limit_s: float = 10.0) -> None:
         """Give robots new goals; returns when all that listen have them. A load has the goal of the first robot."""
         listeners = 1
-        if self._carries:
+        if self._for_all:
             goals, listeners = {topics.WORLD: next(iter(goals.values()))}, len(self.team)
         for name, goal in goals.items():
             out = self._goals[name]

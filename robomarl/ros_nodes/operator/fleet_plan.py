@@ -98,7 +98,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         **seat,
         "robot_root": str(Path(options.root, robot.folder).absolute()),
         "bundle": _absolute((seat["away"] and options.against) or options.bundle),
-        "vehicle": fleet.vehicle,
+        "vehicle": _absolute(fleet.vehicle),
         "autostart": options.autostart and not plays,  # the referee starts a match
         "via_link": options.link,
         "radio_hz": float(fleet.radio.rate_hz),
@@ -127,7 +127,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
     plays = fleet.teams > 1
     climbs = options.ground and not plays
     about = {
-        "scenario": fleet.scenario,
+        "scenario": _absolute(fleet.scenario),
         "team": team,
         "seed": options.seed,
         "log_dir": options.log_dir,
@@ -195,6 +195,7 @@ def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in lists.items() if value != ""}
 
 
-def _absolute(bundle: str) -> str:
-    """A folder as an absolute path, because nodes may run elsewhere; names stay as they are."""
-    return str(Path(bundle).absolute()) if bundle and Path(bundle).is_dir() else bundle
+def _absolute(name: str) -> str:
+    """A bundle's folder, or a file, as an absolute path, because nodes may run elsewhere; names stay as they are."""
+    is_path = Path(name).is_dir() or name.endswith((".toml", ".yaml", ".yml"))
+    return str(Path(name).absolute()) if name and is_path else name

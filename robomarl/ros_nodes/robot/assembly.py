@@ -12,6 +12,7 @@ from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits
+from robomarl.ros_nodes.robot.jumps import reach_of
 from robomarl.ros_nodes.robot.startup import Loaded
 from robomarl.ros_nodes.robot.state_machine import Patience, State, TeamFallback
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
@@ -51,11 +52,12 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.fields)))
-    limits = InboxLimits(fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
+    ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
+    limits = InboxLimits(*ages, reach=reach_of(params))
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
-    own = Announcement(*seat, robomarl=__version__)
+    own = Announcement(*seat, robomarl=__version__, handover_m=settings.handover_m)
     agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
     inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]

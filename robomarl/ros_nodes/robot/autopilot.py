@@ -128,7 +128,7 @@ class Autopilot:
 
     def tick(self, now: Now) -> Decision:
         """One decision."""
-        self.pilot_s, self.observed = 0.0, None
+        self.pilot_s, self.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
         conditions = self._conditions(reading, now)
         status = state_machine.on_tick(self.status, conditions)
@@ -280,8 +280,7 @@ class Autopilot:
         if reason is Held.FAILED:  # whatever it was may be in the memory
             self._carry = None
         self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
-        age_s = now.stamp_s - self._inbox.own_stamp_s
-        command = self._blind_brake(reading.view, age_s, now)
+        command = self._blind_brake(reading.view, now.stamp_s - self._inbox.own_stamp_s, now)
         self._fallback.note(now.steady_s, command)
         return self._hold(reading, reason, command)
 

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.autopilot import Autopilot
 from robomarl.ros_nodes.robot.decision import Decision, Held
 from robomarl.ros_nodes.robot.inbox import Count, Problem
 from robomarl.ros_nodes.robot.state_machine import POLICY, State
-from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import Reason
 from robomarl.safety.model.bias import Bias
 
@@ -95,6 +95,7 @@ class Health:
             "filtered_share": f"{self._filtered / len(latency):.3f}",
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
+            "estimates_jumped": str(decision.reading.jumps if decision else 0),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_refused": str(sum(count.refused for count in counts)),
             "messages_received": str(sum(count.received for count in counts)),

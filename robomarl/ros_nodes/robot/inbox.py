@@ -13,6 +13,7 @@ import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
 from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
@@ -64,6 +65,8 @@ class Reading(NamedTuple):
     """[1 + K] of the own estimate and of each team-mate; +inf where there is none."""
     delivery_age_s: np.ndarray
     """[1 + K] likewise."""
+    jumps: int
+    """Own estimates so far that lay further from the last one than the vehicle can move."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class InboxLimits:
     """The own estimate has not changed in any bit for this long: its source hangs."""
     future_s: float = 0.05
     """A stamp may be ahead of this machine's clock by this much."""
+    reach: Reach | None = None
+    """How far the vehicle can move from one own estimate to the next; None: not checked."""
 
 
 @dataclass
@@ -87,9 +92,18 @@ class _Slot:
     arrived_s: float = NEVER
 
     def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
-        # Late samples are dropped; but after nothing for long, an older stamp means that a clock was set back.
-        if stamp_s > self.stamp_s or steady_s - self.arrived_s > max_age_s:
+        if self.since_s(stamp_s, steady_s, max_age_s) > 0:
             self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
+
+    def since_s(self, stamp_s: float, steady_s: float, max_age_s: float) -> float:
+        """From the sample before to one that comes now; 0 for one that comes late, and is dropped.
+
+        After nothing for long, an older stamp means that a clock was set back.
+        """
+        if stamp_s > self.stamp_s:
+            return stamp_s - self.stamp_s
+        silent_s = steady_s - self.arrived_s
+        return silent_s if silent_s > max_age_s else 0.0
 
 
 class Inbox:
@@ -108,7 +122,10 @@ class Inbox:
         self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
+        self.jumps = JumpCheck(limits.reach)
+        """Of own estimates."""
         self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
+        self._same_s = 0.0
         self._heard = {name: _Slot() for name in self.mates}
         self._goal, self._history = task.fixed_goal, PoseHistory()
         self._bundles: dict[str, str] = {}
@@ -120,8 +137,13 @@ class Inbox:
         self._broken = not math.isfinite(numbers.sum())
         if self._broken:
             return  # blind braking goes on from the last one that was good
+        since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
+        same_s = since_s + self._same_s  # a source that hung says where the robot was then
+        if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
+            return
         if (bits := numbers.tobytes()) != self._bits:
-            self._bits, self._changed_s = bits, steady_s
+            self._bits, self._changed_s, same_s = bits, steady_s, 0.0
+        self._same_s = same_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
 
@@ -191,10 +213,11 @@ class Inbox:
         problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
         view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
-        return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery)
+        return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery, self.jumps.count)
 
     def _own_problems(self, now: Now) -> list[Problem]:
-        text = "is not finite" if self._broken else self._staleness(self._own, now, self.limits.own_age_s)
+        text = "is not finite" if self._broken else self.jumps.problem
+        text = text or self._staleness(self._own, now, self.limits.own_age_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
             text = f"has not changed in any bit for {still:.2f} s"

@@ -24,7 +24,6 @@ from robomarl.ros_nodes.io.messages import empty_snapshot
 from robomarl.ros_nodes.robot.touchdown import GROUND_M
 from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
-from robomarl.safety.give_way import rules_for
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.spec import ActionSpec
 from robomarl.view import LocalView, blank_view
@@ -81,7 +80,7 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
     limits = robot_limits(bundle.contract, settings)
-    rules = rules_for(str(bundle.contract.scenario.content.get("task", "")), limits)
+    rules = onboard_of(bundle.contract.scenario.content).rules(limits)
     pilot, landing = Pilot(policy, filter_for(policy.action, limits), rules), landing_filter(policy.action, limits)
     size, scenario = len(settings.team), bundle.contract.scenario.content
     onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)
@@ -149,11 +148,16 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
     if not least <= size <= most:
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
-    if (vehicle := settings.vehicle or contract.vehicle.name) != contract.vehicle.name:
+    if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
     if (names := tuple(field.name for field in contract.action.fields)) not in commands():
         known = " or ".join(", ".join(command) for command in commands())
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
+
+
+def vehicle_name(vehicle: str) -> str:
+    """The name in a vehicle file that is given by its path; a name is one."""
+    return load_any_vehicle(vehicle).name if vehicle.endswith((".yaml", ".yml")) else vehicle
 
 
 def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:

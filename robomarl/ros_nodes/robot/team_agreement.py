@@ -31,6 +31,8 @@ class Announcement(NamedTuple):
     """An operator did."""
     robomarl: str = ""
     """Version that it runs: its filter and its rules."""
+    handover_m: float = 0.0
+    """Altitude at which its policy takes over: who climbs to another one takes over above or below the others."""
 
 
 class TeamAgreement:
@@ -104,6 +106,8 @@ class TeamAgreement:
             return f"runs robomarl {said.robomarl or '(untold)'}, this robot {own.robomarl}"
         if said.vehicle != own.vehicle:
             return f"is a {said.vehicle}, this robot a {own.vehicle}"
+        if said.handover_m != own.handover_m:
+            return f"climbs to {said.handover_m:g} m before its policy takes over, this robot to {own.handover_m:g} m"
         if said.index != self._team.index(said.robot):
             return f"says that its index is {said.index}; in this robot's team it is {self._team.index(said.robot)}"
         return ""

@@ -5,19 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.simulation import simulation_of
+from robomarl.domains.simulation import Measured, needed, simulation_of
 from robomarl.sim.limits.conditions import Condition
 from robomarl.sim.limits.flight import Plant
 
 
+def measured(scenario: Any) -> Measured:
+    """How the scenario's vehicles are measured; raises `UserError` where they are not."""
+    return needed(simulation_of(scenario).measured, scenario, "plant on which its vehicle could be measured")
+
+
 def known_names(scenario: Any) -> tuple[str, ...]:
     """Parameters of the section `randomize` that change how a vehicle of the scenario follows its commands."""
-    return (*simulation_of(scenario).felt(scenario), "delay_s")
+    return (*measured(scenario).felt(scenario), "delay_s")
 
 
 def make_plant(scenario: Any, flights: int, seed: int, threads: int = 1) -> Plant:
     """So many vehicles of the scenario, each alone; under a load each with its share of it."""
-    return simulation_of(scenario).plant(scenario, flights, seed, threads)
+    return measured(scenario).plant(scenario, flights, seed, threads)
 
 
 class Links:

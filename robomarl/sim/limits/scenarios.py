@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.domains.simulation import simulation_of
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
-from robomarl.sim.anyscenario import load_any_scenario
 from robomarl.sim.limits.conditions import Condition, corners, distinct
-from robomarl.sim.limits.plants import known_names
-from robomarl.sim.scenario import read_scenario, scenario_names
+from robomarl.sim.limits.plants import known_names, measured
+from robomarl.sim.scenario import load_scenario, read_scenario, scenario_names
 
 
 def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:
@@ -30,14 +28,14 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
             f"{vehicle.name}: no scenario has this vehicle, so nothing here simulates it; take its figures from a "
             "named data sheet, or say in its sources that they are assumed."
         )
-    return [dataclasses.replace(load_any_scenario(s), vehicle=name) for s in names]
+    return [dataclasses.replace(load_scenario(s), vehicle=name) for s in names]
 
 
 def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
     """One scenario for all that move the vehicle alike, with the conditions of all of them."""
     groups: dict[Any, list[Any]] = {}
     for scenario in scenarios:
-        groups.setdefault(simulation_of(scenario).moves_alike(scenario), []).append(scenario)
+        groups.setdefault(measured(scenario).moves_alike(scenario), []).append(scenario)
     return [(alike[0], distinct(c for s in alike for c in conditions_of(s))) for alike in groups.values()]
 
 

@@ -16,36 +16,39 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.tasks import GainedLaw, gained_law, task_of
+from robomarl.config import UserError
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.env import make_env
+from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
-from robomarl.train.config import TrainConfig
-from robomarl.train.policy_search.structured import picker, save_law
+from robomarl.train.config import SearchConfig, TrainConfig
+from robomarl.train.policy_search.structured import gained_law, picker, save_law
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import ObservationStats, create_run
 
 MOST = 4.0
 """Largest gains, in steps."""
-EXACT_PER_S, FAILED = 3.0, -30.0
-"""What a second exactly at the goal is worth beside the task's reward, and the end of an episode by failure."""
+FAILED = -30.0
+"""What the end of an episode by failure is worth."""
 
 
 def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0, quiet: bool = False) -> dict:
     """Search, and save the mean of the last generation as a run folder.
 
     Raises:
-        UserError: the scenario's law has no gains to search, or the folder exists.
+        UserError: the scenario's law has no gains to search or not one that the recipe names, or the folder exists.
     """
     from cmaes import CMA
 
     law = gained_law(scenario)
+    first = first_gains(law, config.search.start)
     create_run(out, config, scenario, seed)
     env, count = training_env(config, scenario), config.search.candidates
-    score = jax.jit(make_score(env, law, config.num_envs // count))
+    score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
     step = np.asarray(law.search_step)
-    start, least = np.asarray(law.search_from) / step, np.asarray(law.search_least) / step
+    start, least = np.asarray(first) / step, np.asarray(law.search_least) / step
     bounds = np.stack([least, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
     row = generations(config, env, lambda key, asked: score(key, asked * step), search, (out, seed, quiet))
@@ -54,7 +57,15 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
 
 
-def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
+def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
+    """Where the search begins; raises `UserError` for a name that is no gain of the law."""
+    if unknown := sorted(set(named) - set(law.gains._fields)):
+        known = ", ".join(law.gains._fields)
+        raise UserError(f"search.start of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
+    return law.search_from._replace(**named)
+
+
+def generations(config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
     """Generation after generation until the recipe's agent-steps are spent; the last row of the log."""
     out, seed, quiet = where
     steps = config.num_envs * env.scenario.max_steps * env.num_agents
@@ -70,27 +81,35 @@ def generations(config: TrainConfig, env: TeamEnv, score: Callable, search: Any,
     return row
 
 
-def make_score(env: TeamEnv, law: GainedLaw, episodes: int) -> Callable[[jax.Array, jax.Array], jax.Array]:
+def make_score(
+    env: AgentsEnv, law: GainedLaw, worth: SearchConfig, episodes: int
+) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
+
+    def with_own(own: jax.Array) -> GainedLaw:
+        return law.with_gains(type(law.gains)(*own))
 
     def score(key: jax.Array, gains: jax.Array) -> jax.Array:
         keys = jax.random.split(key, episodes)
-        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, law.with_gains(type(law.gains)(*own)), k))(keys))
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, with_own(own), worth, k))(keys))
         return each(jnp.asarray(gains, jnp.float32)).mean(-1)
 
     return score
 
 
-def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
+def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
     """Score of one episode under the law; what comes after its end does not count."""
-    pick = picker(env.observation, law.observation)
+    pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
+    assert imitated is not None, "whoever has a law has this"
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
         after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
-        distance, angle = env.task.errors(after.pipeline_state.world)  # type: ignore[union-attr]
-        exact = EXACT_PER_S * env.scenario.period_s * jnp.exp(-40 * distance - 5 * angle)
-        gained = alive * (after.reward.mean() + exact + FAILED * after.metrics["contact"])
+        world = after.pipeline_state.world  # type: ignore[union-attr]
+        distance, angle = imitated.errors(env.scenario, world)
+        more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
+        more = (more - worth.late_per_s * (world.arrived_s == 0).any()) * env.scenario.period_s
+        gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
         return (after, alive * (1 - after.done)), gained
 
     gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
@@ -99,7 +118,7 @@ def fly(env: TeamEnv, law: GainedLaw, key: jax.Array) -> jax.Array:
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
     """What robots under the law saw in some episodes on `fast`, [O] each."""
-    team, spec = make_team(scenario, "fast", episodes, seed), task_of(scenario).observation(scenario)
+    team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
     for _ in range(scenario.max_steps):

@@ -14,7 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.domains.flight.tasks import gained_law, task_of
+from robomarl.config import UserError
+from robomarl.domains.simulation import simulation_of
+from robomarl.sim.env import make_env
+from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationSpec
 from robomarl.train.config import TrainConfig
@@ -22,6 +25,23 @@ from robomarl.train.run.run_folder import ObservationStats, load_recipe_of, read
 from robomarl.train.run.storage import json_text, replace_text
 
 FILE = "law.json"
+
+
+def gained_law(scenario: Scenario) -> GainedLaw:
+    """The law of the scenario's task, whose gains can be searched.
+
+    Raises:
+        UserError: there is none, or it has no gains.
+    """
+    imitated = simulation_of(scenario).imitated
+    law = imitated and imitated.law(scenario)
+    found = law(scenario) if law else None
+    if not isinstance(found, GainedLaw):
+        raise UserError(
+            f'{scenario.name}.toml: algorithm = "search" is for a law with gains, which task = {scenario.task!r} has '
+            'not; use algorithm = "mappo".'
+        )
+    return found
 
 
 def picker(whole: ObservationSpec, part: ObservationSpec) -> Callable[[jax.Array], jax.Array]:
@@ -62,7 +82,7 @@ class LawRun:
     def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
         """(carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
         law = gained_law(self.scenario).with_gains(self.gains)
-        pick = picker(task_of(self.scenario).observation(self.scenario), law.observation)
+        pick = picker(make_env(self.scenario).observation, law.observation)
         return lambda carry, obs: (carry, jnp.asarray(law.act(pick(obs))))
 
 
@@ -95,8 +115,8 @@ class LawRunPolicy:
         """Compile nothing yet."""
         self.name, self.scenario_name = run.name, run.scenario.name
         self.vehicle_name = run.scenario.vehicle_config.name
-        task = task_of(run.scenario)
-        self.observation, self.action = task.observation(run.scenario), task.action(run.scenario)
+        env = make_env(run.scenario)
+        self.observation, self.action = env.observation, env.action
         self._act = jax.jit(lambda obs: run.policy_fn((), obs)[1])
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:

@@ -9,7 +9,7 @@ from robomarl.config import build
 from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import is_bundle, load_bundle
 from robomarl.policies.provenance import Training
-from robomarl.sim.anyscenario import build_any_scenario
+from robomarl.sim.scenario import build_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.policy_search.structured import is_law, load_law
@@ -35,7 +35,7 @@ def run_of(source: str) -> Run:
 
 def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
     """One actor of a bundle."""
-    scenario: Any = build_any_scenario(content, f"{source}/bundle.json")
+    scenario: Any = build_scenario(content, f"{source}/bundle.json")
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, read_weights(source, scenario.name), source)

@@ -23,8 +23,7 @@ import numpy as np
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.anyscenario import build_any_scenario
-from robomarl.sim.scenario import Scenario
+from robomarl.sim.scenario import Scenario, build_scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, make_networks
@@ -142,7 +141,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
     config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build_any_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
+    scenario = build_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
     return config, scenario, read_json(folder / "run.json")
 
 
@@ -175,7 +174,7 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     """The weights of a run folder or of a bundle, by name or path; of the bundle's actor for this scenario.
 
     Raises:
-        UserError: neither of both, or a bundle without weights.
+        UserError: neither of both, a bundle without weights, or one of a law with gains, which has no network.
     """
     if (Path(source) / "config.json").is_file():
         return load_run(source).weights
@@ -185,6 +184,8 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
+        if any(name.startswith("['law']") for name in data.files):
+            raise UserError(f"--init {source}: it is a law with gains and has no network; train one with --imitate.")
         return weights_for({name: data[name] for name in data.files}, scenario)
 
 

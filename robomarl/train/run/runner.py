@@ -257,7 +257,9 @@ def interrupt_flag() -> Iterator[threading.Event]:
 
 
 def keep_compiled() -> None:
-    """Keep compiled programs between runs, so that the second run starts at once."""
+    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set."""
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     jax.config.update("jax_compilation_cache_dir", str(caches / "robomarl" / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

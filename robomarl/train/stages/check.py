@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.sim.anyscenario import load_any_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, make_update
 from robomarl.train.curriculum import check_curriculum
 from robomarl.train.run.mixture import with_experts
@@ -36,7 +36,7 @@ def check_plan(plan: Plan) -> None:
 
 def blank_run(stage: Stage) -> Run:
     """The run of a stage before its first update; raises `UserError` where its recipe is wrong."""
-    scenario, config = load_any_scenario(stage.config.scenario), stage.config
+    scenario, config = load_scenario(stage.config.scenario), stage.config
     run = Run(Path(stage.name), scenario, config, 0, "", {}, state=())  # type: ignore[arg-type]
     check_curriculum(config, run.env)
     make_update(config, run.env)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import build, to_dict
-from robomarl.sim.anyscenario import build_any_scenario, load_any_scenario
+from robomarl.sim.scenario import build_scenario, load_scenario
 from robomarl.train.run.average_runs import averaged
 from robomarl.train.run.mixture import with_experts
 from robomarl.train.run.run_folder import Run, load_run, read_json
@@ -56,7 +56,7 @@ def create_staged(out: Path, plan: Plan, options: RunOptions) -> Plan:
     plan = replace(plan, stages=stages, seed=options.seed, seeds=options.seeds)
     check_plan(plan)
     names = {stage.config.scenario for stage in stages}
-    scenarios = {name: to_dict(load_any_scenario(name)) for name in sorted(names)}
+    scenarios = {name: to_dict(load_scenario(name)) for name in sorted(names)}
     plan = replace(plan, scenarios=scenarios)
     create_folder(out, {FILE: json_text(to_dict(plan))})
     return plan
@@ -83,7 +83,7 @@ def train_stages(plan: Plan, options: RunOptions) -> Iterator[StageEnd]:
     for i, stage in enumerate(plan.stages[newest:], newest):
         title = f"stage {i + 1} of {len(plan.stages)}, {stage.name}"
         own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title)
-        scenario: Any = build_any_scenario(plan.scenarios[stage.config.scenario], str(options.out / FILE))
+        scenario: Any = build_scenario(plan.scenarios[stage.config.scenario], str(options.out / FILE))
         try:
             rows = train_run(stage.config, scenario, own)
         except NothingLeftError:

@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.world import World, positions
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.integers(1, 16)
 
 
-def start(scenario: Scenario, seed: int) -> World:
+def start(scenario: FlightScenario, seed: int) -> World:
     random = np.random.default_rng(seed)
     shapes = [(scenario.count, ROBOT_DRAWS), (TEAM_DRAWS,), (num_cells(scenario),)]
     return start_world(scenario, *(random.random(shape, np.float32) for shape in shapes))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.domains.flight.quadrotor import Body
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.world import (
     World,
@@ -20,7 +21,7 @@ from robomarl.domains.flight.world import (
     queue_length,
 )
 from robomarl.sim.message import mates_of
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 def frozen(world: World, wind: Any) -> World:
@@ -28,18 +29,18 @@ def frozen(world: World, wind: Any) -> World:
     return world
 
 
-def randomized(name: str, **ranges: tuple[float, float]) -> Scenario:
+def randomized(name: str, **ranges: tuple[float, float]) -> FlightScenario:
     scenario = load_scenario(name)
     return dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **ranges))
 
 
-def start(scenario: Scenario, envs: int = 1, seed: int = 0) -> World:
+def start(scenario: FlightScenario, envs: int = 1, seed: int = 0) -> World:
     random = np.random.default_rng(seed)
     shapes = [(envs, scenario.count, ROBOT_DRAWS), (envs, TEAM_DRAWS), (envs, num_cells(scenario))]
     return start_world(scenario, *(random.random(shape, np.float32) for shape in shapes))
 
 
-def step(scenario: Scenario, world: World, random: np.random.Generator, command: float = 0.0) -> World:
+def step(scenario: FlightScenario, world: World, random: np.random.Generator, command: float = 0.0) -> World:
     shape = (*world.goal_m.shape[:-1], 4)
     draws = random.random((*shape[:-1], num_step_draws(scenario)), np.float32)
     return advance(scenario, world, np.full(shape, command, np.float32), draws, frozen)

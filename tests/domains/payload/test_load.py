@@ -12,6 +12,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.quadrotor import Body, Physics, move
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.payload import dynamics
 from robomarl.domains.payload.cables import crossed, turned
@@ -19,18 +20,18 @@ from robomarl.domains.payload.onboard.scenario import check_load
 from robomarl.domains.payload.onboard.statics import grip_matrix, skew
 from robomarl.domains.payload.start import hanging, outward
 from robomarl.domains.payload.state import NEVER_S, Cargo, Rigid, attitude, origin
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 
 LIFTS = ["lift_3", "lift_4", "lift_6", "recover_3"]
 
 
 @pytest.fixture(scope="module")
-def lift() -> Scenario:
+def lift() -> FlightScenario:
     return load_scenario("lift_3")
 
 
-def start(scenario: Scenario, envs: int = 64, seed: int = 0) -> Any:
+def start(scenario: FlightScenario, envs: int = 64, seed: int = 0) -> Any:
     random = np.random.default_rng(seed)
     shapes = [(envs, scenario.count, ROBOT_DRAWS), (envs, TEAM_DRAWS), (envs, num_cells(scenario))]
     return start_world(scenario, *(random.random(shape) for shape in shapes))
@@ -52,7 +53,7 @@ def test_starts_are_within_the_file_and_carry_the_load(name: str):
     assert world.queue[0].shape == (64, scenario.count, 5)
 
 
-def test_what_is_randomized_of_the_load_is_in_its_range(lift: Scenario):
+def test_what_is_randomized_of_the_load_is_in_its_range(lift: FlightScenario):
     cargo, ranges, section = start(lift).load.cargo, lift.randomize, lift.load
     points = np.array(lift.cables.load_points_m)  # type: ignore[union-attr]
     shift = np.stack(cargo.point_m, -1) - points
@@ -69,7 +70,7 @@ def test_what_is_randomized_of_the_load_is_in_its_range(lift: Scenario):
         assert np.ptp(values) > 0.5 * (high - low), name
 
 
-def test_one_vehicle_is_lost_at_its_time(lift: Scenario):
+def test_one_vehicle_is_lost_at_its_time(lift: FlightScenario):
     lost = dataclasses.replace(lift, randomize=dataclasses.replace(lift.randomize, cut_s=(2.0, 3.0)))
     cut = start(lost).load.cargo.cut_s
     assert ((cut < NEVER_S).sum(-1) == 1).all()
@@ -78,7 +79,7 @@ def test_one_vehicle_is_lost_at_its_time(lift: Scenario):
     assert len(set((cut < NEVER_S).argmax(-1))) == 3  # any of them
 
 
-def hand_made(lift: Scenario) -> tuple[Body, Rigid, Cargo]:
+def hand_made(lift: FlightScenario) -> tuple[Body, Rigid, Cargo]:
     """Two environments, three vehicles anywhere, moving and turning anyhow."""
     random = np.random.default_rng(1)
 
@@ -101,7 +102,7 @@ def hand_made(lift: Scenario) -> tuple[Body, Rigid, Cargo]:
     )
 
 
-def momenta(lift: Scenario, body: Body, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
+def momenta(lift: FlightScenario, body: Body, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
     """Linear momentum, and angular momentum about the world's origin, of the whole system, [2, 3] each."""
     from robomarl.vectors import cross, to_world
 
@@ -116,7 +117,7 @@ def momenta(lift: Scenario, body: Body, rigid: Rigid, cargo: Cargo) -> tuple[np.
     return np.stack(linear, -1), np.stack(angular, -1)
 
 
-def coast(lift: Scenario, seconds: float, dt_s: float, damping: float | None = None) -> list[tuple[Body, Rigid]]:
+def coast(lift: FlightScenario, seconds: float, dt_s: float, damping: float | None = None) -> list[tuple[Body, Rigid]]:
     """Vehicles without thrust and the load fall together, cables pulling; nothing acts but gravity."""
     body, rigid, cargo = hand_made(lift)
     cables = lift.cables if damping is None else dataclasses.replace(lift.cables, damping_n_s_m=damping)  # type: ignore[type-var]
@@ -135,7 +136,7 @@ def coast(lift: Scenario, seconds: float, dt_s: float, damping: float | None = N
     return path
 
 
-def test_cables_change_no_momentum(lift: Scenario):
+def test_cables_change_no_momentum(lift: FlightScenario):
     """Only gravity does: m g t; and about the origin its moment, by the trapezoid over the path of the centre."""
     dt_s, seconds = 2e-4, 0.2
     path, cargo = coast(lift, seconds, dt_s), hand_made(lift)[2]
@@ -149,7 +150,7 @@ def test_cables_change_no_momentum(lift: Scenario):
     assert turned_after - turned_before == pytest.approx(expected, abs=1e-2)
 
 
-def energy(lift: Scenario, body: Body, rigid: Rigid, cargo: Cargo) -> np.ndarray:
+def energy(lift: FlightScenario, body: Body, rigid: Rigid, cargo: Cargo) -> np.ndarray:
     """Motion, height and stretch, [2]."""
     mass, inertia = lift.vehicle_config.body.mass_kg, lift.vehicle_config.body.inertia_kg_m2
     total = sum(0.5 * mass * (v**2).sum(-1) for v in body.vel) + sum(0.5 * cargo.mass_kg * v**2 for v in rigid.vel)
@@ -161,7 +162,7 @@ def energy(lift: Scenario, body: Body, rigid: Rigid, cargo: Cargo) -> np.ndarray
     return total + 0.5 * lift.cables.stiffness_n_m * (stretch**2).sum(-1)  # type: ignore[union-attr]
 
 
-def test_energy_is_kept_by_springs_and_lost_in_dampers(lift: Scenario):
+def test_energy_is_kept_by_springs_and_lost_in_dampers(lift: FlightScenario):
     cargo = hand_made(lift)[2]
     kept = [energy(lift, *at, cargo) for at in coast(lift, 0.15, 1e-4, damping=0.0)[::1500]]
     assert kept[-1] == pytest.approx(kept[0], rel=2e-2)
@@ -170,7 +171,7 @@ def test_energy_is_kept_by_springs_and_lost_in_dampers(lift: Scenario):
     assert (lost[-1] < lost[0] - 0.1).all()
 
 
-def test_a_slack_cable_pulls_nothing_and_a_cut_one_neither(lift: Scenario):
+def test_a_slack_cable_pulls_nothing_and_a_cut_one_neither(lift: FlightScenario):
     body, rigid, cargo = hand_made(lift)
     cables = lift.cables
     assert cables is not None
@@ -224,7 +225,7 @@ def test_the_grip_holds_the_load_in_any_attitude(name: str):
         assert moment == pytest.approx(np.zeros(3), abs=1e-9)
 
 
-def test_hanging_tensions_by_hand(lift: Scenario):
+def test_hanging_tensions_by_hand(lift: FlightScenario):
     """Points at x = 0.27, 0.27, -0.27: the one alone carries half."""
     assert lift.load is not None
     assert lift.cables is not None
@@ -233,7 +234,7 @@ def test_hanging_tensions_by_hand(lift: Scenario):
     assert np.linalg.norm(outward(lift.cables), axis=-1) == pytest.approx(np.ones(3))
 
 
-def test_the_load_frame_is_not_the_centre_of_mass(lift: Scenario):
+def test_the_load_frame_is_not_the_centre_of_mass(lift: FlightScenario):
     world = start(lift, 4)
     load = world.load
     from robomarl.geometry import rotate
@@ -256,7 +257,7 @@ def test_the_load_frame_is_not_the_centre_of_mass(lift: Scenario):
         ("cables", {"stiffness_n_m": 1e5}, r"too stiff for rates.physics_hz = 300"),
     ],
 )  # fmt: skip
-def test_bad_loads_are_refused_with_numbers(lift: Scenario, section: str, values: dict, message: str):
+def test_bad_loads_are_refused_with_numbers(lift: FlightScenario, section: str, values: dict, message: str):
     parts = {"load": lift.load, "cables": lift.cables}
     parts[section] = dataclasses.replace(parts[section], **values)  # type: ignore[type-var]
     with pytest.raises(ValueError, match=message):

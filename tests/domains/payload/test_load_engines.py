@@ -12,20 +12,21 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.check import CheckConfig, check_engines
-from robomarl.domains.flight.mjcf import build_model
+from robomarl.domains.flight.engines.mjcf import build_model
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.check import event_difference, events, tension_difference
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import origin
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")
-def lift() -> Scenario:
+def lift() -> FlightScenario:
     return load_scenario("lift_3")
 
 
-def changed(scenario: Scenario, **ranges: tuple[float, float]) -> Scenario:
+def changed(scenario: FlightScenario, **ranges: tuple[float, float]) -> FlightScenario:
     return dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **ranges))
 
 
@@ -36,7 +37,7 @@ def hold(team: TeamSim, seconds: float) -> Any:
     return team.world
 
 
-def test_the_engines_agree_on_lift_3(lift: Scenario):
+def test_the_engines_agree_on_lift_3(lift: FlightScenario):
     figures = check_engines(lift, CheckConfig(teams=6))
     assert figures["passed"], figures
     assert figures["sims"] == ["fast", "mujoco"]
@@ -45,7 +46,7 @@ def test_the_engines_agree_on_lift_3(lift: Scenario):
 
 
 @pytest.mark.parametrize("engine", ["fast", "mujoco"])
-def test_five_percent_of_mass_fail_the_check(lift: Scenario, engine: str):
+def test_five_percent_of_mass_fail_the_check(lift: FlightScenario, engine: str):
     figures = check_engines(lift, CheckConfig(("fast", "mujoco"), seconds=1.5, teams=2), {engine: 1.05})
     assert not figures["passed"]
     assert figures["position_diff_m"] > 0.05
@@ -66,12 +67,12 @@ def test_events_and_tensions_are_compared_as_documented():
     assert tension_difference(tension, np.where(taut, 5.0, 3.0), taut, 5.0) == 0.0  # compared while taut in both
 
 
-def test_mjx_is_refused_for_loads(lift: Scenario):
+def test_mjx_is_refused_for_loads(lift: FlightScenario):
     with pytest.raises(UserError, match="mjx has no loads; name fast and mujoco"):
         check_engines(lift, CheckConfig(("fast", "mjx")))
 
 
-def test_the_model_is_the_file(lift: Scenario):
+def test_the_model_is_the_file(lift: FlightScenario):
     model = build_model(lift)
     assert lift.load is not None
     assert lift.cables is not None
@@ -84,7 +85,7 @@ def test_the_model_is_the_file(lift: Scenario):
 
 
 @pytest.mark.parametrize("sim", ["fast", "mujoco"])
-def test_hovering_cables_keep_their_length_and_carry_the_weight(lift: Scenario, sim: str):
+def test_hovering_cables_keep_their_length_and_carry_the_weight(lift: FlightScenario, sim: str):
     from robomarl.domains.payload.dynamics import stretch_out
 
     team = make_team(changed(lift, wind_m_s=(0, 0), gust_m_s=(0, 0)), sim, 4, 0)
@@ -100,7 +101,7 @@ def test_hovering_cables_keep_their_length_and_carry_the_weight(lift: Scenario, 
 
 
 @pytest.mark.parametrize("sim", ["fast", "mujoco"])
-def test_a_cut_cable_pulls_no_more_and_stopped_motors_hang(lift: Scenario, sim: str):
+def test_a_cut_cable_pulls_no_more_and_stopped_motors_hang(lift: FlightScenario, sim: str):
     cut = make_team(changed(lift, cut_s=(0.2, 0.2)), sim, 3, 0)
     cut.reset()
     world = hold(cut, 0.5)
@@ -117,7 +118,7 @@ def test_a_cut_cable_pulls_no_more_and_stopped_motors_hang(lift: Scenario, sim: 
     assert (world.body.vel[2][dead] < -0.5).all()  # it falls
 
 
-def test_the_law_brings_the_load_to_its_goal(lift: Scenario):
+def test_the_law_brings_the_load_to_its_goal(lift: FlightScenario):
     """What the policy imitates, on the engine that counts: nobody touches, and after 8 s the pose is near."""
     team = make_team(lift, "mujoco", 6, 1)
     team.reset()
@@ -135,7 +136,7 @@ def test_the_law_brings_the_load_to_its_goal(lift: Scenario):
     assert np.rad2deg(angle).mean() < 4
 
 
-def test_falls_touches_and_losses_are_told_apart(lift: Scenario):
+def test_falls_touches_and_losses_are_told_apart(lift: FlightScenario):
     team, task = make_team(lift, "fast", 2, 0), task_of(lift)
     world = team.reset()
     assert not np.asarray(task.failed(lift, world)).any()
@@ -160,7 +161,7 @@ def test_falls_touches_and_losses_are_told_apart(lift: Scenario):
     assert np.asarray(task.failed(lift, crossed)).tolist() == [False, True]
 
 
-def test_the_policy_sees_no_mates(lift: Scenario):
+def test_the_policy_sees_no_mates(lift: FlightScenario):
     """What is heard may be anything: the observation stays bit-equal."""
     team, task = make_team(lift, "fast", 2, 0), task_of(lift)
     team.reset()

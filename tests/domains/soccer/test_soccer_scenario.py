@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import load_flight_scenario
 from robomarl.domains.soccer.scenario import is_soccer, load_soccer
-from robomarl.sim.scenario import load_scenario, read_scenario
+from robomarl.sim.scenario import read_scenario
 
 
 @pytest.mark.parametrize(("name", "count"), [("soccer_1v1", 1), ("soccer_2v2", 2), ("soccer_3v3", 3)])
@@ -49,5 +50,5 @@ def test_mistakes_name_the_key_and_the_numbers(tmp_path: Path, text: str, messag
 def test_a_game_is_no_flight():
     assert not is_soccer("swap_4")
     assert read_scenario("soccer_3v3")[0]["count"] == 3
-    with pytest.raises(UserError, match="soccer_2v2.toml: task = 'soccer' is a game"):
-        load_scenario("soccer_2v2")
+    with pytest.raises(UserError, match="soccer_2v2.toml: task = 'soccer' is not for teams that fly"):
+        load_flight_scenario("soccer_2v2")

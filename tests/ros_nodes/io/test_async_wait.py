@@ -48,7 +48,7 @@ def offered_late(console: Console, name: str, answer: Future) -> None:
 
 def test_a_referee_waits_for_a_simulator_that_it_has_not_discovered():
     with one(
-        "domains.soccer.ros_nodes.referee_node", "referee", {"team": ["robot0"], "sim": True}, topics.SOCCER
+        "domains.soccer.ros_nodes.referee_node", "referee", {"team": ["robot0"], "sim": True}, "soccer"
     ) as console:
         reset = console.beside.services["reset"]
         console.wait(reset.service_is_ready, 20, "the referee")

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from robomarl.config import UserError
+from robomarl.domains.registry import domains
 from robomarl.hardware_configs.fleet import FieldConfig, Fleet, load_fleet
 from robomarl.paths import vehicles_dir
 from robomarl.ros_nodes import topics
@@ -169,9 +170,11 @@ def qos_text(topic: topics.Topic) -> str:
 def test_the_readme_lists_every_topic_as_it_is(root: Path):
     lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
     team = (*topics.TEAM_TOPICS, topics.CLOCK)
-    world = [topic for found in topics.WORLD_TOPICS.values() for topic in found]
-    named = (("NAME/", {*topics.ROBOT_TOPICS, *topics.PLAYER_TOPICS}), ("world/", world), ("sim/", topics.SIM_TOPICS),
-             ("", team), ("referee/", topics.REFEREE_TOPICS[topics.SOCCER]))  # fmt: skip
+    graphs = [topics.graph_of(task) for domain in domains().values() for task in domain.tasks]
+    named = [("", team), ("sim/", topics.SIM_TOPICS)]
+    for graph in graphs:
+        named += [("NAME/", graph.robot), ("world/", graph.world), *((f"{name}/", (t,)) for name, t in graph.beside)]
+    assert [prefix for prefix, _ in named].count("referee/") == 1
     for prefix, found in named:
         for topic in found:
             kind = topic.type.replace("/msg/", "/")

@@ -1,7 +1,9 @@
 """What nodes may is what they do: the rights of enclaves beside the graph of real processes."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,11 @@ def test_players_hear_their_own_team_only():
     assert "/world/ball" in found["/referee"].subscribes
 
 
+NODES = ("/left/policy_node", "/right/policy_node", "/monitor", "/recorder", f"/{CONSOLE}")
+DISCOVERED_S = 30.0
+"""Far more than it takes until a node has heard of all that others have."""
+
+
 @pytest.fixture(scope="module")
 def graph(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Rights]]:
     """What the nodes of a field test have in the graph, by their full names."""
@@ -58,26 +65,40 @@ def graph(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     plan = PlanOptions(bundle=str(goto_bundle), root=str(files.folder), sim=True, record=str(files.folder / "bag"))
     with bring_up(load_fleet(str(files.fleet)), plan, None, lambda name, line: None) as team:
         team.configure()
-        node = team.console._node
-        names = {f"{space.rstrip('/')}/{name}": (name, space) for name, space in node.get_node_names_and_namespaces()}
-        yield {
-            full: Rights(
-                *(
-                    frozenset(found for found, _ in ask(*where))
-                    for ask in (
-                        node.get_publisher_names_and_types_by_node,
-                        node.get_subscriber_names_and_types_by_node,
-                        node.get_service_names_and_types_by_node,
-                        node.get_client_names_and_types_by_node,
-                    )
-                )
-            )
-            for full, where in names.items()
-        }
+        end = time.monotonic() + DISCOVERED_S
+        found = in_graph(team.console._node)
+        while time.monotonic() < end and any(n not in found or missing(n, found[n]) for n in NODES):
+            team.console.poll(0.2)
+            found = in_graph(team.console._node)
+        yield found
+
+
+def in_graph(node: Any) -> dict[str, Rights]:
+    """What a node has discovered of all nodes."""
+    asked = (
+        node.get_publisher_names_and_types_by_node,
+        node.get_subscriber_names_and_types_by_node,
+        node.get_service_names_and_types_by_node,
+        node.get_client_names_and_types_by_node,
+    )
+    names = node.get_node_names_and_namespaces()
+    return {
+        f"{space.rstrip('/')}/{name}": Rights(*(frozenset(found for found, _ in ask(name, space)) for ask in asked))
+        for name, space in names
+    }
+
+
+def missing(node: str, used: Rights) -> set[str]:
+    """What a node may do and does not."""
+    allowed = pair()[node]
+    unused = {*(allowed.publishes - used.publishes), *(allowed.subscribes - used.subscribes)}
+    unused |= {*(allowed.serves - used.serves), *(allowed.calls - used.calls)}
+    own = {f"/{CONSOLE}/{service.rpartition('/')[2]}" for service in allowed.serves}  # it has no parameters
+    return unused - own - {"/clock", "/tf", "/tf_static", "/parameter_events"}
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize("node", ["/left/policy_node", "/right/policy_node", "/monitor", "/recorder", f"/{CONSOLE}"])
+@pytest.mark.parametrize("node", NODES)
 def test_what_a_node_has_in_the_graph_is_what_its_enclave_permits(graph: dict[str, Rights], tmp_path: Path, node: str):
     allowed, used = pair()[node], graph[node]
     simulated = frozenset(name for name in used.subscribes | used.calls if name.startswith("/sim/"))
@@ -85,10 +106,7 @@ def test_what_a_node_has_in_the_graph_is_what_its_enclave_permits(graph: dict[st
     assert used.subscribes - simulated <= allowed.subscribes
     assert used.serves <= allowed.serves
     assert used.calls - simulated <= allowed.calls
-    unused = {*(allowed.publishes - used.publishes), *(allowed.subscribes - used.subscribes)}
-    unused |= {*(allowed.serves - used.serves), *(allowed.calls - used.calls)}
-    own = {f"/{CONSOLE}/{service.rpartition('/')[2]}" for service in allowed.serves}  # it has no parameters
-    assert unused - own <= {"/clock", "/tf", "/tf_static", "/parameter_events"}, unused
+    assert not missing(node, used)
 
 
 def pair() -> dict[str, Rights]:

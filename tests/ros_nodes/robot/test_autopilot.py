@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from robomarl.ros_nodes.recording.tick_record import tick_names, tick_values
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Count
 from robomarl.ros_nodes.robot.state_machine import MOVING, Order, Patience, State, TeamFallback
-from robomarl.ros_nodes.robot.tick_record import tick_names, tick_values
 from robomarl.safety.filter import Reason
 from robomarl.safety.give_way import GiveWay
 from robomarl.view import Goal

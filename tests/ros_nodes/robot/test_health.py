@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, Health
 from robomarl.ros_nodes.robot.inbox import Count, Problem
 from robomarl.ros_nodes.robot.state_machine import State
-from robomarl.ros_nodes.robot.tick_record import Timing
 from robomarl.safety.filter import Reason
 from robomarl.safety.model.bias import Bias
 
 
 def decision(reason: int = 0, problems: tuple = (), filtered: bool = False) -> Any:
-    return SimpleNamespace(reason=reason, filtered=filtered, reading=SimpleNamespace(problems=problems))
+    return SimpleNamespace(reason=reason, filtered=filtered, reading=SimpleNamespace(problems=problems, jumps=2))
 
 
 def pilot(state: State = State.ACTIVE, error: str = "") -> Any:
@@ -62,6 +62,7 @@ def test_a_second_is_summed_up():
     assert (status.name, status.level, status.message) == ("/cf1/policy_node", OK, "ACTIVE: ok")
     assert status.values["filtered_share"] == "0.100"
     assert (status.values["messages_lost"], status.values["messages_received"]) == ("3", "99")
+    assert status.values["estimates_jumped"] == "2"
     assert float(status.values["latency_p50_us"]) == np.median(100 + np.arange(50)).round()
     assert status.values["bundle_id"] == "f" * 64
     assert not health.is_due()

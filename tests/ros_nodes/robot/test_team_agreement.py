@@ -1,5 +1,7 @@
 """Who differs is named, and nobody flies with strangers."""
 
+import math
+
 import pytest
 
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
@@ -10,9 +12,8 @@ TEAM = ("a", "b", "c")
 
 
 def said(name: str, **other) -> Announcement:
-    plain = Announcement(
-        name, "f" * 64, "swap_4, schema 1", "crazyflie_21", TEAM.index(name), State.READY, robomarl="0.1.0"
-    )
+    seat = (TEAM.index(name), State.READY)
+    plain = Announcement(name, "f" * 64, "swap_4, schema 1", "crazyflie_21", *seat, robomarl="0.1.0", handover_m=1.2)
     return plain._replace(**other)
 
 
@@ -38,6 +39,8 @@ def test_a_team_that_agrees_passes():
         ({"contract": "swap_4, schema 2"}, "c: follows contract swap_4, schema 2, this robot swap_4, schema 1"),
         ({"robomarl": "9.9"}, "c: runs robomarl 9.9, this robot 0.1.0"),
         ({"robomarl": ""}, "c: runs robomarl (untold), this robot 0.1.0"),
+        ({"handover_m": 1.5}, "c: climbs to 1.5 m before its policy takes over, this robot to 1.2 m"),
+        ({"handover_m": math.nan}, "c: climbs to nan m before its policy takes over, this robot to 1.2 m"),
         ({"vehicle": "big"}, "c: is a big, this robot a crazyflie_21"),
         ({"index": 7}, "c: says that its index is 7; in this robot's team it is 2"),
     ],

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.run.average_runs import averaged
@@ -18,7 +19,7 @@ from robomarl.train.run.storage import save_checkpoint
 
 
 @cache
-def beginning(scenario: str, width: int) -> tuple[TrainConfig, Scenario, Callable]:
+def beginning(scenario: str, width: int) -> tuple[TrainConfig, FlightScenario, Callable]:
     """Recipe, scenario, and the state before the first update, of a key."""
     config = TrainConfig(scenario=scenario, num_envs=2, unroll=2, minibatches=1, network=NetworkConfig((width,), (4,)))
     loaded = load_scenario(scenario)

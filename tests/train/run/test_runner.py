@@ -53,7 +53,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"), [("swap_4", "--init swap_4: .* should have shape"), ("nowhere", "nowhere")]
+    ("source", "said"),
+    [
+        ("swap_4", "--init swap_4: .* should have shape"),
+        ("nowhere", "nowhere"),
+        ("lift_3", "--init lift_3: it is a law with gains and has no network"),
+    ],
 )
 def test_what_can_not_be_started_from_leaves_no_run_folder(source: str, said: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
@@ -129,13 +134,15 @@ def test_nan_stops_the_run_names_the_term_and_keeps_its_inputs(tmp_path: Path) -
     assert all(np.isfinite(p).all() for p in jax.tree.leaves(load_run(out, "checkpoint.npz").state.params))
 
 
-def test_killed_run_is_bit_identical(tmp_path: Path) -> None:
-    """Real processes, real SIGKILLs at random rows, the first before there is any: the same metrics as without."""
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_run_is_bit_identical(kills: int, tmp_path: Path) -> None:
+    """Real processes, real SIGKILLs at random rows: the same metrics as without."""
     rows = 60
     recipe = write_recipe(tmp_path / "tiny.toml", rows)
-    fell = train_with_kills(recipe, tmp_path / "killed", rows, kills=2, seed=4)
-    assert train(recipe, tmp_path / "whole").wait(TIMEOUT_S) == 0
-    assert len(fell) == 2 and len(metrics(tmp_path / "whole")) == rows
+    whole = train(recipe, tmp_path / "whole")
+    fell = train_with_kills(recipe, tmp_path / "killed", rows, kills, seed=4)
+    assert whole.wait(TIMEOUT_S) == 0
+    assert len(fell) == kills and max(fell) > 0 and len(metrics(tmp_path / "whole")) == rows
     assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
 
 

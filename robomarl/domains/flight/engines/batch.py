@@ -5,15 +5,15 @@ import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim
 from robomarl.domains.flight.env import make_engine
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, advance
-from robomarl.sim.scenario import Scenario
 from robomarl.view import Plan
 
 
 class JaxTeam(TeamSim):
     """E teams on a JAX engine, stepped by one compiled call per decision."""
 
-    def __init__(self, scenario: Scenario, num_envs: int, seed: int, sim: str = "fast") -> None:
+    def __init__(self, scenario: FlightScenario, num_envs: int, seed: int, sim: str = "fast") -> None:
         """Prepare the engine; it is compiled at the first step.
 
         Args:

@@ -5,6 +5,7 @@ import jax
 from robomarl.domains.flight.control.indi import Control, Reading, control_rotors
 from robomarl.domains.flight.control.mixer import wrench
 from robomarl.domains.flight.quadrotor import Body, drag, integrate, move, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import Integrate, World, command_in_force
 from robomarl.domains.payload.dynamics import (
     air_on_load,
@@ -16,19 +17,18 @@ from robomarl.domains.payload.dynamics import (
 )
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig
 from robomarl.domains.payload.state import Load, Rigid
-from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 from robomarl.vectors import Vec3
 
 
-def make_fast(scenario: Scenario) -> Integrate:
+def make_fast(scenario: FlightScenario) -> Integrate:
     """The integration function of the scenario: everything that moves through `scenario.substeps` sub-steps."""
     if scenario.load is None or scenario.cables is None:
         return free_team(scenario)
     return carrying_team(scenario, scenario.load, scenario.cables)
 
 
-def free_team(scenario: Scenario) -> Integrate:
+def free_team(scenario: FlightScenario) -> Integrate:
     """Vehicles that carry nothing."""
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
 
@@ -51,7 +51,7 @@ Moving = tuple[Body, Control, Rigid, Array]
 """Vehicles, their controllers' memory, the load, the cables' tension."""
 
 
-def carrying_team(scenario: Scenario, load: LoadConfig, cables: CableConfig) -> Integrate:
+def carrying_team(scenario: FlightScenario, load: LoadConfig, cables: CableConfig) -> Integrate:
     """Vehicles under a load."""
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
 

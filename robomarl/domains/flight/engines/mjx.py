@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 import mujoco
 
-from robomarl.domains.flight.mjcf import build_model
+from robomarl.domains.flight.engines.mjcf import build_model
 from robomarl.domains.flight.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import Integrate, World, command_in_force
-from robomarl.sim.scenario import Scenario
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend is not installed
     from mujoco import mjx
 
 
-def make_mjx(scenario: Scenario) -> Integrate:
+def make_mjx(scenario: FlightScenario) -> Integrate:
     """The integration function of the scenario, for one environment."""
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
     model, blank = put_model(scenario)
@@ -48,7 +48,7 @@ def make_mjx(scenario: Scenario) -> Integrate:
     return run
 
 
-def put_model(scenario: Scenario) -> tuple[mjx.Model, mjx.Data]:
+def put_model(scenario: FlightScenario) -> tuple[mjx.Model, mjx.Data]:
     """The scenario's model without contacts on the JAX device, and data that belongs to it."""
     model = build_model(scenario)
     disable = mujoco.mjtDisableBit  # pyright: ignore[reportAttributeAccessIssue]

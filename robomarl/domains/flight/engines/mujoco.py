@@ -13,11 +13,11 @@ import mujoco
 import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim
-from robomarl.domains.flight.mjcf import build_model, contact_pairs
+from robomarl.domains.flight.engines.mjcf import build_model, contact_pairs
 from robomarl.domains.flight.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, advance, command_in_force
 from robomarl.sim.engines.rollouts import Rollouts
-from robomarl.sim.scenario import Scenario
 from robomarl.view import Plan
 
 _INPUT = int(mujoco.mjtState.mjSTATE_CTRL) | int(mujoco.mjtState.mjSTATE_XFRC_APPLIED)
@@ -30,7 +30,7 @@ class MujocoBodies:
     or an obstacle.
     """
 
-    def __init__(self, scenario: Scenario, num_envs: int, threads: int | None = None) -> None:
+    def __init__(self, scenario: FlightScenario, num_envs: int, threads: int | None = None) -> None:
         """Compile the model.
 
         Args:
@@ -112,7 +112,7 @@ class MujocoBodies:
         return Body((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)
 
 
-def make_bodies(scenario: Scenario, num_envs: int, threads: int | None = None) -> MujocoBodies:
+def make_bodies(scenario: FlightScenario, num_envs: int, threads: int | None = None) -> MujocoBodies:
     """What moves in this scenario: vehicles, or vehicles and a load."""
     if scenario.load is None:
         return MujocoBodies(scenario, num_envs, threads)
@@ -124,7 +124,7 @@ def make_bodies(scenario: Scenario, num_envs: int, threads: int | None = None) -
 class MujocoTeam(TeamSim):
     """E teams on MuJoCo."""
 
-    def __init__(self, scenario: Scenario, num_envs: int, seed: int, threads: int | None = None) -> None:
+    def __init__(self, scenario: FlightScenario, num_envs: int, seed: int, threads: int | None = None) -> None:
         """Compile the model; see `TeamSim` and `MujocoBodies`."""
         super().__init__(scenario, num_envs, seed)
         self.bodies = make_bodies(scenario, num_envs, threads)

@@ -22,26 +22,26 @@ from robomarl.domains.flight.evaluation.score import (
     start_episodes,
     successes,
 )
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers.mixed_team import mixed_team
 from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
-from robomarl.domains.payload.state import Load
+from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
+from robomarl.domains.registry import domain_of_task
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
 from robomarl.evaluate.resolve import Policy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.safety.filter import SafetyFilter
-from robomarl.safety.give_way import rules_for
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario
 from robomarl.types import FilterResult
 
 MAX_BATCH = 256
 """Episodes flown side by side at most."""
 
 
-def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
+def make_pilot(policy: Policy, scenario: FlightScenario, mode: str) -> Pilot:
     """The policy behind the filter of the scenario's vehicle, arena and rate.
 
     Args:
@@ -69,10 +69,10 @@ def make_pilot(policy: Policy, scenario: Scenario, mode: str) -> Pilot:
     params = safety_params(scenario)
     safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
-    return Pilot(policy, chosen, rules_for(scenario.task, params))  # pyright: ignore[reportArgumentType]
+    return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
-def evaluate_flights(policy: Policy, scenario: Scenario, config: EvalConfig) -> Evaluation:
+def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:
     """Fly `config.episodes` episodes and count.
 
     Raises:
@@ -114,6 +114,7 @@ class Flight:
         self._pilot, self._team, self._config = pilot, team, config
         self._task = task_of(team.scenario)
         self._rows: list[tuple[np.ndarray, ...]] = []
+        self._load_rows: list[dict[str, np.ndarray]] = []
         self._flown, self._seconds, self._wall_s = 0, 0.0, 0.0
         self.watched = watched(team.scenario, self._task, config.hover_s)
         """Decisions after each success."""
@@ -173,10 +174,10 @@ class Flight:
             return None
         scenario = self._team.scenario
         vehicle = scenario.vehicle_config
-        *columns, load = (np.stack(column) for column in zip(*self._rows, strict=True))
+        columns = (np.stack(column) for column in zip(*self._rows, strict=True))
         time_s = np.arange(len(self._rows)) * scenario.period_s
         sizes = (vehicle.body.radius_m, vehicle.safety.separation_m)
-        return FlightLog(*[time_s, *columns, *sizes], load_pose=load.reshape(-1, 7))
+        return FlightLog(*[time_s, *columns, *sizes], **stacked(self._load_rows))
 
     def _record(self, world: World, result: FilterResult, running: np.ndarray) -> None:
         if self._config.record is None:
@@ -192,13 +193,6 @@ class Flight:
                 result.nominal,
                 result.command,
                 result.active,
-                load_pose(world),
             )
             self._rows.append(tuple(np.asarray(c)[env].copy() for c in columns))
-
-
-def load_pose(world: World) -> np.ndarray:
-    """[E, 7] centre of mass and attitude of the load; [E, 0] where nothing is carried."""
-    if not isinstance(world.load, Load):
-        return np.zeros((len(world.step), 0))
-    return np.stack([*world.load.rigid.pos, *world.load.rigid.quat], -1)
+            self._load_rows.append(one_of(load_columns(world, self._team.scenario.period_s), env))

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.evaluation.score import Episodes, Step, bootstrap, mean_of, successes
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import Task
 from robomarl.domains.flight.world import World
 from robomarl.evaluate.evaluate import HOVER_FIGURES
-from robomarl.sim.scenario import Scenario
 from robomarl.vectors import up_axis
 
 ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
@@ -35,7 +35,7 @@ class Hover(NamedTuple):
     """[E] the task's distance to the goal."""
 
 
-def watched(scenario: Scenario, task: Task, seconds: float) -> int:
+def watched(scenario: FlightScenario, task: Task, seconds: float) -> int:
     """Decisions after a success that are watched: none where the goal moves on, or where a vehicle is lost."""
     moves = scenario.load is not None and scenario.load.path is not None
     lost = max(scenario.randomize.cut_s[1], scenario.randomize.motors_off_s[1]) > 0
@@ -43,7 +43,7 @@ def watched(scenario: Scenario, task: Task, seconds: float) -> int:
     return 0 if moves or lost or names != ACCELERATION else round(seconds * scenario.rates.policy_hz)
 
 
-def start_hover(scenario: Scenario, count: int, decisions: int) -> Hover:
+def start_hover(scenario: FlightScenario, count: int, decisions: int) -> Hover:
     """Before the first decision of `count` teams."""
     zero, vectors = np.zeros(count), np.zeros((count, scenario.count, 3))
     return Hover(zero.astype(int) + decisions, zero.astype(bool), vectors, vectors, zero, zero)
@@ -54,7 +54,7 @@ def waiting(done: Episodes, hover: Hover) -> np.ndarray:
     return successes(done) & (hover.left > 0) & ~hover.failed
 
 
-def count_hover(scenario: Scenario, task: Task, hover: Hover, on: np.ndarray, step: Step) -> Hover:
+def count_hover(scenario: FlightScenario, task: Task, hover: Hover, on: np.ndarray, step: Step) -> Hover:
     """Add one decision of the teams `on` [E], of `waiting` before it."""
     failed = on & np.asarray(task.failed(scenario, step.after))
     command = np.where(on[:, None, None], np.asarray(step.result.command, float)[..., :3], 0.0)

@@ -7,13 +7,13 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.flight.obstacles import obstacle_gap
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import Task
 from robomarl.domains.flight.world import World, positions
 from robomarl.domains.payload.follow import path_error
 from robomarl.evaluate.intervals import bootstrap, wilson
 from robomarl.geometry import norm
 from robomarl.sim.message import mates_of
-from robomarl.sim.scenario import Scenario
 from robomarl.types import FilterResult
 
 SETTLED_S = 1.0
@@ -87,7 +87,7 @@ class Step(NamedTuple):
     """[E] bool: the engine's own contact reading."""
 
 
-def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> Episodes:
+def count_step(scenario: FlightScenario, task: Task, so_far: Episodes, step: Step) -> Episodes:
     """Add one decision to the episodes that are still running."""
     on, world = so_far.running, step.after
     steps = so_far.steps + on
@@ -121,13 +121,13 @@ def count_step(scenario: Scenario, task: Task, so_far: Episodes, step: Step) -> 
     )
 
 
-def settled_s(scenario: Scenario) -> float:
+def settled_s(scenario: FlightScenario) -> float:
     """Last part of the episode over which errors are averaged."""
     path = scenario.load.path if scenario.load else None
     return SETTLED_S if path is None else scenario.time_limit_s - PATH_FROM_S
 
 
-def too_close(scenario: Scenario, world: World) -> np.ndarray:
+def too_close(scenario: FlightScenario, world: World) -> np.ndarray:
     """[E, N] bool: inside a team-mate's safety ellipsoid, which is taller than wide by the downwash ratio."""
     safety = scenario.vehicle_config.safety
     pos = positions(world.body) / np.array([1, 1, safety.downwash_ratio], np.float32)
@@ -145,7 +145,7 @@ def successes(done: Episodes) -> np.ndarray:
     return (done.arrived_step >= 0) & ~done.failed
 
 
-def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+def figures(scenario: FlightScenario, done: Episodes) -> dict[str, Any]:
     """The JSON fields of one policy's evaluation; what does not apply is null."""
     success = successes(done)
     timed_out = ~done.failed
@@ -182,7 +182,7 @@ def figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
     }
 
 
-def path_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+def path_figures(scenario: FlightScenario, done: Episodes) -> dict[str, Any]:
     """How well a load follows a goal that moves; empty where it stays."""
     if scenario.load is None or scenario.load.path is None:
         return {}
@@ -191,7 +191,7 @@ def path_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
     return {"path_rmse_m": mean_of(np.sqrt(squares)), "path_followed_rate": float(whole.mean())}
 
 
-def loss_figures(scenario: Scenario, done: Episodes) -> dict[str, Any]:
+def loss_figures(scenario: FlightScenario, done: Episodes) -> dict[str, Any]:
     """How the load was when the episode ended, `KEPT_S` or more after a vehicle was lost; empty if none is lost.
 
     Raises:

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.log import FlightLog
-from robomarl.sim.scenario import Scenario
 
 MAX_BYTES = 1_000_000
 """Films larger than this are made again, smaller."""
@@ -47,7 +47,7 @@ class Shot(NamedTuple):
     """Trails start at this index."""
 
 
-def render_video(log: FlightLog, scenario: Scenario, file: Path, backend: Backend = "auto") -> None:
+def render_video(log: FlightLog, scenario: FlightScenario, file: Path, backend: Backend = "auto") -> None:
     """Write a film, or one picture with the whole flight's trails.
 
     Args:
@@ -79,7 +79,7 @@ def render_video(log: FlightLog, scenario: Scenario, file: Path, backend: Backen
 
 def render_frames(
     log: FlightLog,
-    scenario: Scenario,
+    scenario: FlightScenario,
     shots: Sequence[Shot],
     size: tuple[int, int] = (480, 360),
     backend: Backend = "auto",
@@ -111,7 +111,7 @@ def film_shots(log: FlightLog, fps: float) -> list[Shot]:
     return [Shot(step, max(0, step - round(TRAIL_S / period_s))) for step in steps]
 
 
-def _write_film(log: FlightLog, scenario: Scenario, file: Path, backend: Backend) -> None:
+def _write_film(log: FlightLog, scenario: FlightScenario, file: Path, backend: Backend) -> None:
     for size in SIZES:
         frames = list(render_frames(log, scenario, film_shots(log, size.fps), size[:2], backend))
         write = _write_gif if file.suffix.lower() == ".gif" else _write_mp4

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from robomarl.domains.flight.render.cables import cable_rgb, has_cables
 from robomarl.log import FlightLog
 
 DPI = 100
@@ -23,6 +24,8 @@ def plot_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple
         _set_up(axes, log)
         for i in range(log.pos_m.shape[1]):
             _draw_robot(axes, log, shot, i)
+        if has_cables(log):
+            _draw_cables(axes, log, scenario, shot.step)
         axes.text2D(0.12, 0.9, f"{scenario.name}   {log.time_s[shot.step]:.1f} s", transform=axes.transAxes)
         canvas.draw()
         yield np.asarray(canvas.buffer_rgba())[..., :3].copy()
@@ -42,6 +45,15 @@ def _set_up(axes: Any, log: FlightLog) -> None:
     axes.tick_params(labelsize=7, pad=-2)
     axes.set_xlabel("x [m]", labelpad=-4, fontsize=8)
     axes.set_ylabel("y [m]", labelpad=-4, fontsize=8)
+
+
+def _draw_cables(axes: Any, log: FlightLog, scenario: Any, step: int) -> None:
+    for i, color in enumerate(cable_rgb(log, scenario, step)):
+        if np.isfinite(log.cable_m[step, i]):
+            ends = np.stack([log.pos_m[step, i], log.tied_m[step, i]], -1)
+            axes.plot(*ends, color=color, linewidth=2)
+    ring = [*range(log.tied_m.shape[1]), 0]
+    axes.plot(*log.tied_m[step, ring].T, color="saddlebrown", linewidth=1.5)
 
 
 def _draw_robot(axes: Any, log: FlightLog, shot: Any, index: int) -> None:

@@ -13,13 +13,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robomarl.domains.flight.mjcf import build_spec, robot_rgba
+from robomarl.domains.flight.engines.mjcf import build_spec, robot_rgba
+from robomarl.domains.flight.render.cables import cable_rgb, drawn_m, has_cables
 from robomarl.log import FlightLog
 
 BACKENDS = ("egl", "osmesa")
 PROBE = "from mujoco.{0} import GLContext; c = GLContext(32, 32); c.make_current(); c.free()"
 TRAIL_PARTS = 24
 """Pieces of each trail: each costs a little of the time of every picture."""
+CABLE_M = 0.008
+"""Width of cables in films, thicker than they are, so that one sees their colour."""
 ALERT_RGBA = np.array([1.0, 0.62, 0.1, 0.22], np.float32)
 """Colour of the safety ellipsoid of a robot whose command the filter changed."""
 
@@ -56,6 +59,8 @@ def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tup
         for shot in shots:
             robots = np.concatenate([log.pos_m[shot.step], log.quat_wxyz[shot.step]], -1).ravel()
             data.qpos[:] = np.concatenate([robots, log.load_pose[shot.step : shot.step + 1].ravel()])
+            if has_cables(log):
+                fit_cables(model, log, scenario, shot.step)
             mujoco.mj_forward(model, data)
             mujoco.mjv_updateScene(model, data, option, None, camera, mujoco.mjtCatBit.mjCAT_ALL.value, scene)
             decorate(scene, log, scenario, shot)
@@ -66,6 +71,22 @@ def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tup
     finally:
         context.free()
         gl.free()
+
+
+def fit_cables(model: mujoco.MjModel, log: FlightLog, scenario: Any, step: int) -> None:
+    """Lengths, colours, points at the load and the load's box as they are in the episode at this time."""
+    center, place = log.load_pose[step, :3], log.load_place_m[step]
+    turn = np.zeros(9)
+    mujoco.mju_quat2Mat(turn, log.load_pose[step, 3:])
+    local = np.concatenate([log.tied_m[step], place[None]]) - center  # world; times the matrix: load frame
+    local = local @ turn.reshape(3, 3)
+    middle = (np.array(scenario.load.box_low_m) + scenario.load.box_high_m) / 2
+    model.geom_pos[model.geom("load").id] = local[-1] + middle
+    model.site_pos[[model.site(f"load_point{i}").id for i in range(scenario.count)]] = local[:-1]
+    model.tendon_range[:, 1] = drawn_m(log, step)
+    model.tendon_width[:] = CABLE_M
+    model.tendon_rgba[:, :3] = cable_rgb(log, scenario, step)
+    model.tendon_rgba[:, 3] = np.isfinite(log.cable_m[step])
 
 
 def aim(log: FlightLog, aspect: float, fovy_deg: float) -> mujoco.MjvCamera:

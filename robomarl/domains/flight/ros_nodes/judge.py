@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.ros_nodes.landings import Landings
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.domains.payload.state import Load, attitude, origin
+from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
+from robomarl.domains.payload.state import Load, origin
 from robomarl.log import FlightLog
-from robomarl.sim.scenario import Scenario
 
 SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""
@@ -30,7 +32,7 @@ class Score(NamedTuple):
     succeeded_s: float
     """When all robots had arrived; NaN as long as they have not."""
     failed: float
-    """1 when two robots touched or one left the arena; with a load also when it fell or cables crossed."""
+    """1 when two robots touched or one left the arena, but to land; with a load also when it fell or cables crossed."""
     collisions: int
     """How often two robots began to touch."""
     min_distance_m: float
@@ -44,7 +46,7 @@ class Score(NamedTuple):
 class Judge:
     """Watches one flight after the other; collects the log at the policy's rate."""
 
-    def __init__(self, scenario: Scenario, steps_per_row: int) -> None:
+    def __init__(self, scenario: FlightScenario, steps_per_row: int) -> None:
         """Take the rules of the scenario's task.
 
         Args:
@@ -60,8 +62,10 @@ class Judge:
         self._steps = self.collisions = 0
         self.succeeded_s, self.failed, self.min_distance_m = math.nan, False, math.inf
         self._touching = self._set_down = False
+        floor_m, radius_m = self._scenario.arena.low_m[2], self._scenario.vehicle_config.body.radius_m
+        self._landings = Landings(self._scenario.count, floor_m, radius_m)
         self._rows: list[tuple[np.ndarray, ...]] = []
-        self._load_rows: list[tuple[np.ndarray, ...]] = []
+        self._load_rows: list[dict[str, np.ndarray]] = []
 
     @property
     def flight_s(self) -> float:
@@ -78,12 +82,11 @@ class Judge:
         """
         if self._steps % self._every == 0 and self.flight_s < MAX_LOG_S:
             self._rows.append(_row(world, command))
-            if isinstance(world.load, Load):
-                self._load_rows.append(_load_row(world, world.load))
+            self._load_rows.append(one_of(load_columns(world, self._scenario.period_s), 0))
         self._steps += 1
         touching = self._sees_contact(world, contact)
         self._set_down = self._set_down or self._is_put_down(world)
-        failed = touching or bool(self._task.failed(self._scenario, world).any())
+        failed = touching or self._has_failed(world)
         self.failed = self.failed or failed and not self._set_down
         if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
             self.succeeded_s = self.flight_s
@@ -98,6 +101,16 @@ class Judge:
         self.collisions += touching and not self._touching
         self._touching = touching
         return touching
+
+    def _has_failed(self, world: World) -> bool:
+        """By the task's rules; who lands counts as at the arena's floor, which is above the ground."""
+        if isinstance(world.load, Load):
+            return bool(self._task.failed(self._scenario, world).any())
+        (x, y, z), pos_m = world.body.pos, positions(world.body)[0]
+        lands = self._landings.note(pos_m, velocities(world.body)[0], self.flight_s)
+        at_floor = np.where(lands, np.maximum(z, self._scenario.arena.low_m[2]), z)
+        seen = world._replace(body=world.body._replace(pos=(x, y, at_floor)))  # type: ignore[arg-type]
+        return self._landings.came_up(pos_m) or bool(self._task.failed(self._scenario, seen).any())
 
     def _is_put_down(self, world: World) -> bool:
         """The load has come down to the ground, and slowly: what comes then is no flight any more."""
@@ -127,22 +140,10 @@ class Judge:
             active=np.zeros(command.shape[:2], bool),
             radius_m=self._scenario.vehicle_config.body.radius_m,
             separation_m=self._scenario.vehicle_config.safety.separation_m,
-            **self._load_log(),
+            **stacked(self._load_rows),
         )
-
-    def _load_log(self) -> dict[str, np.ndarray]:
-        if not self._load_rows:
-            return {}
-        names = ("load_pose", "load_place_m", "load_goal", "tension_n")
-        return dict(zip(names, (np.stack(part) for part in zip(*self._load_rows, strict=True)), strict=True))
 
 
 def _row(world: World, command: np.ndarray) -> tuple[np.ndarray, ...]:
     quat = np.stack(world.body.quat, -1)
     return positions(world.body)[0], quat[0], velocities(world.body)[0], world.goal_m[0].copy(), command.copy()
-
-
-def _load_row(world: World, load: Load) -> tuple[np.ndarray, ...]:
-    pose = np.concatenate([np.stack(load.rigid.pos, -1)[0], attitude(load.rigid)[0]])
-    goal = np.concatenate([world.goal_m[0, 0], load.goal_quat[0, 0]])
-    return pose, origin(load.rigid, load.cargo.com_m)[0], goal, load.tension_n[0].copy()

@@ -7,6 +7,7 @@ from pathlib import Path
 from robomarl.config import UserError, to_dict
 from robomarl.domains.flight.ros_nodes.judge import Score
 from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
+from robomarl.domains.flight.scenario import FlightScenario, load_flight_scenario
 from robomarl.domains.payload.ros_nodes.sim_sensors import SENSORS
 from robomarl.log import save_flight
 from robomarl.ros_nodes import convert, topics
@@ -16,7 +17,6 @@ from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.real_time import RealTimeNode
 from robomarl.ros_nodes.settings import SimSettings
-from robomarl.sim.scenario import Scenario, load_scenario
 
 TELL_S = 0.5
 """Goals are told again so often."""
@@ -33,7 +33,7 @@ class SimNode(RealTimeNode):
         """
         super().__init__()
         settings = self.settings
-        scenario = load_scenario(settings.scenario)
+        scenario = load_flight_scenario(settings.scenario)
         if scenario.count != len(settings.team):
             raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
         self._team, self._names = made(scenario, settings), settings.team
@@ -131,7 +131,7 @@ class SimNode(RealTimeNode):
                 self._sensed[name].publish(message)
 
 
-def made(scenario: Scenario, settings: SimSettings) -> RealTimeTeam:
+def made(scenario: FlightScenario, settings: SimSettings) -> RealTimeTeam:
     """The robots, in the air or on the ground."""
     return RealTimeTeam(scenario, settings.ground_start, settings.handover_m)
 

@@ -12,12 +12,13 @@ from robomarl.domains.flight.control.indi import Reading, rest_control
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.ros_nodes.judge import Judge, Score
 from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode, Onboard
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, Rigid, attitude, origin
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes.robot.hover_control import LEVEL_M
 from robomarl.ros_nodes.robot.inbox import Estimate
-from robomarl.sim.scenario import RateConfig, Scenario
+from robomarl.sim.clock import RateConfig
 from robomarl.types import GRAVITY_M_S2
 from robomarl.vectors import to_world
 from robomarl.view import Goal
@@ -31,7 +32,7 @@ TAKEN_OFF_M = 0.1
 class RealTimeTeam:
     """One team. Array axes are [N, ...], in the order of the robots' indices."""
 
-    def __init__(self, scenario: Scenario, ground: bool = False, handover_m: float = 0.0) -> None:
+    def __init__(self, scenario: FlightScenario, ground: bool = False, handover_m: float = 0.0) -> None:
         """Compile the model; call `reset` before the first step.
 
         Args:
@@ -177,7 +178,7 @@ def on_feet(before: World, world: World, stands: np.ndarray) -> World:
     return world._replace(body=body._replace(**parts))
 
 
-def grounded(scenario: Scenario, world: World) -> World:
+def grounded(scenario: FlightScenario, world: World) -> World:
     """The same with the load on the ground, level, below where it was; rotors idle, cables slack."""
     load, section = world.load, scenario.load
     assert isinstance(load, Load), "only for scenarios with a load"
@@ -195,7 +196,7 @@ def grounded(scenario: Scenario, world: World) -> World:
     return world._replace(body=body, control=control, load=load._replace(rigid=rigid, tension_n=zero))
 
 
-def stepwise(scenario: Scenario) -> Scenario:
+def stepwise(scenario: FlightScenario) -> FlightScenario:
     """The scenario with one decision for each physics step and nothing between decision and rotor.
 
     A team with a load is stepped at the policy's rate: following the load takes as long as the physics, and a command

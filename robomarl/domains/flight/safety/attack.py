@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import positions, velocities
 from robomarl.evaluate.variations import variations
 from robomarl.safety.campaign.adversary import Adversaries, Team
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.model.constants import Mode
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario
 
 KINDS = ("seek", "intercept", "rush", "swap", "bang_bang")
 SECONDS = 10.0
@@ -38,7 +38,7 @@ class Attacked(NamedTuple):
 
 
 def attack_all(
-    scenario: Scenario,
+    scenario: FlightScenario,
     mode: str,
     episodes: int,
     seed: int,
@@ -86,7 +86,7 @@ def attack_all(
     }
 
 
-def attack(scenario: Scenario, mode: Mode, episodes: int, seed: int, sim: str = "mujoco") -> Attacked:
+def attack(scenario: FlightScenario, mode: Mode, episodes: int, seed: int, sim: str = "mujoco") -> Attacked:
     """Fly episodes of one variation."""
     batches = math.ceil(episodes / SIDE_BY_SIDE)
     safety, size = SafetyFilter(safety_params(scenario), mode), math.ceil(episodes / batches)

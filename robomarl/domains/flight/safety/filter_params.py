@@ -2,11 +2,11 @@
 
 import dataclasses
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
-from robomarl.sim.scenario import Scenario
 
 
-def flyer_params(scenario: Scenario, mates: int) -> SafetyParams:
+def flyer_params(scenario: FlightScenario, mates: int) -> SafetyParams:
     """Parameters of the filter of a robot that has to hear so many team-mates.
 
     Raises:

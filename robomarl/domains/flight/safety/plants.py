@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import positions, velocities
 from robomarl.sim.limits.conditions import Condition
 from robomarl.sim.limits.plants import Links, values
-from robomarl.sim.scenario import Scenario
 
 HIGH_M = 100.0
 """Height of the start: nobody meets the ground."""
@@ -19,7 +19,7 @@ CARRIES = {**FLIES, "load_mass_scale": 1.0}
 """The same with a load."""
 
 
-def felt_by_flyers(scenario: Scenario) -> tuple[str, ...]:
+def felt_by_flyers(scenario: FlightScenario) -> tuple[str, ...]:
     """Parameters of the section `randomize` that change how a vehicle follows its commands, the delay left out."""
     return tuple(CARRIES if scenario.load else FLIES)
 
@@ -27,7 +27,7 @@ def felt_by_flyers(scenario: Scenario) -> tuple[str, ...]:
 class Flyers:
     """Quadrotors; see `Plant`."""
 
-    def __init__(self, scenario: Scenario, flights: int, seed: int, threads: int) -> None:
+    def __init__(self, scenario: FlightScenario, flights: int, seed: int, threads: int) -> None:
         """Compile the model.
 
         Args:
@@ -87,7 +87,7 @@ class Flyers:
         self._team.step(command)
 
 
-def alone(scenario: Scenario) -> Scenario:
+def alone(scenario: FlightScenario) -> FlightScenario:
     """The scenario with one vehicle, high up and at rest; under a load, with its share of it straight below."""
     start = dataclasses.replace(scenario.start, jitter_m=0.0, speed_m_s=0.0, height_m=HIGH_M)
     single = dataclasses.replace(scenario, count=1, start=start)

@@ -1,5 +1,5 @@
 """Tasks: reward and termination, one file each, in one registry."""
 
-from robomarl.domains.flight.tasks.base import TASKS, GainedLaw, Task, gained_law, task_of
+from robomarl.domains.flight.tasks.base import TASKS, Task, task_of
 
-__all__ = ["TASKS", "GainedLaw", "Task", "gained_law", "task_of"]
+__all__ = ["TASKS", "Task", "task_of"]

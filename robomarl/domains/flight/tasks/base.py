@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any, Protocol, runtime_checkable
 
 from robomarl.config import UserError
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions
 from robomarl.geometry import norm
-from robomarl.sim.scenario import Scenario
+from robomarl.sim.law import Law
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 
@@ -23,56 +23,28 @@ def robot_errors(world: World) -> tuple[Array, Array]:
     return distance, distance * math.nan
 
 
-class Law(Protocol):
-    """A decentralized controller that nobody trained."""
-
-    observation: ObservationSpec
-    """What it reads of the view."""
-
-    def act(self, obs: Array) -> Array:
-        """Observation [..., O] to command [..., A]."""
-        ...
-
-
-@runtime_checkable
-class GainedLaw(Law, Protocol):
-    """A law with gains that can be searched: NamedTuples of numbers, all of one type."""
-
-    gains: Any
-    search_from: Any
-    """Where a search begins."""
-    search_step: Any
-    """What counts as a step of 1 in it."""
-    search_least: Any
-    """Least values."""
-
-    def with_gains(self, gains: Any) -> "GainedLaw":
-        """The same law with others; arrays are fine that broadcast with what it works on."""
-        ...
-
-
 @dataclass(frozen=True)
 class Task:
     """Reward, termination and what the policy sees; every function is array-generic."""
 
-    observation: Callable[[Scenario], ObservationSpec]
+    observation: Callable[[FlightScenario], ObservationSpec]
     """What a robot's policy sees."""
-    action: Callable[[Scenario], ActionSpec]
+    action: Callable[[FlightScenario], ActionSpec]
     """What a robot's policy commands."""
-    reward_terms: Callable[[Scenario, World, World, Array], Terms]
+    reward_terms: Callable[[FlightScenario, World, World, Array], Terms]
     """(scenario, world before, world after, command [..., N, A]) -> named terms."""
     weights: dict[str, float]
     """Default weight of every term; a recipe may override them."""
-    failed: Callable[[Scenario, World], Array]
+    failed: Callable[[FlightScenario, World], Array]
     """[...] bool: the episode ends as a failure now (contact, out of the arena)."""
-    succeeded: Callable[[Scenario, World], Array]
+    succeeded: Callable[[FlightScenario, World], Array]
     """[...] bool: the team has done what was asked, now."""
-    privileged: Callable[[Scenario, World], Array]
+    privileged: Callable[[FlightScenario, World], Array]
     """[..., N, P] what the critic sees of the truth, for every robot."""
     errors: Callable[[World], tuple[Array, Array]] = robot_errors
     """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
     asks for none."""
-    law: Callable[[Scenario], Law] | None = None
+    law: Callable[[FlightScenario], Law] | None = None
     """A controller that a policy may imitate first; none where there is none."""
 
 
@@ -80,20 +52,7 @@ TASKS: dict[str, Task] = {}
 """Tasks by the name that scenario files use."""
 
 
-def gained_law(scenario: Scenario) -> GainedLaw:
-    """The law of the scenario's task, whose gains can be searched.
-
-    Raises:
-        UserError: there is none, or it has no gains.
-    """
-    law = task_of(scenario).law
-    found = law(scenario) if law else None
-    if not isinstance(found, GainedLaw):
-        raise UserError(f'{scenario.name}.toml: algorithm = "search" is for a law with gains; name lift_3, 4 or 6.')
-    return found
-
-
-def task_of(scenario: Scenario) -> Task:
+def task_of(scenario: FlightScenario) -> Task:
     """The scenario's task.
 
     Raises:

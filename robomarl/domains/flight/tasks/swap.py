@@ -6,6 +6,7 @@ Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 import math
 
 from robomarl.domains.flight.obstacles import obstacle_gap
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
 from robomarl.domains.flight.tasks.rewards import tolerance
 from robomarl.domains.flight.tasks.unseen import unseen
@@ -13,7 +14,6 @@ from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import up_axis
@@ -38,7 +38,7 @@ WEIGHTS = {
 }
 
 
-def observation(scenario: Scenario) -> ObservationSpec:
+def observation(scenario: FlightScenario) -> ObservationSpec:
     """Own state relative to the goal, and the nearest team-mates."""
     names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
     radio = scenario.radio
@@ -48,7 +48,7 @@ def observation(scenario: Scenario) -> ObservationSpec:
     )
 
 
-def action(scenario: Scenario) -> ActionSpec:
+def action(scenario: FlightScenario) -> ActionSpec:
     """World-frame acceleration and yaw rate, within the vehicle's limits and the scenario's."""
     limits = scenario.vehicle_config.limits
     most = scenario.action_m_s2 or (math.inf,) * 3
@@ -60,7 +60,7 @@ def action(scenario: Scenario) -> ActionSpec:
     return ActionSpec((*accel, yaw_rate))
 
 
-def reward_terms(scenario: Scenario, before: World, after: World, command: Array) -> Terms:
+def reward_terms(scenario: FlightScenario, before: World, after: World, command: Array) -> Terms:
     """Named terms, [..., N] each, before their weights; rates are per second, so that weights are too."""
     now = norm(positions(after.body) - after.goal_m)
     speed = norm(velocities(after.body))
@@ -80,7 +80,7 @@ def reward_terms(scenario: Scenario, before: World, after: World, command: Array
     }
 
 
-def potential(scenario: Scenario, world: World) -> Array:
+def potential(scenario: FlightScenario, world: World) -> Array:
     """[..., N] how well the robot is under way [m], 0 at rest at the goal; its change is the progress term.
 
     Distance to the goal, and half a second's worth of the error of the velocity: towards the goal, slower near
@@ -95,7 +95,7 @@ def potential(scenario: Scenario, world: World) -> Array:
     return -distance - 0.5 * norm(velocities(world.body) - wanted)
 
 
-def intrusion(scenario: Scenario, world: World) -> Array:
+def intrusion(scenario: FlightScenario, world: World) -> Array:
     """[..., N] how deep the nearest robot is inside the keep-out ellipsoid: 0 outside, 1 at the centre.
 
     The ellipsoid is `KEEP_OUT` times the safety distance wide, and taller by the downwash ratio. It is much
@@ -108,30 +108,30 @@ def intrusion(scenario: Scenario, world: World) -> Array:
     return xp.maximum(1 - gap / (KEEP_OUT * safety.separation_m), 0.0).sum(-1)
 
 
-def touching(scenario: Scenario, world: World) -> Array:
+def touching(scenario: FlightScenario, world: World) -> Array:
     """[..., N] bool: this robot's sphere touched another's since the last decision, or touches an obstacle."""
     radius = scenario.vehicle_config.body.radius_m
     return (world.closest_m < 2 * radius) | (obstacle_gap(scenario, world.body.pos) < radius)
 
 
-def outside(scenario: Scenario, world: World) -> Array:
+def outside(scenario: FlightScenario, world: World) -> Array:
     """[..., N] bool: this robot is outside the arena."""
     arena = zip(world.body.pos, scenario.arena.low_m, scenario.arena.high_m, strict=True)
     out = [(p < low) | (p > high) for p, low, high in arena]
     return out[0] | out[1] | out[2]
 
 
-def failed(scenario: Scenario, world: World) -> Array:
+def failed(scenario: FlightScenario, world: World) -> Array:
     """[...] bool: robots touched each other or an obstacle, or one left the arena."""
     return (touching(scenario, world) | outside(scenario, world)).any(-1)
 
 
-def succeeded(scenario: Scenario, world: World) -> Array:
+def succeeded(scenario: FlightScenario, world: World) -> Array:
     """[...] bool: every robot has been at its goal, slow enough, for the hold time."""
     return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
 
 
-def privileged(scenario: Scenario, world: World) -> Array:
+def privileged(scenario: FlightScenario, world: World) -> Array:
     """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left; of
     itself also attitude, rates and what no robot sees (`unseen`)."""
     xp = namespace(world.goal_m)
@@ -144,4 +144,4 @@ def privileged(scenario: Scenario, world: World) -> Array:
     return xp.concatenate([*own, left, flat.reshape(*flat.shape[:-2], -1)], -1)
 
 
-TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)
+TASK = TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)

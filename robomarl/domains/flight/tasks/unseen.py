@@ -3,13 +3,13 @@ lie between a command and what comes of it. Array-generic."""
 
 from typing import Any
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.geometry import namespace
-from robomarl.sim.scenario import Scenario
 from robomarl.types import Array
 
 
-def unseen(scenario: Scenario, world: World) -> Array:
+def unseen(scenario: FlightScenario, world: World) -> Array:
     """[..., N, U] commands in flight, rotors, the low-level controller's memory, gusts and what was drawn.
 
     Rotors are over their largest thrust, drawn parameters over their nominal value, all else is in SI units.

@@ -8,9 +8,9 @@ travel together. The part towards the own sector goes first; it is what is left 
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.start import outward
 from robomarl.geometry import namespace, norm
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
 
@@ -40,7 +40,7 @@ class CatchLaw:
         )
     )
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: FlightScenario) -> None:
         """Take the sectors and the limits of the scenario's vehicle."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._low, self._high = scenario.command_limits

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, rig_of
 from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
-from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 from robomarl.view import LoadSensed, LocalView
 
@@ -169,7 +169,7 @@ class WholeTeam:
 class LoadPosePolicy:
     """The controller with the interface of a trained policy, for all robots of a team at once: [E, N, ...]."""
 
-    def __init__(self, scenario: Scenario, gains: Gains = Gains()) -> None:  # noqa: B008  (frozen)
+    def __init__(self, scenario: FlightScenario, gains: Gains = Gains()) -> None:  # noqa: B008  (frozen)
         """Take the nominal load, cables and limits of the scenario."""
         scenario.command.must_be_flown(scenario.name, "the baseline")
         self.name = "baseline"

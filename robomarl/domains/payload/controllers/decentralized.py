@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.payload.onboard.features import AHEAD_M
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.payload.onboard.features import AHEAD_M, MAX_INDEX
 from robomarl.geometry import namespace, norm
-from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
 
@@ -25,25 +25,31 @@ class Gains(NamedTuple):
     """
 
     position_near_per_s: Array | float = 1.5
-    """Wanted speed over distance to the place, under a cable of 1 m, when the load is at its goal ..."""
+    """Wanted speed over distance to the place, under a cable of 1 m, when the own point is where it should be ..."""
     position_far_per_s: Array | float = 1.5
-    """... and when it is far from it. Shorter cables swing faster, and the gains grow with it: less than the pendulum's
-    frequency, because motors and delay stay what they are."""
-    velocity_per_s: Array | float = 3.0
-    """Wanted acceleration over velocity error."""
+    """... and when it is far from there. Shorter cables swing faster, and the gains grow with it: less than the
+    pendulum's frequency, because motors and delay stay what they are."""
+    velocity_near_per_s: Array | float = 3.0
+    """Wanted acceleration over velocity error, near ..."""
+    velocity_far_per_s: Array | float = 3.0
+    """... and far."""
     damping_near_per_s: Array | float = 0.8
-    """Acceleration against the velocity of the point where the own cable is tied to the load, at the goal ..."""
+    """Acceleration against the velocity of the point where the own cable is tied to the load, near ..."""
     damping_far_per_s: Array | float = 0.8
-    """... and far from it."""
+    """... and far."""
     answer: Array | float = 0.0
     """Share of the own point's error that the place is moved by, which takes away what the configuration does not
     know ..."""
     answer_most_m: Array | float = 0.0
     """... and how far at most: a team that answers more makes its load swing."""
+    near_m: Array | float = 0.3
+    """Half-way between near and far the own point is so far from where it should be."""
+    lead_m: Array | float = 0.0
+    """How much farther ahead of the load the place is while it is far ..."""
+    turn_lead_rad: Array | float = 0.0
+    """... and how much farther it is turned about the vertical: what sets how fast a team travels and turns."""
 
 
-NEAR_M = 0.3
-"""Half-way between near and far the load is so far from its goal."""
 HISTORY = 3
 """Measured poses that this velocity is taken from."""
 LEAD_M = 0.5
@@ -59,52 +65,64 @@ EASE_M_S2 = 2.0
 class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
-    search_from = Gains(answer=0.3, answer_most_m=0.015)
-    search_step = Gains(1.5, 1.5, 3.0, 0.8, 0.8, 1.0, 0.05)
-    search_least = Gains(0.2, 0.2, 0.5, 0.0, 0.0, 0.0, 0.0)
+    search_from = Gains(answer=0.3, answer_most_m=0.015, lead_m=0.1, turn_lead_rad=0.2)
+    search_step = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5)
+    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.0)
 
     observation = ObservationSpec(
         (
-            *map(ObservationField, ("place_error", "velocity", "own_axes", "cable", "load_error")),
+            *map(ObservationField, ("place_error", "velocity", "own_axes", "cable", "load_error", "load_turn")),
+            *map(ObservationField, ("load_axes", "own_index")),
             ObservationField("point_error", HISTORY),
         )
     )
 
-    def __init__(self, scenario: Scenario, gains: Gains | None = None) -> None:
+    def __init__(self, scenario: FlightScenario, gains: Gains | None = None) -> None:
         """Take the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._scenario, self.gains = scenario, gains or Gains()
         self._low, self._high = scenario.command_limits
         self._span_s = (HISTORY - 1) * scenario.period_s
         length = scenario.cables.length_m
+        self._points_m = np.zeros((MAX_INDEX, 3), np.float32)
+        self._points_m[: scenario.count] = scenario.cables.load_points_m
         self._faster = length ** (-1 / 3)
-        self._lead_m = max(LEAD_M - min(AHEAD_M, 0.5 * length), 0.0)
+        self._ahead_m = min(AHEAD_M, 0.5 * length)
+        self._lead_m = max(LEAD_M - self._ahead_m, 0.0)
 
     def with_gains(self, gains: Gains) -> "PlaceLaw":
         """The same law with others."""
         return PlaceLaw(self._scenario, gains)
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 30], within the vehicle's limits; no body rates.
+        """The command for an observation [..., 48], within the vehicle's limits; no body rates.
 
         The point's velocity is minus the rate of its error. Its noise is large, its integral, the vehicle's
         velocity, is not.
         """
         xp = namespace(obs)
-        place, velocity, axes, cable, way = (obs[..., a:b] for a, b in ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21)))
+        place, velocity, axes, cable, way, turn, load_axes, index = (obs[..., a:b] for a, b in _PARTS)
         g, error = self.gains, obs[..., -3:]
-        swing = (obs[..., 21:24] - error) / self._span_s
-        left = norm(way)[..., None]
-        far = left / (left + NEAR_M)
-        place = place + way * xp.minimum(1.0, self._lead_m / (left + 1e-6))
-        place = place + error * xp.minimum(g.answer, g.answer_most_m / (norm(error)[..., None] + 1e-6))
+        swing = (obs[..., -9:-6] - error) / self._span_s
+        left = norm(error)[..., None]
+        far = left / (left + g.near_m)
+        arm = place + cable + self._point(load_axes, index) - _limited(way, self._ahead_m)
+        place = place + _limited(way, self._lead_m + far * g.lead_m)
+        place = place + _turned(arm, xp.clip(turn[..., 2:], -far * g.turn_lead_rad, far * g.turn_lead_rad))
+        place = place + error * xp.minimum(g.answer, g.answer_most_m / (left + 1e-6))
         position = g.position_near_per_s + far * (g.position_far_per_s - g.position_near_per_s)
+        gain = g.velocity_near_per_s + far * (g.velocity_far_per_s - g.velocity_near_per_s)
         damping = g.damping_near_per_s + far * (g.damping_far_per_s - g.damping_near_per_s)
         wanted = self._faster * position * place - velocity
-        accel = self._faster * (g.velocity_per_s * wanted - damping * swing)
+        accel = self._faster * (gain * wanted - damping * swing)
         accel = xp.where(axes[..., 8:] < UPRIGHT, self._away(cable), accel)
         command = xp.concatenate([accel, xp.zeros_like(accel[..., :2])], -1)
         return xp.clip(command, self._low, self._high).astype(np.float32)
+
+    def _point(self, load_axes: Array, index: Array) -> Array:
+        """[..., 3] from the load to the point where the own cable is tied to it, world frame."""
+        own = index @ self._points_m
+        return sum(load_axes[..., 3 * i : 3 * i + 3] * own[..., i : i + 1] for i in range(3))
 
     def _away(self, cable: Array) -> Array:
         """[..., 3] hard away from the load to the side, with less thrust than weight."""
@@ -113,10 +131,27 @@ class PlaceLaw:
         return xp.concatenate([side, side[..., :1] * 0 - EASE_M_S2], -1)
 
 
+_PARTS = ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21), (21, 24), (24, 33), (33, 39))
+"""Where `PlaceLaw.act` finds what it reads, but for the own point's error, which comes last."""
+
+
+def _limited(vector: Array, most: Array | float) -> Array:
+    """The vectors [..., 3], no longer than that."""
+    return vector * namespace(vector).minimum(1.0, most / (norm(vector)[..., None] + 1e-6))
+
+
+def _turned(arm: Array, angle: Array) -> Array:
+    """What the end of an arm [..., 3] moves by when it is turned so far [..., 1] about the vertical [rad]."""
+    xp = namespace(arm)
+    sine, less = xp.sin(angle), 1 - xp.cos(angle)
+    x, y = arm[..., :1], arm[..., 1:2]
+    return xp.concatenate([-less * x - sine * y, sine * x - less * y, x * 0], -1)
+
+
 class LawPolicy:
     """The law with the interface of a trained policy: `robomarl eval law --scenario lift_3`."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: FlightScenario) -> None:
         """Take the scenario's vehicle."""
         from robomarl.domains.flight.tasks import task_of
 

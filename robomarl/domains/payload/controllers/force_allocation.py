@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import daqp
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.onboard.statics import reach_m
-from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
 NO_BOUND = 1e30
@@ -48,7 +48,7 @@ class Spread:
     """... and no cable carries less than this share of an even part of the weight."""
 
 
-def rig_of(scenario: Scenario) -> Rig:
+def rig_of(scenario: FlightScenario) -> Rig:
     """The nominal rig of a scenario with a load."""
     load, cables = scenario.load, scenario.cables
     assert load is not None and cables is not None, "a model-based controller of a load needs one"

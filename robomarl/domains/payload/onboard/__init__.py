@@ -12,7 +12,11 @@ ONBOARD = Onboard(
     features=("robomarl.domains.payload.onboard.features",),
     field_task=Later("robomarl.domains.payload.ros_nodes.carrying:field_task"),
     check_robot=Later("robomarl.domains.payload.ros_nodes.carrying:check_robot"),
+    check_fleet=Later("robomarl.domains.flight.ros_nodes.fleet_rules:check_fleet"),
     check_order=Later("robomarl.domains.payload.fleet_rules:check_load"),
+    graph=Later("robomarl.domains.payload.ros_nodes.graph:graph"),
+    rights=Later("robomarl.domains.payload.ros_nodes.graph:rights"),
+    sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),
     rehearse=Later("robomarl.domains.payload.up:rehearse"),
 )

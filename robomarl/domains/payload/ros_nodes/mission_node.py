@@ -37,7 +37,7 @@ class MissionNode(Node):
         self.failed = False
         declare(self, MissionSettings)
         settings = read(self, MissionSettings)
-        if topics.LOAD_GOAL not in topics.WORLD_TOPICS.get(settings.task, ()):
+        if topics.graph_of(settings.task).goal is not topics.LOAD_GOAL:
             raise UserError(f"mission {settings.mission}: is for a team that carries a load, task lift.")
         self._mission, base = load_mission(settings.mission), settings.base
         said = topics.ANNOUNCE

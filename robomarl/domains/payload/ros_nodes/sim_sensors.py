@@ -6,17 +6,17 @@ A task puts a function under its name: from the true world to the messages of it
 from collections.abc import Callable
 from typing import Any
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.domains.payload.state import Load
 from robomarl.ros_nodes import convert, topics
-from robomarl.sim.scenario import Scenario
 from robomarl.view import Goal
 
-Sense = Callable[[Scenario, World, float], dict[str, Any]]
+Sense = Callable[[FlightScenario, World, float], dict[str, Any]]
 """(scenario, world with axes [1, ...], stamp [s]) -> message, or its bytes, by the name of the sensor's topic."""
 
 
-def sense_load(scenario: Scenario, world: World, stamp_s: float) -> dict[str, Any]:
+def sense_load(scenario: FlightScenario, world: World, stamp_s: float) -> dict[str, Any]:
     """The load's pose as motion capture has it: one measurement for all robots."""
     load = world.load
     assert isinstance(load, Load), "a scenario with a load has one"

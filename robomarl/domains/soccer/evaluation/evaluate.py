@@ -22,7 +22,7 @@ from robomarl.domains.soccer.sections import GameRandomize, Sees
 from robomarl.domains.soccer.task import action
 from robomarl.evaluate.evaluate import NoFilter
 from robomarl.evaluate.intervals import wilson
-from robomarl.evaluate.resolve import BASELINE, LAW, resolve_policy
+from robomarl.evaluate.resolve import is_controller, resolve_policy
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.filter_params import safety_params
 from robomarl.view import LocalView, Plan
@@ -119,7 +119,7 @@ def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...], mod
     Raises:
         UserError: there is none, a role that a script needs is missing, or the policy plays no soccer.
     """
-    if name in (BASELINE, LAW):
+    if is_controller(name):
         raise UserError(f"{name} plays no soccer; name a bundle, a run folder, or a script, chaser or keeper.")
     if name not in SCRIPTS:
         policy, own = resolve_policy(name)

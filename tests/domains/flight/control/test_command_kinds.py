@@ -14,12 +14,13 @@ from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.control.command_kinds import FLOWN, CommandConfig
 from robomarl.domains.flight.control.indi import Reading, control_rotors, rest_control
 from robomarl.domains.flight.control.mixer import wrench
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload import lift
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
 from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 DT_S = 1 / 300
 LEVEL = (1.0, 0.0, 0.0, 0.0)
@@ -104,7 +105,7 @@ def test_floats_numpy_and_jax_give_the_same(vehicle: Vehicle, kind: str):
         np.testing.assert_allclose(np.stack(found)[:, 1], expected, atol=exact)
 
 
-def scenario(kind: str, **more: float) -> Scenario:
+def scenario(kind: str, **more: float) -> FlightScenario:
     return dataclasses.replace(load_scenario("lift_3"), command=CommandConfig(kind, **more))
 
 

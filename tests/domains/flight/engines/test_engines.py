@@ -9,15 +9,17 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.check import CheckConfig, check_engines, harsh_commands, spread_out
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.sim.scenario import RandomizeConfig, Scenario, load_scenario
+from robomarl.sim.randomize import RandomizeConfig
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 
 EXACT = RandomizeConfig(noise_scale=(0.0, 0.0))
 
 
 @pytest.fixture(scope="module")
-def calm() -> Scenario:
+def calm() -> FlightScenario:
     """Two robots at rest, nothing randomized, high enough to fall."""
     scenario = load_scenario("swap_2")
     start = dataclasses.replace(scenario.start, height_m=100.0, speed_m_s=0.0, yaw_rad=0.0)
@@ -25,7 +27,7 @@ def calm() -> Scenario:
 
 
 @pytest.fixture(scope="module", params=["mujoco", "fast"])
-def team(request: pytest.FixtureRequest, calm: Scenario) -> TeamSim:
+def team(request: pytest.FixtureRequest, calm: FlightScenario) -> TeamSim:
     return make_team(calm, request.param, 1, 0)
 
 
@@ -92,7 +94,7 @@ def test_commands_are_clipped_to_the_vehicle(team: TeamSim):
     assert world.queue[0][0, 0] == pytest.approx([high[0], low[1], high[2], limits.yaw_rate_rad_s])
 
 
-def test_mujoco_reads_contacts(calm: Scenario):
+def test_mujoco_reads_contacts(calm: FlightScenario):
     near = dataclasses.replace(calm, start=dataclasses.replace(calm.start, jitter_m=0.0))
     team = make_team(near, "mujoco", 2, 0)
     start = team.reset()
@@ -134,12 +136,12 @@ def test_the_same_seed_is_the_same_flight():
     assert np.array_equal(*ends)
 
 
-def test_an_unknown_engine_is_named(calm: Scenario):
+def test_an_unknown_engine_is_named(calm: FlightScenario):
     with pytest.raises(UserError, match="bullet is not an engine; allowed: fast, mujoco, mjx"):
         make_team(calm, "bullet", 1, 0)
 
 
-def test_a_team_has_to_be_reset_first(calm: Scenario):
+def test_a_team_has_to_be_reset_first(calm: FlightScenario):
     with pytest.raises(RuntimeError, match="call reset"):
         _ = make_team(calm, "mujoco", 1, 0).world
 

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.catch import BRAKE_M_S2, CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.lift import law
 from robomarl.domains.payload.start import outward
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")
-def recover() -> Scenario:
+def recover() -> FlightScenario:
     return load_scenario("recover_3")
 
 
@@ -26,12 +27,12 @@ def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0)) -
     return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], *cables])
 
 
-def test_who_was_thrown_catches_and_the_others_place(recover: Scenario):
+def test_who_was_thrown_catches_and_the_others_place(recover: FlightScenario):
     assert isinstance(law(recover), CatchLaw)
     assert isinstance(law(load_scenario("lift_3")), PlaceLaw)
 
 
-def test_nothing_is_asked_for_at_rest_in_the_own_sector(recover: Scenario):
+def test_nothing_is_asked_for_at_rest_in_the_own_sector(recover: FlightScenario):
     catch = CatchLaw(recover)
     assert recover.cables is not None
     places = outward(recover.cables) * recover.cables.length_m
@@ -42,7 +43,7 @@ def test_nothing_is_asked_for_at_rest_in_the_own_sector(recover: Scenario):
         assert np.allclose(catch.act(seen(i, place - [0.01, 0, 0.01])), [0.2, 0, 0.06, 0, 0], atol=1e-6)
 
 
-def test_the_team_brakes_together_and_a_little(recover: Scenario):
+def test_the_team_brakes_together_and_a_little(recover: FlightScenario):
     """2 m/s with the payload: 2/s of it would be 4 m/s^2; more than 1.5 would leave too little for the sectors."""
     catch, fast = CatchLaw(recover), (2.0, 0.0, 0.0)
     assert recover.cables is not None
@@ -52,7 +53,7 @@ def test_the_team_brakes_together_and_a_little(recover: Scenario):
     assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
 
 
-def test_most_throws_end_without_a_touch(recover: Scenario):
+def test_most_throws_end_without_a_touch(recover: FlightScenario):
     """Of 24 throws on the training engine at least 18 are well after 1.5 s, when the worst is over."""
     scenario = dataclasses.replace(recover, time_limit_s=1.5)
     task, team = task_of(scenario), make_team(scenario, "fast", 24, 1)

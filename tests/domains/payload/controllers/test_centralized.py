@@ -7,24 +7,25 @@ from hypothesis import strategies as st
 
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.evaluate import make_pilot
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy, limit
 from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, grasp, rig_of
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.lift import failed
 from robomarl.evaluate.variations import perturbed
 from robomarl.geometry import quat_multiply, rotation_matrix
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 angle = st.floats(-0.5, 0.5)
 
 
 @pytest.fixture(scope="module")
-def scenario() -> Scenario:
+def scenario() -> FlightScenario:
     return load_scenario("lift_3")
 
 
 @pytest.fixture(scope="module")
-def rig(scenario: Scenario) -> Rig:
+def rig(scenario: FlightScenario) -> Rig:
     return rig_of(scenario)
 
 
@@ -62,7 +63,7 @@ def test_limit_shortens_only_what_is_too_long() -> None:
     np.testing.assert_allclose(limit(np.array([[3.0, 4.0, 0.0], [0.3, 0.4, 0.0]]), 1.0), [[0.6, 0.8, 0], [0.3, 0.4, 0]])
 
 
-def test_the_load_settles_at_its_goal_in_nominal_conditions(scenario: Scenario) -> None:
+def test_the_load_settles_at_its_goal_in_nominal_conditions(scenario: FlightScenario) -> None:
     nominal = (
         *("mass_scale=1", "thrust_scale=1", "rotor_tau_scale=1", "delay_s=0", "noise_scale=0", "load_mass_scale=1"),
         *("load_com_m=0", "cable_scale=1", "attachment_m=0", "wind_m_s=0", "gust_m_s=0"),

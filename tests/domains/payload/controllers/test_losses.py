@@ -9,17 +9,18 @@ from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.evaluate import make_pilot
 from robomarl.domains.flight.evaluation.score import loss_figures, start_episodes
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.payload.controllers.decentralized import LawPolicy
 from robomarl.domains.payload.controllers.mixed_team import MixedTeam, mixed_team
 from robomarl.domains.payload.lift import with_losses
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.variations import perturbed
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")
-def lift() -> Scenario:
+def lift() -> FlightScenario:
     return load_scenario("lift_3")
 
 
@@ -36,13 +37,13 @@ def test_kept_means_near_level_and_not_failed():
     assert found["lost_position_error_m"] == pytest.approx(1.1 / 3)
 
 
-def test_without_a_loss_there_are_no_such_figures_and_short_episodes_are_refused(lift: Scenario):
+def test_without_a_loss_there_are_no_such_figures_and_short_episodes_are_refused(lift: FlightScenario):
     assert loss_figures(lift, start_episodes(2)) == {}
     with pytest.raises(UserError, match=r"lift_3: a vehicle is lost at 5 s .* fly a scenario of 15 s or more"):
         loss_figures(perturbed(lift, ["cut_s=5"]), start_episodes(2))
 
 
-def test_the_last_vehicle_flies_under_the_baseline(lift: Scenario):
+def test_the_last_vehicle_flies_under_the_baseline(lift: FlightScenario):
     """Its commands are those of the baseline for the same views; all others are the law's."""
     mixed = mixed_team(LawPolicy(lift), perturbed(lift, ["foreign=1"]))
     assert isinstance(mixed, MixedTeam)
@@ -58,7 +59,7 @@ def test_the_last_vehicle_flies_under_the_baseline(lift: Scenario):
     assert not np.array_equal(sent[0][:, 2], sent[1][:, 2])
 
 
-def test_a_lost_vehicle_shows_in_the_figures(lift: Scenario):
+def test_a_lost_vehicle_shows_in_the_figures(lift: FlightScenario):
     """A team that carries on by law, flown for a short while after the cable was cut."""
     short = dataclasses.replace(load_scenario("lift_3_lost"), time_limit_s=10.2)
     settings = EvalConfig("mujoco", 2, filter="off", progress=False)
@@ -67,7 +68,7 @@ def test_a_lost_vehicle_shows_in_the_figures(lift: Scenario):
     assert found["lost_position_error_m"] is None or found["lost_position_error_m"] > 0.02
 
 
-def test_imitation_loses_vehicles_of_some_teams_only(lift: Scenario):
+def test_imitation_loses_vehicles_of_some_teams_only(lift: FlightScenario):
     taught = with_losses(lift)
     assert taught.randomize.cut_s == (3.0, 40.0)
     swap = load_scenario("swap_4")

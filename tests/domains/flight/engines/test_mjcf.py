@@ -5,24 +5,25 @@ import mujoco
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.mjcf import build_model
-from robomarl.sim.scenario import Scenario, load_scenario
+from robomarl.domains.flight.engines.mjcf import build_model
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 
 COUNT = 3
 
 
 @pytest.fixture(scope="module")
-def scenario() -> Scenario:
+def scenario() -> FlightScenario:
     return load_scenario(f"swap_{COUNT}")
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["bare", "looks"])
-def model(request: pytest.FixtureRequest, scenario: Scenario) -> mujoco.MjModel:
+def model(request: pytest.FixtureRequest, scenario: FlightScenario) -> mujoco.MjModel:
     return build_model(scenario, looks=request.param)
 
 
-def test_bodies_are_the_vehicle_file(model: mujoco.MjModel, scenario: Scenario):
+def test_bodies_are_the_vehicle_file(model: mujoco.MjModel, scenario: FlightScenario):
     body = scenario.vehicle_config.body
     assert (model.nbody, model.nq, model.nv, model.na) == (1 + COUNT, 7 * COUNT, 6 * COUNT, 0)
     for i in range(COUNT):
@@ -34,7 +35,7 @@ def test_bodies_are_the_vehicle_file(model: mujoco.MjModel, scenario: Scenario):
         assert model.geom(f"robot{i}").size[0] == body.radius_m
 
 
-def test_rotors_are_the_vehicle_file(model: mujoco.MjModel, scenario: Scenario):
+def test_rotors_are_the_vehicle_file(model: mujoco.MjModel, scenario: FlightScenario):
     rotors = scenario.vehicle_config.rotors
     assert model.nu == 4 * COUNT
     for i in range(COUNT):
@@ -47,7 +48,7 @@ def test_rotors_are_the_vehicle_file(model: mujoco.MjModel, scenario: Scenario):
             assert not motor.ctrllimited[0]
 
 
-def test_world_is_the_scenario(model: mujoco.MjModel, scenario: Scenario):
+def test_world_is_the_scenario(model: mujoco.MjModel, scenario: FlightScenario):
     assert model.opt.timestep == scenario.physics_dt_s
     assert model.opt.gravity == pytest.approx([0, 0, -GRAVITY_M_S2])
     assert model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER
@@ -68,13 +69,13 @@ def lifted(model: mujoco.MjModel, thrust_n: np.ndarray) -> mujoco.MjData:
     return data
 
 
-def test_weight_over_four_hovers(model: mujoco.MjModel, scenario: Scenario):
+def test_weight_over_four_hovers(model: mujoco.MjModel, scenario: FlightScenario):
     hover = scenario.vehicle_config.body.mass_kg * GRAVITY_M_S2 / 4
     assert lifted(model, np.full(4 * COUNT, hover)).qacc == pytest.approx(np.zeros(6 * COUNT), abs=1e-9)
 
 
 @pytest.mark.parametrize("rotor", range(4))
-def test_one_rotor_turns_the_body_by_hand(model: mujoco.MjModel, scenario: Scenario, rotor: int):
+def test_one_rotor_turns_the_body_by_hand(model: mujoco.MjModel, scenario: FlightScenario, rotor: int):
     vehicle = scenario.vehicle_config
     thrust = np.zeros(4 * COUNT)
     thrust[4 + rotor] = 0.05
@@ -85,7 +86,7 @@ def test_one_rotor_turns_the_body_by_hand(model: mujoco.MjModel, scenario: Scena
     assert acc[3:] == pytest.approx(torque / np.array(vehicle.body.inertia_kg_m2))
 
 
-def test_contact_sensor_reads_pairs(model: mujoco.MjModel, scenario: Scenario):
+def test_contact_sensor_reads_pairs(model: mujoco.MjModel, scenario: FlightScenario):
     data, radius = mujoco.MjData(model), scenario.vehicle_config.body.radius_m
     data.qpos[2::7] = 3.0
     data.qpos[14:17] = data.qpos[7:10] + [1.9 * radius, 0, 0]

@@ -1,15 +1,14 @@
-"""What `robomarl eval` says of policies that fly: a row for each, and the table of them."""
+"""What `robomarl eval` says of policies whose episodes succeed or do not: a row for each, and the table of them."""
 
 from typing import Any
 
-from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
-from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, Row
+from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, Row, evaluate
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.variations import perturbed
 
 
-def fly_row(name: str, options: Any, is_first: bool) -> Row:
-    """Fly the episodes of the policy of that name.
+def episodes_row(name: str, options: Any, is_first: bool) -> Row:
+    """Run the episodes of the policy of that name.
 
     Raises:
         UserError: no such policy, scenario, engine or parameter.
@@ -18,7 +17,7 @@ def fly_row(name: str, options: Any, is_first: bool) -> Row:
     scenario = perturbed(scenario, options.perturb)
     record = 0 if options.video else None
     config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record, hover_s=HOVER_S)
-    flown = evaluate_flights(policy, scenario, config)
+    flown = evaluate(policy, scenario, config)
     figures = {**flown.figures, "policy": name, "perturb": list(options.perturb)}
     return Row(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
 
@@ -44,7 +43,7 @@ COLUMNS = {
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The figures that people look at first, aligned."""
-    lines = [list(COLUMNS), *([_cell(row[key]) for key in COLUMNS.values()] for row in rows)]
+    lines = [list(COLUMNS), *([_cell(row.get(key)) for key in COLUMNS.values()] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
     return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
 

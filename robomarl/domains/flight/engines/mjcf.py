@@ -13,10 +13,10 @@ import colorsys
 import mujoco
 import numpy as np
 
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.mjcf import add_load
 from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.safety.model.bodies import Obstacle
-from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
 BODY_GROUP = 3
@@ -25,7 +25,7 @@ OBSTACLE_RGBA = (0.55, 0.42, 0.32, 1.0)
 ARM_RGBA = (0.16, 0.17, 0.20, 1.0)
 
 
-def build_model(scenario: Scenario, looks: bool = False) -> mujoco.MjModel:
+def build_model(scenario: FlightScenario, looks: bool = False) -> mujoco.MjModel:
     """Compile the scenario's model: N free bodies named `robot0`, `robot1`, ..., and a floor.
 
     Args:
@@ -35,7 +35,7 @@ def build_model(scenario: Scenario, looks: bool = False) -> mujoco.MjModel:
     return build_spec(scenario, looks).compile()
 
 
-def build_spec(scenario: Scenario, looks: bool = False) -> mujoco.MjSpec:
+def build_spec(scenario: FlightScenario, looks: bool = False) -> mujoco.MjSpec:
     """The same model before it is compiled, for those who want to add to it."""
     spec = mujoco.MjSpec()
     spec.modelname = scenario.name
@@ -94,13 +94,13 @@ def _add_obstacle(spec: mujoco.MjSpec, obstacle: Obstacle, name: str) -> None:
         geom.type, geom.pos, geom.size = kinds.mjGEOM_BOX, (start + far) / 2, (far - start) / 2 + obstacle.radius_m
 
 
-def contact_pairs(scenario: Scenario) -> list[tuple[str, str]]:
+def contact_pairs(scenario: FlightScenario) -> list[tuple[str, str]]:
     """Names of the geoms between which a contact is a collision, in the order of the sensors."""
     solid = [f"obstacle{k}" for k in range(len(scenario.arena.obstacles))]
     return [(f"robot{i}", other) for i in range(scenario.count) for other in (*(f"robot{j}" for j in range(i)), *solid)]
 
 
-def _add_contact_sensors(spec: mujoco.MjSpec, scenario: Scenario) -> None:
+def _add_contact_sensors(spec: mujoco.MjSpec, scenario: FlightScenario) -> None:
     """One reading for each pair: how many contacts MuJoCo found between them."""
     found = 1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND)
     for one, other in contact_pairs(scenario):
@@ -115,7 +115,7 @@ def _add_contact_sensors(spec: mujoco.MjSpec, scenario: Scenario) -> None:
         )
 
 
-def _add_surroundings(spec: mujoco.MjSpec, floor: mujoco._specs.MjsGeom, scenario: Scenario) -> None:
+def _add_surroundings(spec: mujoco.MjSpec, floor: mujoco._specs.MjsGeom, scenario: FlightScenario) -> None:
     """Sky, checkered floor and light."""
     kind, pattern = mujoco.mjtTexture, mujoco.mjtBuiltin
     sky = spec.add_texture(name="sky", type=kind.mjTEXTURE_SKYBOX, builtin=pattern.mjBUILTIN_GRADIENT)

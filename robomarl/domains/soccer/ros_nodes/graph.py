@@ -1,0 +1,30 @@
+"""What a game adds to the node graph. No ROS here."""
+
+from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, Team
+from robomarl.ros_nodes.robot.state_machine import Order
+from robomarl.ros_nodes.topics import REFEREE, WORLD, Graph
+
+PLAYER_TOPICS = (
+    *(topics.ODOMETRY, topics.STATE_AND_PLAN, topics.CMD_VEL, topics.KICK),
+    *(topics.SIGHTING, topics.KICKER, topics.TICK, topics.ANNOUNCE),
+)
+"""In the namespace of every robot that plays."""
+REFEREE_SERVES = ("start", "stop", "goal", "reset")
+REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
+
+
+def graph() -> Graph:
+    """Players, what the referee sees and what it says; goals of the game are nothing that robots are told."""
+    sim = (topics.TRUTH, topics.SIM_STATUS)
+    return Graph(PLAYER_TOPICS, goal=None, sensed=(topics.BALL,), beside=((REFEREE, topics.MATCH),), sim=sim)
+
+
+def rights(team: Team) -> dict[str, Rights]:
+    """Of the referee, and what the operator asks of it."""
+    services = frozenset(f"{team.base}/{REFEREE}/{service}" for service in REFEREE_SERVES)
+    said = team.each((REFEREE,), topics.MATCH)
+    resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
+    heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), topics.BALL)
+    referee = Rights(said, heard, services, team.all(*REFEREE_ORDERS) | resets)
+    return {REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}

@@ -1,0 +1,107 @@
+"""`Model`: what a kind of team has to say of itself so that it can be trained, checked, evaluated and rehearsed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from robomarl.geometry import namespace
+from robomarl.sim.model.world import TeamWorld, gaps, said_of, views_of
+from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.types import Array
+from robomarl.view import LocalView, NothingSensed, Plan
+
+
+def nothing(scenario: Any, world: TeamWorld) -> tuple:
+    """Robots sense nothing but themselves."""
+    return NothingSensed()
+
+
+@dataclass(frozen=True)
+class Mujoco:
+    """The same team in MuJoCo: what moves, in its joints."""
+
+    xml: str
+    """The model, without activations; its time step is the scenario's."""
+    joints: Callable[[TeamWorld], tuple[Array, Array]]
+    """World [E, ...] -> qpos [E, Q], qvel [E, V]."""
+    moved: Callable[[TeamWorld, Array, Array], TeamWorld]
+    """(world, qpos [E, Q], qvel [E, V]) -> the world with what moves from there."""
+    control: Callable[[TeamWorld, Array], Array]
+    """(world, command [E, N, A]) -> ctrl [E, U]."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Every function is array-generic: NumPy or JAX, any leading axes `...`; S is the domain's scenario."""
+
+    observation: Callable[[Any], ObservationSpec]
+    """S -> what a robot's policy sees."""
+    action: Callable[[Any], ActionSpec]
+    """S -> what it commands; commands are clipped to its limits."""
+    start: Callable[[Any, Array], TeamWorld]
+    """(S, draws [..., N, D]) -> the start of an episode; see `placed`."""
+    move: Callable[[Any, TeamWorld, Array, Array], TeamWorld]
+    """(S, world, command [..., N, A], draws [..., N, D]) -> the same with what moves one decision later."""
+    reward_terms: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    """(S, world before, world after) -> named terms per second, [..., N] each."""
+    weights: dict[str, float]
+    """Of every term; `contact` is there by itself, 1 for robots that touch."""
+    succeeded: Callable[[Any, TeamWorld], Array]
+    """[...] bool: the team has done what it is for."""
+    failed: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.step < 0
+    """[...] bool: the episode ends, besides by robots that touch."""
+    sensed: Callable[[Any, TeamWorld], tuple] = nothing
+    """What robots sense beyond themselves, a NamedTuple of arrays [..., N, ...]."""
+    messages: Callable[[Any, TeamWorld, float], dict[str, Any]] = lambda scenario, world, stamp_s: {}
+    """(S, world of one team, stamp [s]) -> what the simulator says of that, by the name of a shared topic."""
+    mujoco: Callable[[Any], Mujoco] | None = None
+    """None: there is one engine, `fast`."""
+    num_draws: int = 6
+    """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
+
+    def advance(
+        self, scenario: Any, world: TeamWorld, command: Array, draws: Array, plan: Plan | None = None
+    ) -> TeamWorld:
+        """One decision of the whole team on the engine `fast`.
+
+        Args:
+            scenario: fixed numbers.
+            world: the state before.
+            command: [..., N, A], clipped to the limits of `action`.
+            draws: [..., N, D].
+            plan: [..., N, 3] each, what the filters committed to; None: they say that they brake at once.
+        """
+        return self.completed(scenario, world, self.move(scenario, world, self.clipped(scenario, command), draws), plan)
+
+    def clipped(self, scenario: Any, command: Array) -> Array:
+        """The command [..., N, A] within its limits."""
+        xp, fields = namespace(command), self.action(scenario).fields
+        low, high = (xp.asarray([getattr(f, end) for f in fields], dtype=command.dtype) for end in ("low", "high"))
+        return xp.clip(command, low, high)
+
+    def completed(self, scenario: Any, before: TeamWorld, after: TeamWorld, plan: Plan | None = None) -> TeamWorld:
+        """The world after a decision with messages, distances and the count of decisions brought up to date."""
+        said = said_of(before, plan, scenario.vehicle_config.safety.brake_m_s2)
+        return after._replace(said=said, closest_m=gaps(before.pos_m, after.pos_m), step=before.step + 1)
+
+    def views(self, scenario: Any, world: TeamWorld) -> LocalView:
+        """What every robot may know, [..., N, ...]."""
+        return views_of(world, self.sensed(scenario, world), scenario.period_s)
+
+    def touching(self, scenario: Any, world: TeamWorld) -> Array:
+        """[..., N] bool: another robot's sphere was touched since the last decision."""
+        return world.closest_m < 2 * scenario.vehicle_config.body.radius_m
+
+    def ended(self, scenario: Any, world: TeamWorld) -> Array:
+        """[...] bool: the episode ends as a failure now."""
+        return self.touching(scenario, world).any(-1) | self.failed(scenario, world)
+
+    def terms(self, scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+        """Reward terms, `contact` included, [..., N] each."""
+        contact = self.touching(scenario, after).astype(after.pos_m.dtype) / scenario.period_s
+        return {**self.reward_terms(scenario, before, after), "contact": contact}
+
+    @property
+    def all_weights(self) -> dict[str, float]:
+        """With that of `contact`."""
+        return {"contact": -20.0, **self.weights}
