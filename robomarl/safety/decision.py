@@ -103,7 +103,9 @@ def _decide(
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
-    wanted = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, limits.pressed), xp)
+    wanted = _pressed(
+        xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, limits.pressed), xp
+    )
     found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
     torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)

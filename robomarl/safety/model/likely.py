@@ -1,9 +1,10 @@
 """The row of a team-mate from where it most likely is, for a robot whose rows are at odds.
 
 What a mate may have done since it was heard is more than there is room for, then, and rows that ask for all of it at
-once no longer tell who is near. This one takes the mate to have braked along the end of its plan, as everybody does in
-a crowd, and asks for `SPACINGS` of the distance that is kept: so much of everybody that the violations of all, least
-in the sum of squares, lead to the middle between them. What the robot does not know of itself counts as ever.
+once no longer tell who is near. This one takes the mate to have braked along the end of its plan, as everybody does
+in a crowd, and wants `crowd_m` of distance to each: enough that the violations of all, least in the sum of squares,
+lead to the middle between them, and no more, so that those who are near weigh more. What the robot does not know of
+itself counts as ever.
 """
 
 from robomarl.safety.model.barriers import along_axes, braking_speed, keep_of
@@ -12,10 +13,6 @@ from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.motion import Library, Motion, Predicted, Vec3, direction
 from robomarl.safety.model.pairs import Body, facing
 from robomarl.types import Array
-
-SPACINGS = 3.0
-"""Twice touch in none of 3,000 crowds in corners that were tried, as three do, but come nearer; from four on two of 26
-touch, as who is far away counts too much."""
 
 
 def likely(
@@ -28,17 +25,19 @@ def likely(
     distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
     doubt = c.own_error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.unsure_m_s)
     toward = xp.maximum(nx * wx + ny * wy + nz * wz, 0.0)
-    taken = SPACINGS * kind.separation_m + toward * toward / (2 * c.brake_m_s2 * lean)
-    value = braking_speed(kind.slope_per_s, distance - taken, c.brake_m_s2 * lean, xp)
+    taken = kind.crowd_m + toward * toward / (2 * c.brake_m_s2 * lean)
+    value = braking_speed(kind.crowd_slope_per_s, distance - taken, c.brake_m_s2 * lean, xp)
     value = value + nx * vx + ny * vy + nz * vz - doubt
     x, y, z = offset
     offset = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * kind.squash * step
     distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
-    later = braking_speed(kind.slope_per_s, distance - taken + toward * step, c.brake_m_s2 * lean, xp)
+    later = braking_speed(kind.crowd_slope_per_s, distance - taken + toward * step, c.brake_m_s2 * lean, xp)
     later = later + nx * vx + ny * vy + nz * vz - doubt
     nx, ny, nz = normal = -nx / lean, -ny / lean, -nz / lean
     bx, by, bz = own.bias
-    lost = c.accel_error_m_s2 + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) + nx * bx + ny * by + nz * bz
+    lost = (
+        c.accel_error_m_s2 + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) + nx * bx + ny * by + nz * bz
+    )
     return normal, (later - keep_of(kind.keep, own.keep, xp) * value) / (step * lean) - lost
 
 

@@ -244,9 +244,7 @@ def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Librar
     return apart(offset, tail, scaled(body.shape, kind.squash), xp)
 
 
-def facing(
-    kind: Kind, body: Body, tail: Vec3 | None, offset: Vec3, xp: Library
-) -> tuple[Array, Vec3, Array]:
+def facing(kind: Kind, body: Body, tail: Vec3 | None, offset: Vec3, xp: Library) -> tuple[Array, Vec3, Array]:
     """Distance of the nearest points at an offset (z scaled), S n, and its length; see `_Sight`."""
     distance, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
     nz = nz * kind.squash
