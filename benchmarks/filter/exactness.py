@@ -112,11 +112,12 @@ def turns(problems: Problems, reference: Any, precision: str) -> np.ndarray:
 
 
 def one_by_one(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> Any:
-    """The reference: `qp.project`, which is daqp."""
-    from robomarl.safety.qp import projection
+    """The reference, daqp."""
+    from benchmarks.filter.daqp_projection import project
+    from robomarl.safety.qp.projection import Projection
 
-    found = [projection.project(*one) for one in zip(rows, bounds, points, strict=True)]
-    return projection.Projection(*(np.array(part) for part in zip(*found, strict=True)))
+    found = [project(*one) for one in zip(rows, bounds, points, strict=True)]
+    return Projection(*(np.array(part) for part in zip(*found, strict=True)))
 
 
 def backends() -> list[Backend]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,16 @@ from robomarl.types import FilterResult
 
 
 def names() -> list[str]:
-    """All that can run here; `daqp` is the numpy filter for one robot at a time."""
+    """All that can run here."""
     from robomarl.safety.kernel import usable
 
-    return ["numpy", "daqp", *(["C"] if usable() else []), "JAX", "ONNX"]
+    return ["numpy", *(["C"] if usable() else []), "JAX", "ONNX"]
 
 
 def make(name: str) -> Any:
     """The filter of a robot of a team of four; has `params`, `init`, and is called like `SafetyFilter`."""
     from benchmarks.filter.faults import make_filter
 
-    if name == "daqp":
-        return OneByOne()
     if name in ("JAX", "ONNX"):
         return InJax() if name == "JAX" else InOnnx()
     return make_filter(name.lower())
@@ -34,28 +31,11 @@ def given_up() -> Iterator[None]:
     """Every solver stops after its first row: real solvers, with an iteration limit of 1."""
     from robomarl.safety.qp import projection
 
-    rounds, solver = projection.ROUNDS, projection.daqp
-    projection.ROUNDS, projection.daqp = 0, SimpleNamespace(solve=partial(solver.solve, iter_limit=1))
+    rounds, projection.ROUNDS = projection.ROUNDS, 0
     try:
         yield
     finally:
-        projection.ROUNDS, projection.daqp = rounds, solver
-
-
-class OneByOne:
-    """Robots one after the other, so that daqp solves."""
-
-    def __init__(self) -> None:
-        """Make the filter."""
-        from benchmarks.filter.faults import make_filter
-
-        self._filter = make_filter("numpy")
-        self.params, self.init = self._filter.params, self._filter.init
-
-    def __call__(self, carry: Any, view: Any, nominal: np.ndarray) -> tuple[Any, FilterResult]:
-        """One decision of each."""
-        found = [self._filter(_pick(carry, i), _pick(view, i), nominal[i])[1] for i in range(len(nominal))]
-        return carry, FilterResult(*(np.array(part) for part in zip(*found, strict=True)))
+        projection.ROUNDS = rounds
 
 
 class InJax:
@@ -95,7 +75,3 @@ class InOnnx:
         command, ok, reason = self._graph(view, nominal)
         none = np.zeros(len(ok))
         return carry, FilterResult(command, nominal, none > 0, none, ok, reason, none)
-
-
-def _pick(tree: Any, i: int) -> Any:
-    return type(tree)(*(_pick(part, i) for part in tree)) if isinstance(tree, tuple) else tree[i]

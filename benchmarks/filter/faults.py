@@ -124,10 +124,10 @@ FAULTS: dict[str, Callable[[dict[str, np.ndarray], np.random.Generator], int]] =
     "infeasible": _pinned,
     "solver gives up": _cornered,
 }
-LIMITED = ("numpy", "daqp", "JAX")
+LIMITED = ("numpy", "JAX")
 """Backends whose solver can be given an iteration limit from outside."""
-EVERY = {"daqp": 20, "ONNX": 8}
-"""Backends that get every so manieth chunk only: one robot at a time, or many small operators."""
+EVERY = {"ONNX": 8}
+"""Backends that get every so manieth chunk only: it has many small operators."""
 
 
 def _reasons() -> Any:

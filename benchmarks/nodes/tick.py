@@ -83,25 +83,26 @@ def bare_network(policy: Any, observations: list[np.ndarray]) -> Callable[[int],
 
 
 def recorded_problems(pilot: Any, views: list) -> list[tuple]:
-    """The QPs that the filter sets up on these views, as daqp takes them."""
-    from robomarl.safety.qp import projection
+    """The QPs that the filter sets up on these views, as daqp takes them: the box, the last six rows, apart."""
+    from robomarl.safety import filter as module
 
-    problems, project_one = [], projection.project_one
+    problems, library = [], module._NUMPY
 
-    def record(normals: list, bounds: list, point: Any, box: tuple) -> Any:
-        low, high = (np.array(side, float) for side in box)
-        free = np.full(len(bounds), -1e30)
-        arrays = np.array(normals, float).reshape(-1, 3), np.array([*high, *bounds]), np.array([*low, *free])
-        problems.append((-np.array(point[:3], float), *arrays, np.zeros(len(bounds) + 3, np.int32)))
-        return project_one(normals, bounds, point, box)
+    def record(rows: np.ndarray, point: np.ndarray) -> Any:
+        *normals, bounds = np.moveaxis(rows[:-6, :, 0], 1, 0)
+        high, low = rows[-6::2, 3, 0], -rows[-5::2, 3, 0]
+        sides = np.concatenate([high, bounds]), np.concatenate([low, np.full(len(bounds), -1e30)])
+        matrix = np.ascontiguousarray(np.stack(normals, -1))
+        problems.append((-point[:, 0], matrix, *sides, np.zeros(len(bounds) + 3, np.int32)))
+        return library.solve(rows, point)
 
     carry = pilot.init(views[0])
-    projection.project_one = record
+    module._NUMPY = library._replace(solve=record)
     try:
         for view in views:
             carry, _ = pilot.step(carry, view)
     finally:
-        projection.project_one = project_one
+        module._NUMPY = library
     return problems
 
 

@@ -12,6 +12,7 @@ from robomarl.safety.model.barriers import Bound, Row
 from robomarl.safety.model.body_kinds import Kind, Shape
 from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.hold import Hold
+from robomarl.safety.model.likely import likely
 from robomarl.safety.model.motion import Motion, Predicted, Vec3
 from robomarl.safety.model.pairs import Body, pair, pair_textbook
 from robomarl.safety.model.reckoning import reckoned
@@ -22,6 +23,18 @@ from robomarl.view import LocalView, Plan
 
 HalfSpaces = tuple[Vec3, Bound]
 """Components [m, ...] of the unit normals, and bounds [m, ...] on the command."""
+
+
+class Limits(NamedTuple):
+    """All half-spaces but the input box and the arena, not clipped yet."""
+
+    rows: HalfSpaces
+    at_odds: tuple[Vec3, Array]
+    """What counts instead where no command holds all rows: `likely` of the mates, the others as they are."""
+    gap_m: Array
+    """The smallest distance to a limit."""
+    pressed: Array
+    """By how many brakes a mate's row asks for more than braking."""
 
 
 class Library(NamedTuple):
@@ -84,22 +97,25 @@ def _decide(
     """From what is known, and where the robot stays, to the command."""
     (own, checked), xp, deaf = known, library.xp, _is_deaf(known[1])
     own = own._replace(room=hold.room_of(c, stay, xp)) if c.mode == "qp" else own
-    (normals, bounds), margin, pressed = limits_of(c, own, checked, xp)
+    limits = limits_of(c, own, checked, xp)
+    normals, bounds = limits.rows
     walls = stacked.faces(c, own, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
     rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
-    wanted = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, pressed), xp)
+    wanted = _pressed(
+        xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, limits.pressed), xp
+    )
     found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
     torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
-    given = _least(c, (normals, bounds), rows[-6:, 3], brake, (library, torn))
+    given = _least(c, limits, rows[-6:, 3], brake, (library, torn))
     held = good | (deaf & found.solved)
     accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
-    slack, active = _slack((normals, bounds), walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
-    return FilterResult(command, nominal, active, slack, good, reason, margin)
+    slack, active = _slack(limits.rows, walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    return FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
 
 
 def _is_deaf(checked: Checked) -> Array:
@@ -146,32 +162,34 @@ def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
     return xp.where(checked.reason != Reason.OK, checked.reason, reason)
 
 
-def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> tuple[HalfSpaces, Array, Array]:
-    """All half-spaces but the input box and the arena, not clipped yet; the smallest gap; and by how many brakes a
-    mate's row asks for more than braking."""
+def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> Limits:
+    """What this robot has to keep, of everybody that it knows of."""
     pressed = own.motion.pos[0] * 0.0
     gap = pressed + xp.inf
     if c.mode == "off":
         none = xp.zeros((0, *gap.shape), gap.dtype)
-        return ((none, none, none), Bound(none, none, none)), gap, pressed
+        return Limits(((none, none, none), Bound(none, none)), ((none, none, none), none), gap, pressed)
     along = _broadcast(own)
     limit = barriers.speed_limit(c, own, xp)
-    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound))]
+    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound, *limit.normal, xp.maximum(*limit.bound)))]
     for kind, body, tail, there in _bodies(c, checked):
         row = _row(c, kind, along, body, xp, tail)
+        most, floor = row.bound
+        spread = kind.yields and c.mode == "qp"
+        normal, instead = likely(c, kind, along, body, xp, tail) if spread else (row.normal, most)
         # A row of nobody is none, whatever was put in its place.
-        most, floor, calm = row.bound
         if there is not None:
-            most, calm = xp.where(there, most, xp.inf), xp.where(there, calm, xp.inf)
-        found.append((*row.normal, most, floor, calm))
-        if kind.yields and c.mode == "qp":
+            most, instead = xp.where(there, most, xp.inf), xp.where(there, instead, xp.inf)
+        found.append((*row.normal, most, floor, *normal, instead))
+        if spread:
             more = (floor - most) / c.brake_m_s2
             # One after the other: the gradient of `max` looks for its result, which a compiler may have rounded anew.
             pressed = reduce(xp.maximum, [more[..., k] for k in range(more.shape[-1])], pressed)
         inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
         gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
-    x, y, z, most, floor, calm = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    return ((x, y, z), Bound(most, floor, calm)), gap, pressed
+    stacked_up = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
+    x, y, z, most, floor, *normal, instead = stacked_up
+    return Limits(((x, y, z), Bound(most, floor)), (tuple(normal), instead), gap, pressed)
 
 
 def _broadcast(own: Predicted) -> Predicted:
@@ -229,16 +247,15 @@ def _repeat(step: Callable, u: Array, needed: Array) -> Array:
     return u
 
 
-def _least(c: Constants, limits: HalfSpaces, box: Array, brake: Vec3, how: tuple[Library, Array]) -> Vec3:
+def _least(c: Constants, limits: Limits, box: Array, brake: Vec3, how: tuple[Library, Array]) -> Vec3:
     """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...]."""
-    (library, needed), (normals, bounds), xp = how, limits, how[0].xp
+    (library, needed), (normals, most), xp = how, limits.at_odds, how[0].xp
     low, high = -box[1::2], box[::2]
-    rows = xp.stack([*normals, xp.clip(bounds.calm, -c.loose_m_s2, c.loose_m_s2)], 1)
+    rows = xp.stack([*normals, xp.clip(most, -c.loose_m_s2, c.loose_m_s2)], 1)
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
-        slow = xp.stack([*(n[0] for n in normals), xp.maximum(bounds.most, bounds.floor)[0]])
-        found = least.slowly(found, slow, (low, high), xp)
+        found = least.slowly(found, rows[0], (low, high), xp)
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 

@@ -5,26 +5,29 @@ inside the arena and below its speed limit comes out, or the named fallback. `do
 assumptions, the derivation and what was measured.
 """
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from robomarl.safety import body_rates
-from robomarl.safety.decision import blind_batch, filter_batch
+from robomarl.safety.decision import Library, blind_batch, filter_batch
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
 from robomarl.safety.leaves import as_double, each
 from robomarl.safety.memory import FilterCarry, Reason, initial_carry
 from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
+from robomarl.safety.qp.projection import project_rows, repeat_open
 from robomarl.safety.shapes import ShapeCheck
-from robomarl.safety.single import NUMPY, SingleFilter
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
 __all__ = ["Arena", "FilterCarry", "Mode", "Reason", "SafetyFilter", "SafetyParams", "from_vehicle", "initial_carry"]
 
 Backend = Literal["auto", "numpy", "c"]
+_NUMPY = Library(np, partial(project_rows, xp=np, repeat=repeat_open))
+_REASONS = tuple(Reason)
 
 
 class SafetyFilter:
@@ -55,7 +58,6 @@ class SafetyFilter:
         self.backend: Backend = "c" if in_c else "numpy"
         """Which one it is."""
         self._kernel = KernelFilter(self._constants) if in_c else None
-        self._one = SingleFilter(self._constants)
         self._check_shapes = ShapeCheck(params)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
@@ -111,11 +113,10 @@ class SafetyFilter:
         """
         since, view = np.asarray(since_s, float), as_double(view)
         if since.ndim:
-            after, found = blind_batch(self._constants, NUMPY, carry, view, since)
+            after, found = blind_batch(self._constants, _NUMPY, carry, view, since)
             return after, found.command
-        wide = lambda leaf: np.asarray(leaf)[None]  # noqa: E731
-        after, found = blind_batch(self._constants, NUMPY, each(carry, wide), each(view, wide), since[None])
-        return each(after, lambda leaf: leaf[0]), found.command[0]
+        after, found = blind_batch(self._constants, _NUMPY, _as_batch(carry), _as_batch(view), since[None])
+        return _only(after), found.command[0]
 
     def _decide(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
@@ -123,7 +124,27 @@ class SafetyFilter:
         if self._kernel:
             decide = self._kernel.one if nominal.ndim == 1 else self._kernel.batch
             return decide(carry, view, nominal, gain_per_s)
-        if nominal.ndim == 1:
-            return self._one(carry, view, nominal, gain_per_s)
+        view, wanted = as_double(view), np.asarray(nominal, float)
         gain = None if gain_per_s is None else np.asarray(gain_per_s, float)
-        return filter_batch(self._constants, NUMPY, carry, as_double(view), np.asarray(nominal, float), gain)
+        if nominal.ndim > 1:
+            return filter_batch(self._constants, _NUMPY, carry, view, wanted, gain)
+        given = _as_batch(carry), _as_batch(view), wanted[None], None if gain is None else gain[None]
+        after, found = map(_only, filter_batch(self._constants, _NUMPY, *given))
+        return after, found._replace(
+            nominal=nominal,
+            active=bool(found.active),
+            slack=float(found.slack),
+            solved=bool(found.solved),
+            reason=_REASONS[int(found.reason)],
+            margin_m=float(found.margin_m),
+        )
+
+
+def _as_batch(tree: Any) -> Any:
+    """One robot as a batch of one."""
+    return each(tree, lambda leaf: np.asarray(leaf)[None])
+
+
+def _only(tree: Any) -> Any:
+    """The one robot of a batch."""
+    return each(tree, lambda leaf: leaf[0])

@@ -1,6 +1,7 @@
 """Writes `vectors/decisions.npz`: `python -m tests.safety.make_vectors`, when the filter is to decide otherwise.
 
-What it writes is the decision of `single.SingleFilter`, in Python floats with daqp; every other backend is held to it.
+What it writes is the decision of `decision.filter_batch` in numpy, one robot at a time; every other backend is held to
+it.
 """
 
 from pathlib import Path

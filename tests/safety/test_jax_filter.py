@@ -73,8 +73,9 @@ def test_vmap_and_scan_change_nothing(case):
     last, commands = jax.jit(lambda c: jax.lax.scan(step, c, None, length=3))(carry)
     for k in range(3):
         carry, result = STEP(carry, view, nominal)
-        # Between nominal command and brake a row counts three times: single precision is felt there.
-        np.testing.assert_allclose(commands[k], result.command, atol=1e-3)
+        # Between nominal command and brake a row counts three times, and rows at odds are divided by a period:
+        # single precision is felt there.
+        np.testing.assert_allclose(commands[k], result.command, atol=3e-3)
     assert jax.tree.structure(last) == jax.tree.structure(carry)
 
 

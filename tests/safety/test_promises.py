@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.filter.daqp_projection import project
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.campaign.conditions import Campaign
 from robomarl.safety.campaign.prove import prove
@@ -55,7 +56,7 @@ def test_projections_are_exact(seed: int) -> None:
     a, b, u0 = problem(seed, 8)
     wanted, one, many = (
         brute_force(a, b, u0),
-        projection.project(a, b, u0),
+        project(a, b, u0),
         projection.project_batch(a[None], b[None], u0[None]),
     )
     assert bool(one.solved) == bool(many.solved[0]) == (wanted is not None)
@@ -68,7 +69,7 @@ def test_a_thousand_projections_agree_and_a_planted_wrong_row_is_found() -> None
     """All backends on one set of vectors; a result that breaks a row never counts as solved."""
     a, b, u0 = (np.stack(x) for x in zip(*(problem(i) for i in range(1000)), strict=True))
     many = projection.project_batch(a, b, u0)
-    single = [projection.project(*p) for p in zip(a, b, u0, strict=True)]
+    single = [project(*p) for p in zip(a, b, u0, strict=True)]
     np.testing.assert_array_equal(many.solved, [s.solved for s in single])
     np.testing.assert_allclose(many.u, [s.u for s in single], atol=1e-9)
     residual = np.einsum("nij,nj->ni", a, many.u) - b

@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from benchmarks.filter import daqp_projection
 from robomarl.policies.export.filtered import Shapes, filtered_graph
 from robomarl.safety import jax_filter, kernel
 from robomarl.safety.filter import Reason, SafetyFilter
@@ -27,7 +28,7 @@ def columns(case: dict, dtype: type) -> tuple[np.ndarray, np.ndarray]:
 def solve(backend: str, case: dict) -> projection.Projection:
     rows, point = np.array(case["rows"], float), np.array(case["point"], float)
     if backend == "daqp":
-        return projection.project(rows[:, :3], rows[:, 3], point)
+        return daqp_projection.project(rows[:, :3], rows[:, 3], point)
     if backend == "numpy":
         return pick(projection.project_batch(rows[None, :, :3], rows[None, :, 3], point[None]), 0)
     if backend == "c":

@@ -1,110 +1,25 @@
-/* One decision of one robot: robomarl/safety/single.py. */
-#include "rows.h"
-
-#include <string.h>
+/* One decision of one robot: robomarl/safety/decision.py. */
+#include "read.h"
 
 #define SAME 1e-9
 #define LEAST_ROUNDS 16
 
-static const double NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
-
-/* Where what lies in `in`. */
-typedef struct {
-    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *place, *commands;
-    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop;
-    const double *seen, *other_pos, *other_vel, *other_age;
-} Given;
-
-/* What may be used of it. */
-typedef struct {
-    Motion own;
-    int own_ok, has_vel, has_nominal, finite, stale, count;
-    double since, nominal[4];
-    Bias bias;
-    Queue queue;
-} Checked;
-
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
-    int count;
-    double *rows, *floors, *calm, gap, pressed, slow[4];
+    int count, at_odds;
+    double *rows, *floors, gap, pressed, slow[4];
     Bound low[3], high[3];
 } Limits;
 
-enum { BIAS = 16, HEAD_IN = 19 + BIAS + 3, HEAD_OUT = 15 + BIAS + 6 };
-
-int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
-
-int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
-
-static Given lay_out(const RmSizes *s, const double *in) {
-    Given g;
-    g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
-    g.gain = in + 18, g.bias = in + 19, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
-    const double *next = in + HEAD_IN + 4 * s->queue;
-    g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
-    g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
-    g.plan_stop = (next += 3 * s->mates), g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
-    g.other_vel = (next += 3 * s->strangers), g.other_age = next + 3 * s->strangers;
-    return g;
-}
-
-static int sane(const double *v) { return fabs(v[0]) < RM_LARGE && fabs(v[1]) < RM_LARGE && fabs(v[2]) < RM_LARGE; }
-
-static int sane4(const double *v) { return sane(v) && fabs(v[3]) < RM_LARGE; }
-
-static void copy(double *to, const double *from, int count) { memcpy(to, from, count * sizeof(double)); }
-
-/* The own state, of a differential drive that of its look-ahead point. */
-static void check_own(const RmConstants *c, const Given *g, Checked *k) {
-    const double age = fabs(*g->age);
-    const int has_pos = sane(g->pos);
-    memset(k, 0, sizeof *k);
-    k->has_vel = sane(g->vel);
-    k->has_nominal = sane4(g->nominal);
-    k->own_ok = has_pos && k->has_vel && age < RM_LARGE;
-    if (has_pos) copy(k->own.pos, g->pos, 3);
-    if (k->has_vel) copy(k->own.vel, g->vel, 3);
-    if (k->has_nominal) copy(k->nominal, g->nominal, 4);
-    if (c->planar) {
-        k->own.vel[2] = k->nominal[2] = 0.0;
-        if (c->look_ahead_m && k->own_ok) {
-            k->own_ok = sane4(g->quat) && sane(g->omega);
-            if (k->own_ok) k->own = rm_point_of(&k->own, g->quat, g->omega[2], c->look_ahead_m);
-        }
-    }
-    k->finite = k->own_ok && k->has_nominal;
-    k->stale = k->own_ok && age > c->max_own_age_s;
-    k->since = k->own_ok ? c->horizon_s - age : c->horizon_s;
-}
-
-/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
-static int is_twin(const RmConstants *c, const Given *g, int j) {
-    const double reach = 2 * c->mates.error_m;
-    for (int i = 0; i < j; i++) {
-        double square = 0.0;
-        for (int a = 0; a < 3; a++) {
-            const double here = g->mate_pos[3 * j + a] + g->mate_vel[3 * j + a] * fabs(g->mate_age[j]);
-            const double there = g->mate_pos[3 * i + a] + g->mate_vel[3 * i + a] * fabs(g->mate_age[i]);
-            square += (here - there) * (here - there);
-        }
-        if (g->mask[i] && square <= reach * reach) return 1;
-    }
-    return 0;
-}
-
-/* Whether a body may be used; notes what is wrong with it. */
-static int usable(const double *pos, const double *vel, double age, double max_age, Checked *k) {
-    const int ok = age < RM_LARGE && sane(pos) && sane(vel);
-    if (!ok) k->finite = 0;
-    if (ok && age > max_age) k->stale = 1;
-    return ok;
+/* At most: without the box. */
+static int most_rows(const RmConstants *c, const RmSizes *s) {
+    return 7 + 2 * (s->mates + s->strangers + c->num_solids);
 }
 
 static void add_row(const RmConstants *c, const double *normal, const Bound *bound, Limits *l) {
     double *to = l->rows + 4 * l->count;
     copy(to, normal, 3);
-    to[3] = bound->most, l->floors[l->count] = bound->floor, l->calm[l->count] = bound->calm;
+    to[3] = bound->most, l->floors[l->count] = bound->floor;
     if (!(to[3] >= c->loose_m_s2)) l->count++;
 }
 
@@ -112,6 +27,11 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
                      const double *tail, Limits *l) {
     double normal[3];
     Bound bound;
+    if (l->at_odds && kind->yields) {
+        bound.most = rm_likely(c, kind, own, body, tail, normal), bound.floor = -c->loose_m_s2;
+        add_row(c, normal, &bound, l);
+        return;
+    }
     l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
     add_row(c, normal, &bound, l);
     if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
@@ -124,8 +44,8 @@ static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, co
         if (!g->mask[j]) continue;
         const double age = fabs(g->mate_age[j]);
         k->count++;
-        if (!usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
-        if (c->min_mates > 1 && is_twin(c, g, j)) k->count--;
+        if (!rm_usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
+        if (c->min_mates > 1 && rm_is_twin(c, g, j)) k->count--;
         if (age > c->mates.max_age_s) continue; /* it may be anywhere */
         Motion state, plan;
         copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
@@ -142,7 +62,7 @@ static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g
     for (int j = 0; j < s->strangers && c->has_strangers; j++) {
         if (!g->seen[j]) continue;
         const double age = fabs(g->other_age[j]), wait = larger(age + k->since, 0.0);
-        if (!usable(g->other_pos + 3 * j, g->other_vel + 3 * j, age, c->strangers.max_age_s, k)) continue;
+        if (!rm_usable(g->other_pos + 3 * j, g->other_vel + 3 * j, age, c->strangers.max_age_s, k)) continue;
         if (age > c->strangers.max_age_s) continue;
         Body body = {{{0}, {0}}, wait, wait, 0.0, 0.0, 0.0, 0};
         copy(body.motion.pos, g->other_pos + 3 * j, 3), copy(body.motion.vel, g->other_vel + 3 * j, 3);
@@ -162,7 +82,7 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 }
 
 static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
-    const Bound none = {INFINITY, -INFINITY, INFINITY};
+    const Bound none = {INFINITY, -INFINITY};
     rm_room(c, hold, own);
     for (int i = 0; i < 3; i++) {
         const double x = own->motion.pos[i], low = own->room[0][i], high = own->room[1][i];
@@ -196,8 +116,22 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     return status == RM_NON_FINITE ? RM_SOLVER : status;
 }
 
-/* The command that breaks the rows least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
-static void least_violation(const RmConstants *c, const Limits *l, double *u) {
+/* What counts where no command holds all rows: the mates where they most likely are. It lies behind the rows. */
+static Limits at_odds(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, const Checked *k,
+                      const Limits *l) {
+    const int most = most_rows(c, s);
+    const Bound slow = {l->slow[3], 0.0};
+    Limits odds = {0, 1, l->rows + 4 * most, l->floors + most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Checked again = *k;
+    add_row(c, l->slow, &slow, &odds);
+    add_mates(c, s, g, own, &again, &odds);
+    add_strangers(c, s, g, own, &again, &odds);
+    add_solids(c, own, &odds);
+    return odds;
+}
+
+/* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
+static void least_violation(const RmConstants *c, const Limits *l, const Limits *odds, double *u) {
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {
         sides(c, l, i, low + i, high + i);
@@ -206,8 +140,8 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     }
     for (int round = 0; round < LEAST_ROUNDS; round++) {
         double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
-        for (int k = 0; k < l->count; k++) {
-            const double *row = l->rows + 4 * k, excess = dot(row, u) - larger(l->calm[k], -c->loose_m_s2);
+        for (int k = 0; k < odds->count; k++) {
+            const double *row = odds->rows + 4 * k, excess = dot(row, u) - larger(row[3], -c->loose_m_s2);
             if (!(excess > 0)) continue;
             sum += excess, most = larger(most, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
@@ -224,13 +158,13 @@ static void least_violation(const RmConstants *c, const Limits *l, double *u) {
     for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
 }
 
-/* The brake, or the nearest command that holds the rows of those that are heard. */
-static void brake_within(const RmConstants *c, Limits *l, double *u) {
+/* The nearest command to the brake that holds the rows of those that are heard; whether there is one. */
+static int brake_within(const RmConstants *c, Limits *l, double *u) {
     double wanted[3];
     for (int i = 0; i < 3; i++) wanted[i] = within(u[i], c->low[i], c->high[i]);
-    if (solve(c, l, wanted, u) == RM_OK) return;
+    if (solve(c, l, wanted, u) == RM_OK) return 1;
     copy(u, wanted, 3);
-    least_violation(c, l, u);
+    return 0;
 }
 
 static void brake(const RmConstants *c, const Predicted *own, const Checked *k, double *u) {
@@ -251,52 +185,15 @@ static double slack_of(const Limits *l, const double *u, int good) {
     for (int i = 0; i < 3; i++) worst = larger(worst, larger(-l->low[i].most - u[i], u[i] - l->high[i].most));
     return worst;
 }
-
-/* The bias as it lies in memory; whether it is as it should be. */
-static int read_bias(const double *in, Bias *b) {
-    double *parts[] = {b->estimate, b->doubt, b->anchor, b->made, b->unsure};
-    int ok = fabs(in[15]) < RM_LARGE;
-    for (int p = 0; p < 5; p++) {
-        copy(parts[p], in + 3 * p, 3);
-        if (p == 2)
-            ok = ok && fabs(in[6]) <= RM_UNKNOWN_M_S && fabs(in[7]) <= RM_UNKNOWN_M_S && fabs(in[8]) <= RM_UNKNOWN_M_S;
-        else
-            ok = ok && sane(in + 3 * p);
-    }
-    b->since = in[15];
-    return ok && b->doubt[0] >= 0 && b->doubt[1] >= 0 && b->doubt[2] >= 0;
-}
-
-static void write_bias(const Bias *b, double *out) {
-    const double *parts[] = {b->estimate, b->doubt, b->anchor, b->made, b->unsure};
-    for (int p = 0; p < 5; p++) copy(out + 3 * p, parts[p], 3);
-    out[15] = b->since;
-}
-
-/* The memory; one that holds what is no number, or less than is on its way, is as good as none, and a fault. */
-static void remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k) {
-    int ok = read_bias(g->bias, &k->bias) && s->queue >= c->num_acting;
-    for (int j = 0; j < s->queue; j++) ok = ok && sane4(g->commands + 4 * j);
-    if (!ok) {
-        k->finite = 0;
-        memset(&k->bias, 0, sizeof k->bias);
-        for (int i = 0; i < 3; i++) k->bias.doubt[i] = c->bias_m_s2[i], k->bias.anchor[i] = RM_UNKNOWN_M_S;
-    }
-    k->queue.first = ok ? g->commands + 4 * (s->queue - c->num_acting) : NOTHING;
-    k->queue.stride = ok ? 4 : 0;
-    rm_learn(c, &k->bias, k->own.vel, k->own_ok ? fabs(*g->age) : 0.0, k->has_vel);
-}
-
 void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
-    const Given g = lay_out(s, in);
-    const int most = 7 + 2 * (s->mates + s->strangers + c->num_solids);
-    Limits limits = {0, rows, rows + 8 * most, rows + 9 * most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    const Given g = rm_lay_out(s, in);
+    Limits limits = {0, 0, rows, rows + 8 * most_rows(c, s), INFINITY, 0.0, {0}, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
     double normal[3], u[3], wanted[3];
-    check_own(c, &g, &k);
-    remember(c, s, &g, &k);
+    rm_check_own(c, &g, &k);
+    rm_remember(c, s, &g, &k);
     rm_predict(c, &k.own, &k.queue, &k.bias, &own);
     if (s->has_gain) {
         if (!isfinite(*g.gain)) k.finite = 0;
@@ -320,8 +217,10 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
     if (!good) brake(c, &own, &k, u);
-    if (reason == RM_INFEASIBLE) least_violation(c, &limits, u);
-    if (deaf) brake_within(c, &limits, u);
+    if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
+        const Limits odds = at_odds(c, s, &g, &own, &k, &limits);
+        least_violation(c, &limits, &odds, u);
+    }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);
@@ -329,14 +228,14 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     rm_committed(c, &own, u, out + 6);
     copy(out + HEAD_OUT - 3, hold.place, 3);
     rm_expect(c, &k.bias, &k.queue, u);
-    write_bias(&k.bias, out + 15);
+    rm_write_bias(&k.bias, out + 15);
     int active = 0;
     for (int i = 0; i < 4; i++) active = active || !(fabs(out[i] - g.nominal[i]) <= SAME);
     out[HEAD_OUT - 6] = active;
     out[HEAD_OUT - 5] = reason;
     out[HEAD_OUT - 4] = k.bias.misfit;
     for (int j = 0; j < s->queue; j++)
-        copy(out + HEAD_OUT + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : NOTHING, 4);
+        copy(out + HEAD_OUT + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : RM_NOTHING, 4);
 }
 
 void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {

@@ -1,4 +1,4 @@
-"""`single.SingleFilter` and `batch.filter_batch` in C, mode `qp`."""
+"""`decision.filter_batch` in C, mode `qp`."""
 
 import math
 from threading import Lock

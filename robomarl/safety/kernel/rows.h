@@ -31,7 +31,7 @@ typedef struct {
 
 /* barriers.Bound */
 typedef struct {
-    double most, floor, calm;
+    double most, floor;
 } Bound;
 
 /* bias.Bias */
@@ -58,6 +58,10 @@ static inline double larger(double a, double b) { return b > a ? b : a; }
 static inline double smaller(double a, double b) { return b < a ? b : a; }
 static inline double within(double x, double low, double high) { return smaller(larger(x, low), high); }
 static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+/* Bounds along the axes, along a normal. */
+static inline double along_axes(const double *n, const double *bounds) {
+    return fabs(n[0]) * bounds[0] + fabs(n[1]) * bounds[1] + fabs(n[2]) * bounds[2];
+}
 
 double rm_direction(const double *vector, double *unit);
 void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out);
@@ -65,17 +69,20 @@ void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, con
 void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, int known);
 /* The bias at the end of the period; `command` is the new one. */
 void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command);
-/* The plan that goes with a command: position, velocity, stop. */
 /* Where a robot stays; `before` is the place in its memory. */
 Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf);
 /* Sets `own->room`: the arena, cut by the box about the place of who stays; +-RM_LARGE where there is no side. */
 void rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
+/* The plan that goes with a command: position, velocity, stop. */
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
 Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);
 /* Normal and bound of a body's row; returns the gap. `tail` is our line, or NULL. */
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                double *normal, Bound *bound);
+/* Normal of a mate's row where the rows are at odds; returns the largest command along it. */
+double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
+                 double *normal);
 /* Bound of the command towards a plane across an axis, sign 1 or -1; infinity where it certainly cannot bind. */
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound);

@@ -26,9 +26,6 @@ class Bound(NamedTuple):
     floor: Array
     """No row asks for less [m/s^2]: with this command the vehicle brakes along the normal at `brake_m_s2`, whatever its
     bias is within the doubt, and the input box has room for it."""
-    calm: Array
-    """As `most`, but that what is not known of a mate asks for no more than to be at rest: where the rows are at odds,
-    who is really near counts."""
 
 
 class Row(NamedTuple):
@@ -79,7 +76,7 @@ def _granted(c: Constants, allowed: tuple[Array, Array], lost: Array, last: Arra
     most, sudden = allowed
     more = xp.maximum(most, sudden) - lost - last
     most = xp.minimum(most - lost, last + xp.where(more > 0, more * c.sudden_share, more))
-    return Bound(most, c.floor_m_s2 - lost, most)
+    return Bound(most, c.floor_m_s2 - lost)
 
 
 def along_axes(sizes: Vec3, bounds: Vec3) -> Array:

@@ -100,9 +100,8 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         sight, rests = _better(c, kind, own, body, sight, xp)
     distance, (nx, ny, nz), lean = sight.distance, sight.normal, sight.lean
     doubt = _doubt(c, kind, own, sight, xp)
-    taken, fast, brake = sight.taken, sight.fast, c.brake_m_s2 * lean
-    value_away = nx * vx + ny * vy + nz * vz - doubt
-    value = _allowed(kind, distance - taken, fast, brake, xp) + value_away
+    taken, fast = sight.taken, sight.fast
+    value = _allowed(kind, distance - taken, fast, c.brake_m_s2 * lean, xp) + nx * vx + ny * vy + nz * vz - doubt
     # One step ahead without acceleration, and as fast as we may be. A mate's approach shortens its own braking distance
     # as it brakes; who does not yield may be faster by then.
     taken = taken + doubt * step
@@ -114,20 +113,12 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         fast = fast + xp.minimum(sight.reach * step, xp.maximum(kind.speed_m_s * lean - fast, 0.0))
     ox, oy, oz = sight.offset
     offset = ox + (vx - wx) * step, oy + (vy - wy) * step, oz + (vz - wz) * kind.squash * step
-    ahead, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
-    nz = nz * kind.squash
-    lean = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
+    ahead, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
     away = nx * vx + ny * vy + nz * vz - doubt
     later = _allowed(kind, ahead - taken, fast, c.brake_m_s2 * lean, xp) + away
     normal, scale = (-nx / lean, -ny / lean, -nz / lean), 1 / (step * lean)
     asked = (later - keep * value) * scale, (later - c.sudden_keep * value) * scale
     bound = on_command(c, own, normal, asked, xp)
-    if kind.yields:
-        fewer, more = sight.phantom - sight.taken, sight.phantom - taken
-        now = _allowed(kind, distance + fewer, fast, brake, xp) + value_away
-        then = _allowed(kind, ahead + more, fast, c.brake_m_s2 * lean, xp) + away
-        asked = (then - keep * now) * scale, (then - c.sudden_keep * now) * scale
-        bound = bound._replace(calm=on_command(c, own, normal, asked, xp).most)
     return Row(normal, bound, value, distance - kind.separation_m)
 
 
@@ -154,8 +145,6 @@ class _Sight(NamedTuple):
     counts as going along."""
     seems: Array
     """By how much its speed towards us may be more than it seems, beside what it does on purpose."""
-    phantom: Array
-    """By how much `taken` is more than the distance because of what is not known of it."""
 
 
 def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | None, xp: Library) -> _Sight:
@@ -163,10 +152,9 @@ def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | No
     squash, wait = kind.squash, body.wait_s
     (px, py, pz), (qx, qy, qz), (wx, wy, wz) = own.motion.pos, *body.motion
     offset = px - qx - wx * wait, py - qy - wy * wait, (pz - qz - wz * wait) * squash
-    distance, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
-    nz = nz * squash
-    lean, none = xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK), distance * 0.0
-    seen = _Sight(offset, distance, (nx, ny, nz), lean, none, none, none, none, none, none)
+    distance, normal, lean = facing(kind, body, tail, offset, xp)
+    none = distance * 0.0
+    seen = _Sight(offset, distance, normal, lean, none, none, none, none, none)
     return _known(c, kind, own, body, seen, xp)
 
 
@@ -236,7 +224,7 @@ def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight,
     (nx, ny, nz), lean, (vx, vy, vz) = first.normal, first.lean, own.motion.vel
     from_plan = first._replace(distance=first.distance + (nx * wx + ny * wy + nz * wz) * wait)
     plain = _known(c, kind, own, still, from_plan, xp)
-    calm, second = xp.minimum(plain.distance - plain.taken, 0.0), _turned(c, kind, body, plain, xp)
+    second = _turned(c, kind, body, plain, xp)
     closing = xp.maximum(_doubt(c, kind, own, second, xp) - (nx * vx + ny * vy + nz * vz), 0.0)
     need = braking_distance(kind.slope_per_s, closing, c.brake_m_s2 * lean, xp)
     clear = second.distance - second.taken
@@ -244,8 +232,7 @@ def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight,
     spent = (1 - xp.exp(-c.spend_per_s * wait)) * most
     rests = (body.early_s > 0) & (clear - spent > first.distance - first.taken)
     taken = xp.where(rests, first.distance - (clear - spent), first.taken)
-    phantom = xp.where(body.early_s > 0, xp.maximum(calm - (first.distance - taken), 0.0), 0.0)
-    return first._replace(taken=taken, phantom=phantom), rests
+    return first._replace(taken=taken), rests
 
 
 def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Library) -> Vec3:
@@ -255,6 +242,13 @@ def _nearest(offset: Vec3, kind: Kind, body: Body, tail: Vec3 | None, xp: Librar
     if tail is not None:
         tail = (tail[0], tail[1], tail[2] * kind.squash)
     return apart(offset, tail, scaled(body.shape, kind.squash), xp)
+
+
+def facing(kind: Kind, body: Body, tail: Vec3 | None, offset: Vec3, xp: Library) -> tuple[Array, Vec3, Array]:
+    """Distance of the nearest points at an offset (z scaled), S n, and its length; see `_Sight`."""
+    distance, nx, ny, nz = direction(_nearest(offset, kind, body, tail, xp), xp)
+    nz = nz * kind.squash
+    return distance, (nx, ny, nz), xp.sqrt(nx * nx + ny * ny + nz * nz + SPECK)
 
 
 def _allowed(kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array, xp: Library) -> Array:
@@ -291,4 +285,4 @@ def pair_textbook(c: Constants, kind: Kind, own: Motion, body: Body, xp: Library
     value = root + along
     change = brake * along / xp.maximum(root, TEXTBOOK_ROOT_M_S) + aside / distance
     bound = share * (change + c.gain_per_s * value) / lean
-    return Row((-nx / lean, -ny / lean, -nz / lean), Bound(bound, c.floor_m_s2 + bound * 0.0, bound), value, gap)
+    return Row((-nx / lean, -ny / lean, -nz / lean), Bound(bound, c.floor_m_s2 + bound * 0.0), value, gap)

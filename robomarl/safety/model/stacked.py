@@ -70,7 +70,7 @@ def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None
     bound = barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
     # Where there is no side none binds, not even at no gain.
     open_ = xp.abs(ends) >= LARGE_M
-    return bound._replace(most=xp.where(open_, xp.inf, bound.most), calm=xp.where(open_, xp.inf, bound.calm))
+    return bound._replace(most=xp.where(open_, xp.inf, bound.most))
 
 
 def _ends(room: tuple[Vec3, Vec3], xp: ModuleType) -> Array:

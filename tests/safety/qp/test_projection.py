@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from benchmarks.filter.daqp_projection import project, project_one
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.safety.qp import projection
 
@@ -29,7 +30,7 @@ def test_both_find_what_brute_force_finds(kind: str, random: np.random.Generator
     rows, bounds, points = draw(kind, random, 30, 7)
     together = projection.project_batch(rows, bounds, points)
     for i in range(len(rows)):
-        true, one = brute_force(rows[i], bounds[i], points[i]), projection.project(rows[i], bounds[i], points[i])
+        true, one = brute_force(rows[i], bounds[i], points[i]), project(rows[i], bounds[i], points[i])
         assert bool(one.solved) == bool(together.solved[i]) == (true is not None)
         assert bool(one.infeasible) == bool(together.infeasible[i]) == (true is None)
         expected = points[i] if true is None else true
@@ -42,7 +43,7 @@ def test_both_find_what_brute_force_finds(kind: str, random: np.random.Generator
 def test_both_agree_to_1e_9(kind: str, m: int, random: np.random.Generator):
     rows, bounds, points = draw(kind, random, 400, m)
     together = projection.project_batch(rows, bounds, points)
-    alone = [projection.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
+    alone = [project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
     np.testing.assert_array_equal(together.solved, [one.solved for one in alone])
     np.testing.assert_array_equal(together.infeasible, [one.infeasible for one in alone])
     np.testing.assert_allclose(together.u, [one.u for one in alone], atol=1e-9, rtol=0)
@@ -57,7 +58,7 @@ def test_both_agree_to_1e_9(kind: str, m: int, random: np.random.Generator):
 def test_integer_problems_with_all_their_ties(rows, bounds, point):
     size = np.linalg.norm(rows, axis=-1)
     rows, bounds = rows[size > 0] / size[size > 0, None], bounds[size > 0] / 2
-    one, many = projection.project(rows, bounds, point), projection.project_batch(rows[None], bounds[None], point[None])
+    one, many = project(rows, bounds, point), projection.project_batch(rows[None], bounds[None], point[None])
     assert one.solved == many.solved[0]
     np.testing.assert_allclose(many.u[0], one.u, atol=1e-9)
     if one.solved:
@@ -68,11 +69,11 @@ def test_a_point_that_holds_all_rows_stays(random: np.random.Generator):
     rows, bounds, points = draw("random", random, 100, 8)
     bounds = np.abs(bounds) + (rows * points[:, None]).sum(-1)
     np.testing.assert_array_equal(projection.project_batch(rows, bounds, points).u, points)
-    assert projection.project(rows[0], bounds[0], points[0]).u.tolist() == points[0].tolist()
+    assert project(rows[0], bounds[0], points[0]).u.tolist() == points[0].tolist()
 
 
 def test_no_rows_is_solved():
-    found = projection.project(np.zeros((0, 3)), np.zeros(0), np.array([1.0, 2.0, 3.0]))
+    found = project(np.zeros((0, 3)), np.zeros(0), np.array([1.0, 2.0, 3.0]))
     assert found.solved
     assert found.u.tolist() == [1, 2, 3]
 
@@ -85,12 +86,12 @@ def test_what_is_not_finite_is_not_solved(bad: float, place: int, random: np.ran
     found = projection.project_batch(*given)
     assert not found.solved[1]
     assert found.solved[[0, 2]].all()
-    one = projection.project(*(part[1] for part in given))
+    one = project(*(part[1] for part in given))
     assert not one.solved
     assert not one.infeasible
 
 
 def test_a_box_that_is_turned_inside_out_is_infeasible():
-    found = projection.project_one([], [], [0.0, 0.0, 0.0], ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]))
+    found = project_one([], [], [0.0, 0.0, 0.0], ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]))
     assert found.infeasible
     assert not found.solved

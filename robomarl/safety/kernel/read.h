@@ -1,0 +1,46 @@
+/* What a decision reads, checked. */
+#ifndef ROBOMARL_READ_H
+#define ROBOMARL_READ_H
+
+#include "rows.h"
+
+#include <string.h>
+
+/* Where what lies in `in`. */
+typedef struct {
+    const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *place, *commands;
+    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop;
+    const double *seen, *other_pos, *other_vel, *other_age;
+} Given;
+
+/* What may be used of it. */
+typedef struct {
+    Motion own;
+    int own_ok, has_vel, has_nominal, finite, stale, count;
+    double since, nominal[4];
+    Bias bias;
+    Queue queue;
+} Checked;
+
+enum { BIAS = 16, HEAD_IN = 19 + BIAS + 3, HEAD_OUT = 15 + BIAS + 6 };
+
+static inline int sane(const double *v) { return fabs(v[0]) < RM_LARGE && fabs(v[1]) < RM_LARGE && fabs(v[2]) < RM_LARGE; }
+
+static inline int sane4(const double *v) { return sane(v) && fabs(v[3]) < RM_LARGE; }
+
+static inline void copy(double *to, const double *from, int count) { memcpy(to, from, count * sizeof(double)); }
+
+extern const double RM_NOTHING[4];
+
+Given rm_lay_out(const RmSizes *s, const double *in);
+/* The own state, of a differential drive that of its look-ahead point. */
+void rm_check_own(const RmConstants *c, const Given *g, Checked *k);
+/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
+int rm_is_twin(const RmConstants *c, const Given *g, int j);
+/* Whether a body may be used; notes what is wrong with it. */
+int rm_usable(const double *pos, const double *vel, double age, double max_age, Checked *k);
+/* The memory; one that holds what is no number, or less than is on its way, is as good as none, and a fault. */
+void rm_remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k);
+void rm_write_bias(const Bias *b, double *out);
+
+#endif

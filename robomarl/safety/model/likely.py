@@ -1,0 +1,52 @@
+"""The row of a team-mate from where it most likely is, for a robot whose rows are at odds.
+
+What a mate may have done since it was heard is more than there is room for, then, and rows that ask for all of it at
+once no longer tell who is near. This one takes the mate to have braked along the end of its plan, as everybody does
+in a crowd, and wants `crowd_m` of distance to each: enough that the violations of all, least in the sum of squares,
+lead to the middle between them, and no more, so that those who are near weigh more. What the robot does not know of
+itself counts as ever.
+"""
+
+from robomarl.safety.model.barriers import along_axes, braking_speed, keep_of
+from robomarl.safety.model.body_kinds import Kind
+from robomarl.safety.model.constants import Constants
+from robomarl.safety.model.motion import Library, Motion, Predicted, Vec3, direction
+from robomarl.safety.model.pairs import Body, facing
+from robomarl.types import Array
+
+
+def likely(
+    c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail: Vec3 | None = None
+) -> tuple[Vec3, Array]:
+    """Normal, and largest command [m/s^2] along it, not clipped; arguments as of `pairs.pair`."""
+    (px, py, pz), (vx, vy, vz), step = *own.motion, c.step_s
+    (qx, qy, qz), (wx, wy, wz) = braked(c, body, xp)
+    offset = px - qx, py - qy, (pz - qz) * kind.squash
+    distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
+    doubt = c.own_error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.unsure_m_s)
+    toward = xp.maximum(nx * wx + ny * wy + nz * wz, 0.0)
+    taken = kind.crowd_m + toward * toward / (2 * c.brake_m_s2 * lean)
+    value = braking_speed(kind.crowd_slope_per_s, distance - taken, c.brake_m_s2 * lean, xp)
+    value = value + nx * vx + ny * vy + nz * vz - doubt
+    x, y, z = offset
+    offset = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * kind.squash * step
+    distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
+    later = braking_speed(kind.crowd_slope_per_s, distance - taken + toward * step, c.brake_m_s2 * lean, xp)
+    later = later + nx * vx + ny * vy + nz * vz - doubt
+    nx, ny, nz = normal = -nx / lean, -ny / lean, -nz / lean
+    bx, by, bz = own.bias
+    lost = (
+        c.accel_error_m_s2 + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) + nx * bx + ny * by + nz * bz
+    )
+    return normal, (later - keep_of(kind.keep, own.keep, xp) * value) / (step * lean) - lost
+
+
+def braked(c: Constants, body: Body, xp: Library) -> Motion:
+    """The body after it has braked since its reference time; before that, as it went."""
+    (qx, qy, qz), (wx, wy, wz) = body.motion
+    speed, _, _, _ = direction(body.motion.vel, xp)
+    later = body.wait_s > 0
+    time = xp.where(later, xp.minimum(body.wait_s, speed / c.brake_m_s2), body.wait_s)
+    slower = xp.where(later, c.brake_m_s2 * time / speed, 0.0)
+    way, left = time * (1 - slower / 2), 1 - slower
+    return Motion((qx + wx * way, qy + wy * way, qz + wz * way), (wx * left, wy * left, wz * left))

@@ -1,0 +1,67 @@
+"""Rows of mates where the rows are at odds: bounds computed by hand, and crowds that are pushed into a corner."""
+
+import numpy as np
+import pytest
+
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.safety.falsify.flight import fly
+from robomarl.safety.falsify.jobs import Hunt, filter_of, words_of
+from robomarl.safety.falsify.teams import team_attack, team_seconds
+from robomarl.safety.model.constants import constants_of
+from robomarl.safety.model.likely import braked, likely
+from robomarl.safety.model.motion import NOWHERE, Floats, Motion, Predicted
+from robomarl.safety.model.pairs import Body
+from robomarl.safety.params import from_vehicle
+from tests.safety.views import EXACT
+
+C = constants_of(EXACT)
+STILL = (0.0, 0.0, 0.0)
+
+
+def bound_at(away_m: float, own_m_s: float = 0.0) -> float:
+    """Largest command towards a mate at rest that is so far along x."""
+    own = Predicted(Motion(STILL, (own_m_s, 0.0, 0.0)), NOWHERE, NOWHERE)
+    normal, most = likely(C, C.mates, own, Body(Motion((away_m, 0.0, 0.0), STILL), 0.0, 0.0), Floats)
+    np.testing.assert_allclose(normal, (1.0, 0.0, 0.0), atol=1e-9)
+    return float(most)
+
+
+def test_what_is_wanted_in_a_crowd():
+    """0.2 m, and 1.6 m/s^2 times 0.5 s squared; at half of it a robot would fly off at its limit of 1.5 m/s."""
+    assert C.mates.crowd_m == pytest.approx(0.6)
+    assert C.mates.crowd_slope_per_s == pytest.approx(5.0)
+    unhurried = load_any_vehicle("ssl_omni")
+    mates = constants_of(from_vehicle(unhurried, 0.02, None)).mates
+    assert mates.crowd_m == pytest.approx(0.22 + 1.75 * 0.3**2)
+    assert mates.crowd_slope_per_s == mates.slope_per_s, "2 m/s are enough for the slope of the rows"
+
+
+@pytest.mark.parametrize("away_m", [0.05, 0.2, 0.45])
+def test_the_nearer_a_mate_the_more_of_a_push(away_m: float):
+    """At rest: gain 4 per s, of the speed 5 per s times what is missing to 0.6 m."""
+    assert bound_at(away_m) == pytest.approx(-4 * 5 * (0.6 - away_m), abs=1e-6)
+
+
+def test_a_speed_towards_the_mate_counts():
+    """0.4 m/s: 0.3 m are 0.292 m one period of 0.02 s ahead."""
+    now, later = -5 * 0.3 - 0.4, -5 * 0.308 - 0.4
+    assert bound_at(0.3, own_m_s=0.4) == pytest.approx((later - (1 - 4 * 0.02) * now) / 0.02, abs=1e-6)
+
+
+def test_a_mate_that_was_heard_is_taken_to_brake():
+    """1 m/s, 1.6 m/s^2: after 0.25 s 0.2 m on and 0.6 m/s; at rest after 0.3125 m; before its time as it went."""
+    moving = Motion(STILL, (1.0, 0.0, 0.0))
+    for wait_s, place, speed in ((0.25, 0.2, 0.6), (2.0, 0.3125, 0.0), (-0.1, -0.1, 1.0)):
+        found = braked(C, Body(moving, wait_s, 0.0), Floats)
+        assert found.pos[0] == pytest.approx(place, abs=1e-9)
+        assert found.vel[0] == pytest.approx(speed, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_crowds_in_a_corner_do_not_touch(seed: int):
+    """Eight robots, all push: rows that asked of everybody for all that it may have done let 2 and 3 teams touch."""
+    hunt = Hunt(load_any_vehicle("crazyflie_21"), 0.02)
+    words = words_of(hunt, "team", 1.0, 8)
+    attack = team_attack("corner/all", np.random.default_rng(seed), words, 40, 8)
+    found = fly(words, filter_of(hunt, words, 8), attack, team_seconds(words))
+    assert (found.least_m > words.contact_m).all(), found.least_m.min()
