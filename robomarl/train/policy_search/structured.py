@@ -21,7 +21,7 @@ from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationSpec
 from robomarl.train.config import TrainConfig
-from robomarl.train.run.run_folder import ObservationStats, load_recipe_of, read_json
+from robomarl.train.run.run_folder import LAW, ObservationStats, load_recipe_of, read_json
 from robomarl.train.run.storage import json_text, replace_text
 
 FILE = "law.json"
@@ -76,7 +76,7 @@ class LawRun:
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """The gains by name; no training starts from them."""
-        return {f"['law'].{name}": np.asarray(value, np.float32) for name, value in self.gains._asdict().items()}
+        return {f"{LAW}{name}": np.asarray(value, np.float32) for name, value in self.gains._asdict().items()}
 
     @cached_property
     def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:

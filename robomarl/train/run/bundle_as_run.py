@@ -1,19 +1,22 @@
 """A bundle read as the run that it was made from, so that an export can add to it where the run folder is gone."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robomarl.config import build
 from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import is_bundle, load_bundle
+from robomarl.policies.contract import Contract
 from robomarl.policies.provenance import Training
 from robomarl.sim.scenario import build_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import TrainConfig, in_seconds
-from robomarl.train.policy_search.structured import is_law, load_law
-from robomarl.train.run.run_folder import Run, load_run, read_weights
+from robomarl.train.policy_search.structured import LawRun, gained_law, is_law, load_law
+from robomarl.train.run.run_folder import ObservationStats, Run, gains_of, load_run, read_weights, sealed_weights
 from robomarl.train.run.weights import learned
 
 
@@ -28,9 +31,21 @@ def run_of(source: str) -> Run:
     if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
     contract = load_bundle(source).contract
+    if gains := gains_of(sealed_weights(source)):
+        return _law(source, contract, gains)  # type: ignore[return-value]
     parts = [(contract.scenario, contract.training), *((e.scenario, e.training) for e in contract.experts)]
     first, *others = (_actor(source, scenario.content, training) for scenario, training in parts)
     return replace(first, experts=tuple(others))
+
+
+def _law(source: str, contract: Contract, numbers: dict[str, float]) -> LawRun:
+    """A bundle of a law with gains."""
+    training, elements = contract.training, contract.observation.elements
+    scenario: Any = build_scenario(contract.scenario.content, f"{source}/bundle.json")
+    config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
+    seen = ObservationStats(*(np.array([getattr(e, f.name) for e in elements]) for f in fields(ObservationStats)))
+    gains = type(gained_law(scenario).gains)(**numbers)
+    return LawRun(Path(source), scenario, config, training.seed, training.commit, training.versions, gains, seen)
 
 
 def _actor(source: str, content: dict[str, Any], training: Training) -> Run:

@@ -38,6 +38,9 @@ WEIGHTS_FILE = "weights.npz"
 """Where a bundle keeps what `--init` starts from."""
 PACKAGES = ("robomarl", "jax", "brax", "flax", "optax", "mujoco", "numpy")
 
+LAW = "['law']."
+"""How the names of gains begin among weights."""
+
 
 @dataclass(frozen=True)
 class ObservationStats:
@@ -178,15 +181,26 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     """
     if (Path(source) / "config.json").is_file():
         return load_run(source).weights
+    weights = sealed_weights(source)
+    if gains_of(weights):
+        raise UserError(f"--init {source}: it is a law with gains and has no network; train one with --imitate.")
+    return weights_for(weights, scenario)
+
+
+def sealed_weights(source: str) -> dict[str, np.ndarray]:
+    """All that is in the weights of a bundle, by name or path; raises `UserError` where it has none."""
     from robomarl.policies.bundle import load_bundle
 
     bundle = load_bundle(source)
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
-        if any(name.startswith("['law']") for name in data.files):
-            raise UserError(f"--init {source}: it is a law with gains and has no network; train one with --imitate.")
-        return weights_for({name: data[name] for name in data.files}, scenario)
+        return {name: data[name] for name in data.files}
+
+
+def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """The gains of a law by name; empty where the weights are a network's."""
+    return {name.removeprefix(LAW): float(value) for name, value in weights.items() if name.startswith(LAW)}
 
 
 def commit_of_checkout() -> str:

@@ -14,9 +14,10 @@ from robomarl.train.state import TrainState
 
 
 def weights_of(state: TrainState) -> dict[str, np.ndarray]:
-    """Parameters and statistics of a state as named arrays."""
+    """Parameters and statistics of a state as named arrays; what is only a shape (`learned`) was not learned."""
     leaves = jax.tree_util.tree_flatten_with_path(_learned(state))[0]
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+    there = ((path, leaf) for path, leaf in leaves if not isinstance(leaf, jax.ShapeDtypeStruct))
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in there}
 
 
 def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
