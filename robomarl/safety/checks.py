@@ -10,7 +10,7 @@ from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.motion import Motion, Vec3
 from robomarl.safety.model.pairs import Body
 from robomarl.safety.model.strangers import strangers_in
-from robomarl.safety.model.twins import count_mates
+from robomarl.safety.twins import count_mates
 from robomarl.types import Array
 from robomarl.view import LocalView
 
