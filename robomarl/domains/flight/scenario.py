@@ -15,7 +15,7 @@ from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
-from robomarl.hardware_configs.field import FieldConfig
+from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.clock import Clock, RateConfig
@@ -104,7 +104,7 @@ class FlightScenario(Clock):
     """Variations that training never sees: name -> {parameter: value}."""
     name: str = ""
     """The name that it was loaded by."""
-    field: FieldConfig = FieldConfig()
+    field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins; the simulation does not look at it."""
 
     def __post_init__(self) -> None:

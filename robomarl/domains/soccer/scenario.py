@@ -13,10 +13,10 @@ from robomarl.domains.soccer.onboard.features import ROLES
 from robomarl.domains.soccer.sections import (
     BallConfig,
     EyesConfig,
-    FieldConfig,
     GameRandomize,
     GameRates,
     OpponentConfig,
+    PitchConfig,
     PoseConfig,
     RulesConfig,
     Sees,
@@ -45,7 +45,7 @@ class SoccerScenario(Clock):
     time_limit_s: Positive
     """Length of a match."""
     rates: GameRates
-    field: FieldConfig
+    field: PitchConfig
     ball: BallConfig
     eyes: EyesConfig
     pose: PoseConfig

@@ -32,7 +32,7 @@ class GameRates:
 
 
 @dataclass(frozen=True)
-class FieldConfig:
+class PitchConfig:
     """The field: boards all round, a goal in the middle of each end; the origin is the centre."""
 
     length_m: Positive

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from robomarl.config import Count, Positive
-from robomarl.hardware_configs.field import FieldConfig
+from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.clock import Clock, RateConfig
 from robomarl.sim.radio import RadioConfig
@@ -35,7 +35,7 @@ class TeamScenario(Clock):
     """Everybody hears everybody, one decision late: `latency_s` is one period."""
     name: str = ""
     """The name that it was loaded by."""
-    field: FieldConfig = FieldConfig()
+    field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins."""
     randomize: NothingRandomized = NothingRandomized()
     """What is drawn anew is the domain's own affair."""
