@@ -1,8 +1,10 @@
 """What the README promises is run: its Python block, its commands' names, its files."""
 
 import re
+import runpy
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from robomarl.cli import COMMANDS
@@ -65,6 +67,30 @@ def test_figures_are_of_bundles_that_ship(root: Path) -> None:
     }
     scripted = {"baseline", "law", *SCRIPTS, "runs"}
     assert evaluated <= shipped | scripted, evaluated - shipped - scripted
+
+
+def test_the_page_of_keys_is_what_the_dataclasses_say(root: Path) -> None:
+    """And says of every key what it means."""
+    said = runpy.run_path(str(root / "docs" / "configuration.py"))["page"]()
+    assert (root / "docs" / "configuration.md").read_text() == said, "run python docs/configuration.py"
+    assert not re.findall(r"^.*\|  \|$", said, re.M)
+
+
+def test_a_field_has_the_docstring_under_it_or_under_that_of_the_class_that_it_comes_from(root: Path) -> None:
+    @dataclass(frozen=True)
+    class Base:
+        first: float
+        """One,
+        in two lines."""
+        second: float
+
+    @dataclass(frozen=True)
+    class Derived(Base):
+        second: float
+        """Two."""
+
+    meanings = runpy.run_path(str(root / "docs" / "configuration.py"))["meanings"]
+    assert meanings(Derived) == {"first": "One, in two lines.", "second": "Two."}
 
 
 def test_examples_are_few_and_short(root: Path) -> None:

@@ -82,6 +82,7 @@ class Fleet:
     version: Literal[1]
     """Version of the file's layout."""
     name: str
+    """Letters, digits, ".", "_" and "-"."""
     vehicle: str
     """Type of all robots: name or path of the vehicle file."""
     scenario: str

@@ -35,7 +35,9 @@ class SoccerScenario(Clock):
     """One game: two teams of the same vehicle. Made by `load_soccer`."""
 
     version: Literal[1]
+    """Version of the file's layout."""
     task: Literal["soccer"]
+    """Leads to the domain."""
     vehicle: str
     """Name or path of the vehicle file; it needs `traction` and `kicker`."""
     count: Count

@@ -22,6 +22,7 @@ class TeamScenario(Clock):
     """One scenario and its vehicle."""
 
     version: Literal[1]
+    """Version of the file's layout."""
     task: str
     """Leads to the domain."""
     vehicle: str
