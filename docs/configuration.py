@@ -200,8 +200,7 @@ def page() -> str:
     for name, argument in arguments().items():
         parts.append(row(f"`{name}`", "" if argument.default is None else written(argument.default), argument.text))
     parts.append("\n## Parameters of the nodes\n\nIn the file of `params_file:=`; see `ros_nodes/params/`.\n")
-    nodes = (value for value in vars(settings).values() if isinstance(value, type))
-    for cls in filter(dataclasses.is_dataclass, nodes):
+    for cls in [v for v in vars(settings).values() if isinstance(v, type) and dataclasses.is_dataclass(v)]:
         parts += setting_table(cls)
     return "".join(parts)
 
