@@ -10,6 +10,8 @@ from pathlib import Path
 from robomarl.cli import COMMANDS
 from robomarl.domains.soccer.controllers import SCRIPTS
 
+MAX_CLAIMS = 60
+
 
 def _blocks(root: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(), re.S)
@@ -67,6 +69,19 @@ def test_figures_are_of_bundles_that_ship(root: Path) -> None:
     }
     scripted = {"baseline", "law", *SCRIPTS, "runs"}
     assert evaluated <= shipped | scripted, evaluated - shipped - scripted
+
+
+def test_the_page_of_figures_is_a_table_that_a_stranger_can_read(root: Path) -> None:
+    """At most 60 claims; each has a command that can be pasted, a machine that is on the page, and a day."""
+    page = (root / "docs" / "benchmarks.md").read_text()
+    machines = set(re.findall(r"^- \*\*(\w)\*\*: ", page, re.M))
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    claims = [line.split(" | ") for line in lines if not line.startswith(("| what |", "| figure |", "| --- "))]
+    assert 0 < len(claims) <= MAX_CLAIMS
+    for *_, command, machine, day in claims:
+        assert re.match(r"`(robomarl|pytest) .*`", command), command
+        assert machine[0] in machines and re.fullmatch(r"2\d{3}-\d\d-\d\d \|", day), (command, machine, day)
+    assert not re.search(r"\basked\b|\bto reach\b", page)
 
 
 def test_the_page_of_keys_is_what_the_dataclasses_say(root: Path) -> None:

@@ -41,7 +41,7 @@ class OmniWheelConfig:
 
 @dataclass(frozen=True)
 class TractionConfig:
-    """How an omnidirectional robot's wheels follow what is asked of them."""
+    """How an omnidirectional robot's wheels follow its commands."""
 
     rim_accel_m_s2: Positive
     """Largest acceleration of a wheel's rim before it slips; driving and turning share it."""

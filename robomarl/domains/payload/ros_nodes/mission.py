@@ -51,7 +51,7 @@ class Mission:
     """Of the mission, for reports."""
     set_points: tuple[SetPoint, ...]
     land_s: Positive
-    """When all robots are asked to land."""
+    """When all robots get the order to land."""
 
     def __post_init__(self) -> None:
         """Check the order."""
