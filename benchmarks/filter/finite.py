@@ -15,7 +15,7 @@ NAMES = ("u", "gradient by rows", "gradient by point")
 
 
 def rows() -> list[Row]:
-    """A hundredth of the whole campaign, which is `campaign(100_000_000)`; `docs/log/benchmarks_history.md` has more."""
+    """A hundredth of `campaign(100_000_000)`, the whole one; `docs/log/benchmarks_history.md` has more."""
     return campaign(COUNT)
 
 
