@@ -104,7 +104,7 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
         if name in data:
             values[name] = convert(hints[name], data[name], file, _join(key, name))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise UserError(f"{file}: key {_join(key, name)!r} is missing; add it ({_expected(hints[name])}).")
+            raise UserError(f"{file}: key {_join(key, name)!r} is missing; add it ({expected(hints[name])}).")
     try:
         return cls(**values)
     except ValueError as error:
@@ -158,7 +158,7 @@ def _convert_union(args: tuple, value: Any, file: str, key: str) -> Any:
 
 def _convert_tuple(args: tuple, value: Any, file: str, key: str, hint: Any) -> tuple:
     if not isinstance(value, (list, tuple)):
-        raise UserError(f"{file}: {key} must be {_expected(hint)}, not {_kind(value)}.")
+        raise UserError(f"{file}: {key} must be {expected(hint)}, not {_kind(value)}.")
     if len(args) == 2 and args[1] is Ellipsis:
         args = (args[0],) * len(value)
     if len(args) != len(value):
@@ -173,7 +173,7 @@ def _convert_scalar(hint: Any, value: Any, file: str, key: str) -> Any:
         return float(value)
     if hint is Any or (hint in (int, str, bool) and type(value) is hint):
         return value
-    raise UserError(f"{file}: {key} must be {_expected(hint)}, not {_kind(value)}.")
+    raise UserError(f"{file}: {key} must be {expected(hint)}, not {_kind(value)}.")
 
 
 def _check_range(limit: Any, value: Any, file: str, key: str) -> None:
@@ -196,13 +196,16 @@ def _kind(value: Any) -> str:
     return f"{value!r} ({type(value).__name__})"
 
 
-def _expected(hint: Any) -> str:
+def expected(hint: Any) -> str:
+    """What a value of this type is, in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         limits = [str(a) for a in args[1:] if isinstance(a, Range)]
-        return " ".join([_expected(args[0]), *limits])
+        return " ".join([expected(args[0]), *limits])
     if origin is Literal:
         return "one of " + ", ".join(repr(a) for a in args)
+    if origin in (Union, types.UnionType):
+        return " or ".join(expected(a) for a in args if a is not type(None))
     if origin is tuple:
         return "a list of values" if Ellipsis in args else f"a list of {len(args)} values"
     if dataclasses.is_dataclass(hint) or origin is dict:

@@ -1,12 +1,16 @@
 """What the README promises is run: its Python block, its commands' names, its files."""
 
 import re
+import runpy
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from robomarl.cli import COMMANDS
 from robomarl.domains.soccer.controllers import SCRIPTS
+
+MAX_CLAIMS = 60
 
 
 def _blocks(root: Path, language: str) -> list[str]:
@@ -65,6 +69,43 @@ def test_figures_are_of_bundles_that_ship(root: Path) -> None:
     }
     scripted = {"baseline", "law", *SCRIPTS, "runs"}
     assert evaluated <= shipped | scripted, evaluated - shipped - scripted
+
+
+def test_the_page_of_figures_is_a_table_that_a_stranger_can_read(root: Path) -> None:
+    """At most 60 claims; each has a command that can be pasted, a machine that is on the page, and a day."""
+    page = (root / "docs" / "benchmarks.md").read_text()
+    machines = set(re.findall(r"^- \*\*(\w)\*\*: ", page, re.M))
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    claims = [line.split(" | ") for line in lines if not line.startswith(("| what |", "| figure |", "| --- "))]
+    assert 0 < len(claims) <= MAX_CLAIMS
+    for *_, command, machine, day in claims:
+        assert re.match(r"`(robomarl|pytest) .*`", command), command
+        assert machine[0] in machines and re.fullmatch(r"2\d{3}-\d\d-\d\d \|", day), (command, machine, day)
+    assert not re.search(r"\basked\b|\bto reach\b", page)
+
+
+def test_the_page_of_keys_is_what_the_dataclasses_say(root: Path) -> None:
+    """And says of every key what it means."""
+    said = runpy.run_path(str(root / "docs" / "configuration.py"))["page"]()
+    assert (root / "docs" / "configuration.md").read_text() == said, "run python docs/configuration.py"
+    assert not re.findall(r"^.*\|  \|$", said, re.M)
+
+
+def test_a_field_has_the_docstring_under_it_or_under_that_of_the_class_that_it_comes_from(root: Path) -> None:
+    @dataclass(frozen=True)
+    class Base:
+        first: float
+        """One,
+        in two lines."""
+        second: float
+
+    @dataclass(frozen=True)
+    class Derived(Base):
+        second: float
+        """Two."""
+
+    meanings = runpy.run_path(str(root / "docs" / "configuration.py"))["meanings"]
+    assert meanings(Derived) == {"first": "One, in two lines.", "second": "Two."}
 
 
 def test_examples_are_few_and_short(root: Path) -> None:

@@ -15,6 +15,8 @@ import robomarl
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 40
 MAX_MODULES = 15
+TWICE = {"State", "Strangers", "World"}
+"""Class names that two modules define; the list only gets shorter. `Args` is what every command calls its options."""
 DATA_FOLDERS = ["sim", "policies", "ros_nodes", "hardware_configs"]
 
 # Put together here, so that this file does not hold what it looks for.
@@ -68,6 +70,22 @@ def test_functions_are_short(root: Path):
     found = {path: long_functions(source) for path, source in code(root).items()}
     too_long = {path: functions for path, functions in found.items() if functions}
     assert not too_long, f"over {MAX_FUNCTION_LINES} lines without docstring: {too_long}"
+
+
+def classes(sources: dict[str, str]) -> Counter[str]:
+    """How often each class name is defined, `Args` of the commands left out."""
+    nodes = (node for source in sources.values() for node in ast.walk(ast.parse(source)))
+    return Counter(node.name for node in nodes if isinstance(node, ast.ClassDef) and node.name != "Args")
+
+
+def test_a_class_name_means_one_thing(root: Path):
+    package = {path: source for path, source in code(root).items() if path.startswith("robomarl/")}
+    assert {name for name, count in classes(package).items() if count > 1} == TWICE
+
+
+def test_class_names_that_are_defined_twice_are_found():
+    sources = {"a.py": "class Team:\n    pass\n", "b.py": "def f():\n    class Team(tuple):\n        pass\n"}
+    assert classes(sources) == {"Team": 2}
 
 
 def test_every_folder_with_python_is_a_package(root: Path):

@@ -15,7 +15,7 @@ NAMES = ("u", "gradient by rows", "gradient by point")
 
 
 def rows() -> list[Row]:
-    """A hundredth of the campaign that `docs/benchmarks.md` reports: `campaign(100_000_000)` is that one."""
+    """A hundredth of `campaign(100_000_000)`, the whole one; `docs/log/benchmarks_history.md` has more."""
     return campaign(COUNT)
 
 

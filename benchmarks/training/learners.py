@@ -20,7 +20,7 @@ BRAX_BEST = {
     "learning_rate": 1e-3, "entropy_cost": 2e-3, "discounting": 0.99, "clipping_epsilon": 0.2, "max_grad_norm": 1.0,
     "reward_scaling": 10.0,
 }  # fmt: skip
-"""The best settings of Brax's PPO that were found for swap_4; see docs/benchmarks.md."""
+"""The best settings of Brax's PPO that were found for swap_4; see docs/log/benchmarks_history.md."""
 
 
 class Snapshot(NamedTuple):

@@ -31,7 +31,7 @@ class DemoOptions:
 
 
 @dataclass
-class Journal:
+class StageLog:
     """What happened so far: stages for the report, figures for the table."""
 
     total: int
@@ -59,7 +59,7 @@ def run_demo(options: DemoOptions) -> dict[str, Any]:
     started = time.monotonic()
     for old in ("run", "bag", "flights"):  # of an earlier demo
         shutil.rmtree(options.out / old, ignore_errors=True)
-    journal = Journal(6 if options.quick else 8)
+    journal = StageLog(6 if options.quick else 8)
     run_dir = None if options.quick else train(options, journal)
     bundle = "swap_4" if run_dir is None else str(export(run_dir, options, journal))
     verify(bundle, journal)
@@ -72,7 +72,7 @@ def run_demo(options: DemoOptions) -> dict[str, Any]:
     return journal.figures
 
 
-def train(options: DemoOptions, journal: Journal) -> Path:
+def train(options: DemoOptions, journal: StageLog) -> Path:
     """Train the fleet's scenario with its recipe."""
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.sim.scenario import load_scenario
@@ -88,7 +88,7 @@ def train(options: DemoOptions, journal: Journal) -> Path:
     return out
 
 
-def export(run_dir: Path, options: DemoOptions, journal: Journal) -> Path:
+def export(run_dir: Path, options: DemoOptions, journal: StageLog) -> Path:
     """Seal the run's best policy into a bundle."""
     from robomarl.policies.export import export_bundle
     from robomarl.train.run.run_folder import load_run
@@ -99,7 +99,7 @@ def export(run_dir: Path, options: DemoOptions, journal: Journal) -> Path:
     return options.out / "bundle"
 
 
-def verify(bundle: str, journal: Journal) -> None:
+def verify(bundle: str, journal: StageLog) -> None:
     """Hashes, contract, golden values, latency on this machine."""
     from robomarl.config import UserError
     from robomarl.policies.verify import verify_bundle
@@ -112,12 +112,12 @@ def verify(bundle: str, journal: Journal) -> None:
         note.append(f"differs from training by {found.parity_max:.1e} at most")
 
 
-def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: Journal) -> Any:
+def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) -> Any:
     """Episodes on one engine, behind the filter."""
     from robomarl.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
     from robomarl.evaluate.resolve import resolve_policy
     from robomarl.hardware_configs.fleet import load_fleet
-    from robomarl.report.report import Outcome
+    from robomarl.report.report import TeamMeasurements
     from robomarl.sim.scenario import load_scenario
 
     episodes = QUICK_EPISODES if options.quick else EPISODES
@@ -130,10 +130,10 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: Journal) -
         journal.figures |= {k: v for k, v in found.items() if k in HOVER_FIGURES}
         note.append(f"success {found['success_rate']:.1%}, {found['collision_episodes']} episodes with a collision")
     least = found["min_distance_m"]
-    return Outcome(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
+    return TeamMeasurements(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
 
 
-def flash(bundle: str, options: DemoOptions, journal: Journal) -> None:
+def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
     """Put the bundle on all robots, or on none."""
     from robomarl.config import UserError
     from robomarl.fleet.flash import flash as flash_all
@@ -149,7 +149,7 @@ def flash(bundle: str, options: DemoOptions, journal: Journal) -> None:
         note.append(f"{len(reports)} robots")
 
 
-def fly(options: DemoOptions, journal: Journal) -> Any:
+def fly(options: DemoOptions, journal: StageLog) -> Any:
     """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.ros_nodes.operator.rehearsal import FlyOptions
@@ -173,9 +173,9 @@ def _landed(flight: Any) -> str:
     )
 
 
-def ros_outcome(journal: Journal, result: Any) -> Any:
+def ros_outcome(journal: StageLog, result: Any) -> Any:
     """The flights' figures, into the journal and as a row of the report."""
-    from robomarl.report.report import Outcome
+    from robomarl.report.report import TeamMeasurements
 
     flights = result.flights
     won = sum(f.success for f in flights)
@@ -190,17 +190,17 @@ def ros_outcome(journal: Journal, result: Any) -> Any:
         "messages_lost": sum(link.lost for f in flights for link in f.links),
         "messages_expected": sum(link.expected for f in flights for link in f.links),
     }
-    return Outcome("ROS 2", len(flights), won, collisions, least, worst["tick_p50_us"], worst["tick_p99_us"])
+    return TeamMeasurements("ROS 2", len(flights), won, collisions, least, worst["tick_p50_us"], worst["tick_p99_us"])
 
 
-def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcomes: list[Any], result: Any) -> None:
+def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcomes: list[Any], result: Any) -> None:
     """Draw the flight and write the page."""
     import numpy as np
 
     from robomarl.domains.simulation import needed, simulation_of
     from robomarl.hardware_configs.fleet import load_fleet
     from robomarl.log import load_flight
-    from robomarl.report.report import DemoReport, Flight, Stage, write_demo_report
+    from robomarl.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report
     from robomarl.sim.scenario import load_scenario
 
     with journal.stage("draw the flight, write the report"):
@@ -208,7 +208,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         scenario = load_scenario(fleet.scenario)
         robots = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
         flights = tuple(
-            Flight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
+            RecordedFlight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
         )
         video = options.out / "flight.gif"
         if flights:
@@ -216,7 +216,7 @@ def report(options: DemoOptions, journal: Journal, run_dir: Path | None, outcome
         expected, received = messages(result, robots)
         data = DemoReport(
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
-            stages=tuple(Stage(*stage) for stage in journal.stages),
+            stages=tuple(DemoStage(*stage) for stage in journal.stages),
             outcomes=tuple(outcomes),
             hover=journal.figures,
             run_dir=run_dir,

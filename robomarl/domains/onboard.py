@@ -84,10 +84,10 @@ class Onboard:
     seat: Callable[[Content], dict[str, Any]] = lambda content: {}
     """Parameters of a policy node that say where it plays, besides its team and index."""
     graph: Callable[[], Any] = nothing
-    """() -> `robomarl.ros_nodes.topics.Graph`, its topics; None: the usual ones."""
+    """() -> `robomarl.ros_nodes.topics.NodeGraph`, its topics; None: the usual ones."""
     rights: Callable[[Any], dict[str, Any]] = lambda team: {}
-    """(`robomarl.ros_nodes.enclaves.rights.Team`) -> `Rights` of its further nodes by name, and under the operator's
-    name what the operator has besides."""
+    """(`robomarl.ros_nodes.enclaves.rights.TeamRights`) -> `Rights` of its further nodes by name, and under the
+    operator's name what the operator has besides."""
     sim_node: tuple[str, str] = ("model_node", "robomarl.ros_nodes.model_node")
     """Console script and module of the simulator's node."""
     nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []

@@ -94,7 +94,7 @@ class Evaluated:
     """How policies are evaluated: `robomarl eval` and whatever picks the best one."""
 
     row: Callable[[str, Any, bool], Any]
-    """(policy's name, options of `robomarl eval`, whether it is the first) -> `Row`."""
+    """(policy's name, options of `robomarl eval`, whether it is the first) -> `EvalRow`."""
     table: Callable[[list[Figures]], str]
     nobody: str
     """The error where no policy is named."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.simulation import needed, simulation_of
-from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
 
@@ -58,7 +58,7 @@ class Evaluation(NamedTuple):
     """Of the recorded episode, as its domain writes it; None without one."""
 
 
-class Row(NamedTuple):
+class EvalRow(NamedTuple):
     """What `robomarl eval` says of one policy."""
 
     figures: dict[str, Any]
@@ -85,7 +85,7 @@ class NoFilter:
         return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
 
 
-def evaluate(policy: Policy, scenario: Any, config: EvalConfig) -> Evaluation:
+def evaluate(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluation:
     """Run `config.episodes` episodes and count.
 
     Raises:

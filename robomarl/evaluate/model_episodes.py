@@ -11,7 +11,7 @@ from robomarl.domains.registry import domain_of_task, filter_for
 from robomarl.domains.simulation import Evaluated, Simulation
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
 from robomarl.evaluate.intervals import bootstrap, wilson
-from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.evaluate.rows import episodes_row, table
 from robomarl.geometry import norm
 from robomarl.policies.pilot import Pilot
@@ -69,7 +69,7 @@ class Counts(NamedTuple):
     """Mean distance to the goals at the last decision."""
 
 
-def evaluate_model(model: Model, policy: Policy, scenario: Any, config: EvalConfig) -> Evaluation:
+def evaluate_model(model: Model, policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluation:
     """Run `config.episodes` episodes and count.
 
     Raises:
@@ -92,7 +92,7 @@ def evaluate_model(model: Model, policy: Policy, scenario: Any, config: EvalConf
     return Evaluation({**about, **figures(scenario, done, success), **speed}, success, None)
 
 
-def make_pilot(model: Model, policy: Policy, scenario: Any, mode: str) -> Pilot:
+def make_pilot(model: Model, policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
     """The policy behind the filter of the scenario's vehicle; raises `UserError` where it commands something else."""
     wanted, has = (tuple(field.name for field in spec.fields) for spec in (model.action(scenario), policy.action))
     if wanted != has:

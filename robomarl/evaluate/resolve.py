@@ -20,7 +20,7 @@ BASELINE = "baseline"
 """Of every kind of team that has a controller which nobody trained."""
 
 
-class Policy(Protocol):
+class FlownPolicy(Protocol):
     """What flies: stateless code, explicit carry."""
 
     name: str
@@ -43,7 +43,7 @@ class Policy(Protocol):
         ...
 
 
-def resolve_policy(name: str, scenario: str | None = None) -> tuple[Policy, Any]:
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Any]:
     """The policy of that name, and the scenario to fly it in.
 
     Args:
@@ -67,7 +67,7 @@ def is_controller(name: str) -> bool:
     return any(name in domain.simulation.controllers for domain in domains().values())
 
 
-def controller(name: str, scenario: Any) -> Policy:
+def controller(name: str, scenario: Any) -> FlownPolicy:
     """The policy of that name that the scenario's domain has; raises `UserError` where it has none."""
     controllers = simulation_of(scenario).controllers
     if name not in controllers:
@@ -76,7 +76,7 @@ def controller(name: str, scenario: Any) -> Policy:
     return controllers[name](scenario)
 
 
-def own_scenario(policy: Policy, name: str) -> Any:
+def own_scenario(policy: FlownPolicy, name: str) -> Any:
     """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
     if is_run(Path(name)):
         from robomarl.train.run.run_folder import load_recipe_of
@@ -91,7 +91,7 @@ def is_run(folder: Path) -> bool:
     return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
 
 
-def _load(name: str) -> Policy:
+def _load(name: str) -> FlownPolicy:
     if is_law(name):
         return LawRunPolicy(load_law(name))
     if is_run(Path(name)) or is_staged(Path(name)):  # of the latter the error says which folder to name

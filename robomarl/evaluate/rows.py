@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, Row, evaluate
+from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, EvalRow, evaluate
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.variations import perturbed
 
 
-def episodes_row(name: str, options: Any, is_first: bool) -> Row:
+def episodes_row(name: str, options: Any, is_first: bool) -> EvalRow:
     """Run the episodes of the policy of that name.
 
     Raises:
@@ -19,7 +19,7 @@ def episodes_row(name: str, options: Any, is_first: bool) -> Row:
     config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record, hover_s=HOVER_S)
     flown = evaluate(policy, scenario, config)
     figures = {**flown.figures, "policy": name, "perturb": list(options.perturb)}
-    return Row(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
+    return EvalRow(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
 
 
 COLUMNS = {

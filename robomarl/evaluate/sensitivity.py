@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.evaluate.variations import perturbed
 from robomarl.sim.scenario import Scenario
 
@@ -21,7 +21,7 @@ PLACES = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 """Where the points lie: 0 is the low end of the range in training, 1 the high end."""
 
 
-def sensitivity(policy: Policy, scenario: Scenario, config: EvalConfig) -> dict[str, list[dict[str, Any]]]:
+def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, list[dict[str, Any]]]:
     """Success at every point, by parameter.
 
     Args:

@@ -15,7 +15,7 @@ from robomarl.fleet.pipe import BrokenLinkError
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.report import Report, Robots
 from robomarl.fleet.serve import SILENCE_S
-from robomarl.fleet.store import State
+from robomarl.fleet.store import InstalledBundles
 from robomarl.policies.bundle import Bundle
 
 Watch = Callable[[str, str], None]
@@ -31,7 +31,7 @@ SLOWEST_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class TeamChange:
     """One change of a team, as `change` carries it out."""
 
     action: str
@@ -56,12 +56,12 @@ class Plan:
 class Change:
     """One change of a team, from the first question to the last answer."""
 
-    def __init__(self, plan: Plan, robots: Robots, watch: Watch) -> None:
+    def __init__(self, plan: TeamChange, robots: Robots, watch: Watch) -> None:
         """Nothing is asked yet."""
         self.plan = plan
         self.robots = robots
         self.watch = watch
-        self.before: dict[str, State] = {}
+        self.before: dict[str, InstalledBundles] = {}
         self.reports = {name: Report(name) for name in robots}
 
     def run(self) -> list[Report]:
@@ -165,7 +165,7 @@ class Change:
         self.watch(name, "switch")
         before = self.before[name]
         if before.current != self.plan.bundle_id:
-            self.robots[name].switch(self.plan.action, State(self.plan.bundle_id, before.current))
+            self.robots[name].switch(self.plan.action, InstalledBundles(self.plan.bundle_id, before.current))
 
     def _health(self, name: str) -> None:
         self.watch(name, "health")
@@ -191,12 +191,12 @@ class Change:
         if state.current != self.plan.bundle_id:
             robot.lock()
             self._check(name)
-            robot.switch(self.plan.action, State(self.plan.bundle_id, state.current))
+            robot.switch(self.plan.action, InstalledBundles(self.plan.bundle_id, state.current))
             self._health(name)
             robot.confirm()
         self._update(name, ok=True, reason=f"switched at the second try: {lost}")
 
-    def _settled(self, name: str) -> State:
+    def _settled(self, name: str) -> InstalledBundles:
         """What a robot has over a new connection, once whoever served the old one is gone: until then it may change."""
         robot = self.robots[name]
         robot.close()

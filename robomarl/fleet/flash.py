@@ -7,7 +7,7 @@ fails before the switch, no robot has switched; if one fails to switch, the othe
 from dataclasses import dataclass, replace
 
 from robomarl.config import UserError, to_dict
-from robomarl.fleet.change import STEPS, Change, Plan, Watch
+from robomarl.fleet.change import STEPS, Change, TeamChange, Watch
 from robomarl.fleet.preflight import Need
 from robomarl.fleet.report import Report, Robots, each
 from robomarl.hardware_configs.fleet import Fleet
@@ -56,11 +56,11 @@ class FlashOptions:
     max_clock_error_s: float = 1.0
     """See `Fleet`."""
     allow_rollback: bool = False
-    """See `Plan`."""
+    """See `TeamChange`."""
     canary: str = ""
-    """See `Plan`."""
+    """See `TeamChange`."""
     absent_ok: bool = False
-    """See `Plan`."""
+    """See `TeamChange`."""
 
 
 def flash(
@@ -85,7 +85,7 @@ def flash(
     contract = bundle.contract
     size = sum(map(len, bundle.files.values()))
     need = Need(contract.vehicle.name, size, options.max_clock_error_s)
-    plan = Plan("flash", bundle.id, need, bundle, 1 / contract.rate_hz, options.dry_run, options.allow_rollback)
+    plan = TeamChange("flash", bundle.id, need, bundle, 1 / contract.rate_hz, options.dry_run, options.allow_rollback)
     return Change(replace(plan, canary=options.canary, absent_ok=options.absent_ok), robots, watch).run()
 
 
@@ -106,7 +106,7 @@ def rollback(
         raise UserError(f"Rollback would mix bundles ({names}); nothing was switched, flash one bundle to all.")
     if reports[0].previous is None:
         return [replace(report, ok=False, reason="has no previous bundle; flash one.") for report in reports]
-    plan = Plan("rollback", reports[0].previous, Need("", 0, float("inf")), None, 0.0, dry_run, allow_rollback)
+    plan = TeamChange("rollback", reports[0].previous, Need("", 0, float("inf")), None, 0.0, dry_run, allow_rollback)
     return Change(plan, robots, watch).run()
 
 

@@ -1,4 +1,4 @@
-"""`Link`: a process whose streams lead to a robot, with a deadline on every byte.
+"""`Pipe`: a process whose streams lead to a robot, with a deadline on every byte.
 
 The process is the system's `ssh`, or in tests anything that speaks like `robomarl.fleet.serve`. Streams do not
 block: a robot that stops reading or answering is an error after a time, and never a hang.
@@ -35,7 +35,7 @@ class BrokenLinkError(UserError):
     """The robot is gone, or what it says can't be understood; a robot that says no is a plain `UserError`."""
 
 
-class Link:
+class Pipe:
     """One conversation. Errors are one sentence that begins with `what`."""
 
     def __init__(self, command: list[str], what: str) -> None:

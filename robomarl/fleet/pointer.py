@@ -20,14 +20,14 @@ ID = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class State:
+class InstalledBundles:
     """What a robot has. Ids, or None."""
 
     current: str | None = None
     """What it flies."""
     previous: str | None = None
     """What rollback goes to."""
-    pending: "State | None" = None
+    pending: "InstalledBundles | None" = None
     """What it goes back to unless the switch is confirmed; None where nothing is open."""
 
 
@@ -40,7 +40,7 @@ class Pointer:
         self.file = root / "current"
         self._undo, self._done, self._fresh = (root / f"current.{name}" for name in ("undo", "done", "new"))
 
-    def read(self) -> State:
+    def read(self) -> InstalledBundles:
         """What is current now.
 
         Raises:
@@ -49,12 +49,12 @@ class Pointer:
         try:
             return _state(json.loads(self.file.read_text()))
         except FileNotFoundError:
-            return State()
+            return InstalledBundles()
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise UserError(f"{self.file}: can't be read ({said}); flash the robot again.") from None
 
-    def switch(self, after: State) -> None:
+    def switch(self, after: InstalledBundles) -> None:
         """Make `after` current at once, for good.
 
         Raises:
@@ -68,7 +68,7 @@ class Pointer:
             else:
                 replace_durably(self.file, _content(after), self._fresh)
 
-    def begin(self, after: State) -> None:
+    def begin(self, after: InstalledBundles) -> None:
         """Make `after` current until `confirm` or `undo`.
 
         Raises:
@@ -112,13 +112,13 @@ class Pointer:
             self.file.rename(self._root / "current.damaged")
             sync_folder(self._root)
 
-    def _refuse_no_ids(self, state: State) -> None:
+    def _refuse_no_ids(self, state: InstalledBundles) -> None:
         try:
             _check(state)
         except ValueError as error:
             raise UserError(f"{self.file}: {error}; nothing was switched.") from None
 
-    def _end(self, state: State, ready: Path) -> None:
+    def _end(self, state: InstalledBundles, ready: Path) -> None:
         with written(self._root):
             if state.current is None:
                 self.file.unlink(missing_ok=True)
@@ -131,22 +131,22 @@ class Pointer:
             sync_folder(self._root)
 
 
-def _state(data: Any) -> State:
+def _state(data: Any) -> InstalledBundles:
     pending = _state(data["pending"]) if data.get("pending") is not None else None
-    state = State(data["id"], data["previous"], pending)
+    state = InstalledBundles(data["id"], data["previous"], pending)
     _check(state)
     if state.current is None and state.previous is not None:
         raise ValueError("a previous bundle, but no current one")
     return state
 
 
-def _check(state: State) -> None:
+def _check(state: InstalledBundles) -> None:
     for name in (state.current, state.previous):
         if name is not None and not (isinstance(name, str) and ID.fullmatch(name)):
             raise ValueError(f"{str(name)[:80]!r} is no bundle id")
 
 
-def _content(state: State) -> bytes:
+def _content(state: InstalledBundles) -> bytes:
     data: dict[str, Any] = {"id": state.current, "previous": state.previous}
     if state.pending is not None:
         data["pending"] = {"id": state.pending.current, "previous": state.pending.previous}

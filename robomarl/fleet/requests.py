@@ -22,10 +22,10 @@ from typing import Any
 from robomarl import __version__
 from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, written
-from robomarl.fleet.evidence.operator_proof import Words, proven_by
+from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.policies.verify import prepare_verify
@@ -89,7 +89,7 @@ class OperatorSession:
         mine = str(self._profile().get("name", ""))
         if mine and robot != mine:
             raise UserError(f"{self.store.root}: this is {mine}, not {robot}; mend the fleet file.")
-        words = Words(self._nonce, robot, self._who)
+        words = SignedStatement(self._nonce, robot, self._who)
         self._key = proven_by(words, key, signature, self.store.trust().keys)
         self._nonce = secrets.token_hex(16)
         return {"key": self._key}
@@ -147,7 +147,7 @@ class OperatorSession:
     def switch(self, action: str, current: str, previous: str | None) -> None:
         """Make a bundle current that was checked just now; see `confirm` and `undo`."""
         self.need_lock()
-        before, after = self.store.state(), State(current, previous)
+        before, after = self.store.state(), InstalledBundles(current, previous)
         if current not in self._sound:
             raise UserError(f"{self.store.root}: bundle {current[:12]} was not checked; nothing was switched.")
         with written(self.store.root):
@@ -189,7 +189,7 @@ class OperatorSession:
         """Write into the journal what came of it, where nothing was switched."""
         if self.store.root.is_dir():
             with written(self.store.root):
-                self._note(action, self.store.state(), State(after), result)
+                self._note(action, self.store.state(), InstalledBundles(after), result)
 
     def prune(self) -> dict[str, Any]:
         """Remove what is neither current nor previous."""
@@ -224,7 +224,7 @@ class OperatorSession:
         if not self._is_locked:
             raise UserError(f"{self.store.root}: not locked; ask for the lock first.")
 
-    def _note(self, action: str, before: State, after: State, result: str) -> None:
+    def _note(self, action: str, before: InstalledBundles, after: InstalledBundles, result: str) -> None:
         self.store.journal.write(self._who, action, (before.current, after.current), result, self._key)
 
     def _profile(self) -> dict[str, Any]:

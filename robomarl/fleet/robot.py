@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.fleet.evidence.operator_proof import Words, proof
-from robomarl.fleet.pointer import ID, State
+from robomarl.fleet.evidence.operator_proof import SignedStatement, proof
+from robomarl.fleet.pointer import ID, InstalledBundles
 from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.transport import Transport, connect
 from robomarl.fleet.trust.keys import keys_dir, own_key
@@ -92,10 +92,10 @@ class Robot:
 
     def _prove(self, nonce: str, key: Any) -> None:
         """Show that we have a key; what we do is in the journal under its fingerprint then, if the robot trusts it."""
-        signed = proof(Words(nonce, self.name, operator()), key)
+        signed = proof(SignedStatement(nonce, self.name, operator()), key)
         self.call("prove", robot=self.name, key=signed["key"], signature=signed["signature"])
 
-    def state(self) -> State:
+    def state(self) -> InstalledBundles:
         """What is current."""
         answer = self.call("state")
         for bundle_id in (answer["current"], answer["previous"]):
@@ -103,7 +103,7 @@ class Robot:
                 raise UserError(
                     f"{self.name}: says that it has {bundle_id[:80]!r}, which is no bundle; flash it again."
                 )
-        return State(answer["current"], answer["previous"])
+        return InstalledBundles(answer["current"], answer["previous"])
 
     def lock(self) -> None:
         """Hold the robot until `close`."""
@@ -125,7 +125,7 @@ class Robot:
         """A `robomarl.policies.verify.Verdict`, made on the robot, as a dict."""
         return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
-    def switch(self, action: str, state: State) -> None:
+    def switch(self, action: str, state: InstalledBundles) -> None:
         """Change what is current, at once; until `confirm` the robot goes back if we go away."""
         self.call("switch", action=action, current=state.current, previous=state.previous)
 

@@ -34,7 +34,7 @@ def serve(root: Path) -> int:
         signal.signal(number, _leave)
     out = os.dup(1)
     os.dup2(2, 1)  # whatever else prints must not get between the answers
-    session, line = OperatorSession(Store(root.expanduser())), Line(0)
+    session, line = OperatorSession(Store(root.expanduser())), TimedReader(0)
     try:
         os.write(out, f"{GREETING}\n".encode())
         while True:
@@ -49,7 +49,7 @@ def serve(root: Path) -> int:
         session.close()
 
 
-class Line:
+class TimedReader:
     """Reads from a file descriptor, but never waits longer than `SILENCE_S` for the next byte."""
 
     def __init__(self, descriptor: int) -> None:

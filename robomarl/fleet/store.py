@@ -34,7 +34,7 @@ from robomarl.fleet.disk import (
     written,
 )
 from robomarl.fleet.journal import Journal
-from robomarl.fleet.pointer import ID, Pointer, State
+from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
 from robomarl.policies.verify import Verdict, verify_bundle
@@ -55,7 +55,7 @@ class Store:
         self.journal = Journal(root)
         self.pointer = Pointer(root)
 
-    def state(self) -> State:
+    def state(self) -> InstalledBundles:
         """What is current now.
 
         Raises:
@@ -134,7 +134,7 @@ class Store:
             return replace(verdict, id=bundle_id)
         return Verdict(bundle_id, False, (f"{bundle.folder}: changed as it was checked; flash it again.",))
 
-    def switch(self, state: State) -> None:
+    def switch(self, state: InstalledBundles) -> None:
         """Make `state` what is current, durably, by one rename.
 
         Raises:
@@ -143,7 +143,7 @@ class Store:
         self._remember_counter()
         self.pointer.switch(state)
 
-    def begin(self, state: State) -> None:
+    def begin(self, state: InstalledBundles) -> None:
         """Make `state` what is current until `pointer.confirm` or `pointer.undo`; see `switch`."""
         self._remember_counter()
         self.pointer.begin(state)
@@ -165,13 +165,13 @@ class Store:
             now = self.state()
         except UserError as error:
             self.pointer.set_aside()
-            self._tell(State(), State(), f"ok: {error}")
+            self._tell(InstalledBundles(), InstalledBundles(), f"ok: {error}")
             return
         if now.pending is not None:
             self.pointer.undo()
             self._tell(now, now.pending, "ok: whoever switched was gone before all had")
 
-    def _tell(self, before: State, after: State, result: str) -> None:
+    def _tell(self, before: InstalledBundles, after: InstalledBundles, result: str) -> None:
         with suppress(OSError):  # going back must not depend on room for a line
             self.journal.write("the robot", "undo", (before.current, after.current), result)
 

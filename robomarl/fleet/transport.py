@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from robomarl.config import UserError
-from robomarl.fleet.pipe import BrokenLinkError, Link
+from robomarl.fleet.pipe import BrokenLinkError, Pipe
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import Store
 from robomarl.hardware_configs.fleet import RobotConfig
@@ -68,7 +68,7 @@ class SshTransport:
         """Nothing is connected before the first request."""
         self._command = ssh_command(robot, ssh_config, remote_command(robot))
         self._what = f"{robot.name} ({robot.host})"
-        self._link: Link | None = None
+        self._link: Pipe | None = None
         self._error: UserError | None = None
 
     def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class SshTransport:
             raise self._error
         try:
             if self._link is None:
-                self._link = Link(self._command, self._what)
+                self._link = Pipe(self._command, self._what)
                 self._link.greet(CONNECT_S + GREET_S)
             return self._link.call(op, args, payload, within_s)
         except BrokenLinkError as error:

@@ -1,4 +1,4 @@
-"""What robots read of a scenario file; and `FieldConfig`: how a field test begins, and what becomes of a team that
+"""What robots read of a scenario file; and `DeploymentConfig`: how a field test begins, and what becomes of a team that
 loses a robot.
 
 The scenario file says it in `[field]`, for all fleets that fly it; a fleet file may say otherwise in `field`. The
@@ -18,7 +18,7 @@ CLIMB_M_S = 0.3
 
 
 @dataclass(frozen=True)
-class FieldConfig:
+class DeploymentConfig:
     """Section of a scenario or fleet file; what is left out is said by the next file."""
 
     handover_m: Annotated[float, Range(0.0, 100.0)] | None = None
@@ -29,7 +29,7 @@ class FieldConfig:
     """What the others do when a robot leaves or dies in flight."""
 
 
-def settled(fleet: FieldConfig, scenario: str, climb_m_s: float | None) -> FieldConfig:
+def settled(fleet: DeploymentConfig, scenario: str, climb_m_s: float | None) -> DeploymentConfig:
     """What holds: the fleet file before the scenario file before the vehicle file, none of it left out.
 
     Args:
@@ -40,13 +40,13 @@ def settled(fleet: FieldConfig, scenario: str, climb_m_s: float | None) -> Field
     Raises:
         UserError: a wrong key or value in the scenario's section.
     """
-    last = FieldConfig(0.0, CLIMB_M_S if climb_m_s is None else climb_m_s, "hold")
+    last = DeploymentConfig(0.0, CLIMB_M_S if climb_m_s is None else climb_m_s, "hold")
     found = [fleet, scenario_field(scenario), last]
-    said = {f.name: [v for part in found if (v := getattr(part, f.name)) is not None] for f in fields(FieldConfig)}
-    return FieldConfig(**{name: values[0] for name, values in said.items()})
+    said = {f.name: [v for part in found if (v := getattr(part, f.name)) is not None] for f in fields(DeploymentConfig)}
+    return DeploymentConfig(**{name: values[0] for name, values in said.items()})
 
 
-def scenario_field(scenario: str) -> FieldConfig:
+def scenario_field(scenario: str) -> DeploymentConfig:
     """The section `[field]` of a scenario file and of those that it extends.
 
     Raises:
@@ -54,8 +54,8 @@ def scenario_field(scenario: str) -> FieldConfig:
     """
     path = _file_of(scenario)
     if path is None:
-        return FieldConfig()
-    return build(FieldConfig, read_toml(path, scenario_content).get("field", {}), f"{path.name}, field")
+        return DeploymentConfig()
+    return build(DeploymentConfig, read_toml(path, scenario_content).get("field", {}), f"{path.name}, field")
 
 
 def scenario_obstacles(scenario: str) -> list[dict]:

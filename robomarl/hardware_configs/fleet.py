@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import yaml
 
 from robomarl.config import Positive, Range, UserError, build
-from robomarl.hardware_configs.field import FieldConfig
+from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.paths import fleets_dir
 
@@ -22,7 +22,7 @@ FOLDER = re.compile(r"(~/|/)?[A-Za-z0-9_.][A-Za-z0-9_.@+-]*(/[A-Za-z0-9_.@+-]+)*
 
 
 @dataclass(frozen=True)
-class RadioConfig:
+class FleetRadioConfig:
     """What the robots tell each other."""
 
     rate_hz: Positive = 50.0
@@ -82,13 +82,14 @@ class Fleet:
     version: Literal[1]
     """Version of the file's layout."""
     name: str
+    """Letters, digits, ".", "_" and "-"."""
     vehicle: str
     """Type of all robots: name or path of the vehicle file."""
     scenario: str
     """What they fly: starts, goals and arena."""
     robots: tuple[RobotConfig, ...]
-    radio: RadioConfig = RadioConfig()
-    field: FieldConfig = FieldConfig()
+    radio: FleetRadioConfig = FleetRadioConfig()
+    field: DeploymentConfig = DeploymentConfig()
     """Goes before what the scenario and the vehicle file say of it."""
     teams: Literal[1, 2] = 1
     """2 for a game: the first half of the robots, by index, plays the second."""

@@ -34,13 +34,14 @@ class OmniWheelConfig:
     lever_m: Positive
     """From the centre to each wheel's contact."""
     radius_m: Positive
+    """Of each wheel."""
     speed_rad_s: Positive
     """Largest speed of a wheel under load."""
 
 
 @dataclass(frozen=True)
 class TractionConfig:
-    """How an omnidirectional robot's wheels follow what is asked of them."""
+    """How an omnidirectional robot's wheels follow its commands."""
 
     rim_accel_m_s2: Positive
     """Largest acceleration of a wheel's rim before it slips; driving and turning share it."""
@@ -104,6 +105,7 @@ class OmniRobot(GroundVehicle):
     """A robot that drives in every direction at once, its heading on its own."""
 
     kind: Literal["omnidirectional"]
+    """Which model applies."""
     wheels: OmniWheelConfig
     traction: TractionConfig | None = None
     """Needed in simulation only."""
@@ -133,6 +135,7 @@ class DifferentialDrive(GroundVehicle):
     """A robot with two driven wheels on one axle."""
 
     kind: Literal["differential"]
+    """Which model applies."""
     drive: DriveConfig
 
     def __post_init__(self) -> None:

@@ -110,7 +110,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Radio:
+class RadioContract:
     """How team-mates were heard in training."""
 
     rate_hz: Positive
@@ -150,7 +150,7 @@ class Contract:
     """Every other file of the bundle."""
     sim_hz: Positive
     """Physics steps per second in training."""
-    radio: Radio
+    radio: RadioContract
     randomization: dict[str, Any]
     """Ranges of the vehicle's and the world's parameters in training: what the policy is for, and no more."""
     roles: tuple[str, ...] = ()
@@ -231,7 +231,7 @@ def conditions(scenario: dict[str, Any]) -> dict[str, Any]:
     """
     ranges, rates = scenario.get("randomize", {}), scenario["rates"]
     loss = tuple(ranges.get("packet_loss", (0.0, 0.0)))
-    radio = Radio(rates["policy_hz"], scenario["radio"]["latency_s"], loss)  # every decision is told to all
+    radio = RadioContract(rates["policy_hz"], scenario["radio"]["latency_s"], loss)  # every decision is told to all
     return {"sim_hz": rates["physics_hz"], "radio": radio, "randomization": ranges}
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.report.page import Html, Section, Tile, empty, facts, grid, page, picture, table
-from robomarl.report.plots.measurements import Outcome, latency, success_intervals
-from robomarl.report.runs import Flight, read_metrics
+from robomarl.report.plots.measurements import TeamMeasurements, latency, success_intervals
+from robomarl.report.runs import RecordedFlight, read_metrics
 from robomarl.report.sections import (
     closest_flight,
     draw,
@@ -23,7 +23,7 @@ from robomarl.report.sections import (
 from robomarl.report.units import NBSP, duration, metres, microseconds, percent, wilson
 
 
-class Stage(NamedTuple):
+class DemoStage(NamedTuple):
     """One stage of the demo."""
 
     name: str
@@ -37,14 +37,14 @@ class DemoReport:
 
     title: str = "robomarl demo"
     subtitle: str = ""
-    stages: tuple[Stage, ...] = ()
-    outcomes: tuple[Outcome, ...] = ()
+    stages: tuple[DemoStage, ...] = ()
+    outcomes: tuple[TeamMeasurements, ...] = ()
     """By simulator; the last one is the headline: ROS 2."""
     hover: Mapping[str, Any] = field(default_factory=dict)
     """How the team stays at its goal in MuJoCo: the `hover_` figures of `eval`."""
     run_dir: Path | None = None
     """The training run, for its learning curve."""
-    flights: tuple[Flight, ...] = ()
+    flights: tuple[RecordedFlight, ...] = ()
     """Flights through ROS 2."""
     robots: tuple[str, ...] = ()
     """Names, in the order of the logs."""
@@ -101,7 +101,7 @@ def collision_words(count: float) -> str:
     return {0: "no collision", 1: "one collision"}.get(int(count), f"{count:g} collisions")
 
 
-def distance_tile(flights: tuple[Flight, ...]) -> Tile:
+def distance_tile(flights: tuple[RecordedFlight, ...]) -> Tile:
     """Least distance of all flights against the safety distance."""
     least, log = least_m(flights), closest_flight(flights).log
     state = "bad" if least < 2 * log.radius_m else "warn" if least < log.separation_m else "good"
@@ -145,7 +145,7 @@ def _results(data: DemoReport) -> Section:
     return Section("Results", grid([f"<div>{chart}{figures}</div>", motion_figure(data.flights, data.robots)]), lead)
 
 
-def _outcome_row(outcome: Outcome) -> tuple[str | None, ...]:
+def _outcome_row(outcome: TeamMeasurements) -> tuple[str | None, ...]:
     low, high = wilson(outcome.successes, outcome.episodes)
     flown = outcome.episodes > 0
     return (
@@ -199,7 +199,7 @@ def _lost(expected: float, received: float) -> Html:
     return Html(f'<td style="{shade}" title="{received:.0f} of {expected:.0f} arrived">{100 * share:.1f}</td>')
 
 
-def _stages(stages: tuple[Stage, ...]) -> Section:
+def _stages(stages: tuple[DemoStage, ...]) -> Section:
     if not stages:
         return Section("Stages", empty("No stage was timed."))
     longest = max(stage.seconds for stage in stages) or 1.0

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.report.demo_report import DemoReport, Stage, collision_words, distance_tile, write_demo_report
+from robomarl.report.demo_report import DemoReport, DemoStage, collision_words, distance_tile, write_demo_report
 from robomarl.report.page import Section, Tile, empty, page
-from robomarl.report.plots.measurements import Outcome
+from robomarl.report.plots.measurements import TeamMeasurements
 from robomarl.report.plots.training import compare_runs_plot
-from robomarl.report.runs import Flight, Run, last, read_run, series
+from robomarl.report.runs import RecordedFlight, RecordedRun, last, read_run, series
 from robomarl.report.sections import (
     final_success,
     flight_section,
@@ -25,9 +25,9 @@ from robomarl.report.units import duration, percent, si
 
 __all__ = [
     "DemoReport",
-    "Flight",
-    "Outcome",
-    "Stage",
+    "RecordedFlight",
+    "TeamMeasurements",
+    "DemoStage",
     "compare_runs_plot",
     "write_demo_report",
     "write_run_report",
@@ -60,7 +60,7 @@ def write_run_report(run_dir: Path, file: Path) -> None:
     file.write_text(page(f"Run {run.name}", subtitle, _verdict(run), _tiles(run), sections))
 
 
-def _verdict(run: Run) -> str:
+def _verdict(run: RecordedRun) -> str:
     steps, seconds = last(run.metrics, "steps"), last(run.metrics, "seconds")
     if steps is None:
         return "No metrics yet: metrics.csv is missing or has no rows."
@@ -74,7 +74,7 @@ def _verdict(run: Run) -> str:
     return f"{after}, {success}{touched}."
 
 
-def _speed(run: Run) -> float | None:
+def _speed(run: RecordedRun) -> float | None:
     """Agent-steps per second of the median update; the first one, which compiles, does not count."""
     steps, seconds = series(run.metrics, "seconds", "steps")[::-1]
     took = np.diff(seconds)
@@ -82,7 +82,7 @@ def _speed(run: Run) -> float | None:
     return float(np.median(rates)) if len(rates) else None
 
 
-def _tiles(run: Run) -> list[Tile]:
+def _tiles(run: RecordedRun) -> list[Tile]:
     rate, where = final_success(run.metrics)
     tiles = []
     if rate is not None:

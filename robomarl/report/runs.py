@@ -14,7 +14,7 @@ Metrics = dict[str, np.ndarray]
 """Column of `metrics.csv` -> [rows], NaN where a cell is blank or is no number."""
 
 
-class Flight(NamedTuple):
+class RecordedFlight(NamedTuple):
     """One recorded flight and what is known about it."""
 
     name: str
@@ -23,7 +23,7 @@ class Flight(NamedTuple):
     """Figures to show beside the computed ones, by the head of their column, in words and with units."""
 
 
-class Run(NamedTuple):
+class RecordedRun(NamedTuple):
     """A run folder."""
 
     name: str
@@ -32,14 +32,14 @@ class Run(NamedTuple):
     scenario: dict[str, Any]
     about: dict[str, Any]
     """`run.json`: seed, commit, versions."""
-    flights: tuple[Flight, ...]
+    flights: tuple[RecordedFlight, ...]
     unreadable: tuple[str, ...]
     """Names of files that could not be read."""
     evaluation: dict[str, Any] = {}
     """`evaluation.json`: figures of the flights that the report is about."""
 
 
-def read_run(run_dir: Path) -> Run:
+def read_run(run_dir: Path) -> RecordedRun:
     """Read a run folder; files that are damaged are named in `unreadable`."""
     bad: list[str] = []
     names = ("config", "scenario", "run", "evaluation")
@@ -54,9 +54,9 @@ def read_run(run_dir: Path) -> Run:
         if log is None or len(log.time_s) < 2:
             bad.append(file.name)
         else:
-            flights.append(Flight(file.stem, log))
+            flights.append(RecordedFlight(file.stem, log))
     metrics = read_metrics(run_dir / "metrics.csv")
-    return Run(run_dir.resolve().name, metrics, config, scenario, about, tuple(flights), tuple(bad), evaluation)
+    return RecordedRun(run_dir.resolve().name, metrics, config, scenario, about, tuple(flights), tuple(bad), evaluation)
 
 
 def read_metrics(file: Path) -> Metrics:

@@ -19,7 +19,7 @@ from robomarl.report.plots.flight import (
 )
 from robomarl.report.plots.style import to_inline_svg
 from robomarl.report.plots.training import COLLISIONS, CONTACT, RETURN, REWARD, SUCCESS, learning_curve, small_multiple
-from robomarl.report.runs import Flight, Metrics, Run, last, series
+from robomarl.report.runs import Metrics, RecordedFlight, RecordedRun, last, series
 from robomarl.report.units import metres, percent, si
 
 TERM_TITLES = {
@@ -109,17 +109,17 @@ def robot_names(log: FlightLog, names: Sequence[str] = ()) -> list[str]:
     return list(names) if len(names) == count else [f"robot {i}" for i in range(count)]
 
 
-def least_m(flights: Sequence[Flight]) -> float:
+def least_m(flights: Sequence[RecordedFlight]) -> float:
     """Least distance between two centres over all flights [m]; +inf for one robot or no flight."""
     return min((float(nearest_m(flight.log).min()) for flight in flights), default=float("inf"))
 
 
-def closest_flight(flights: Sequence[Flight]) -> Flight:
+def closest_flight(flights: Sequence[RecordedFlight]) -> RecordedFlight:
     """The flight with the closest approach: the one worth looking at."""
     return min(flights, key=lambda flight: float(nearest_m(flight.log).min()))
 
 
-def motion_figure(flights: Sequence[Flight], names: Sequence[str] = ()) -> str:
+def motion_figure(flights: Sequence[RecordedFlight], names: Sequence[str] = ()) -> str:
     """The flight with the closest approach as a moving picture."""
     if not flights:
         return empty("No flight was recorded.", "In motion")
@@ -130,7 +130,7 @@ def motion_figure(flights: Sequence[Flight], names: Sequence[str] = ()) -> str:
 
 
 def flight_section(
-    flights: Sequence[Flight], names: Sequence[str] = (), tolerance_m: float | None = None, first: str = ""
+    flights: Sequence[RecordedFlight], names: Sequence[str] = (), tolerance_m: float | None = None, first: str = ""
 ) -> Section:
     """The flight with the closest approach, seen from above and from the side, and a table of all.
 
@@ -158,7 +158,7 @@ def flight_section(
     return Section("Flights", grid(figures) + table(head, rows), lead)
 
 
-def _flight_row(flight: Flight) -> tuple[str, ...]:
+def _flight_row(flight: RecordedFlight) -> tuple[str, ...]:
     log = flight.log
     error = float(np.linalg.norm(log.pos_m[-1] - log.goal_m[-1], axis=-1).max())
     change = float(np.nanmax(np.where(log.active, deviation(log), 0.0), initial=0.0))
@@ -183,7 +183,7 @@ def _value(value: object) -> str:
     return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def safety_section(flights: Sequence[Flight], names: Sequence[str] = ()) -> Section:
+def safety_section(flights: Sequence[RecordedFlight], names: Sequence[str] = ()) -> Section:
     """Distances against the safety distance, and what the filter did."""
     if not flights:
         return Section("Safety", empty("No flight was recorded: no distances, no interventions."))
@@ -208,7 +208,7 @@ def safety_section(flights: Sequence[Flight], names: Sequence[str] = ()) -> Sect
     )
 
 
-def recipe_section(run: Run) -> Section:
+def recipe_section(run: RecordedRun) -> Section:
     """Seed, commit and versions in sight; the whole recipe and scenario behind a click."""
     config, about = run.config, run.about
     main = {"run": run.name, "scenario": run.scenario.get("name") or config.get("scenario")}

@@ -20,7 +20,7 @@ from robomarl.ros_nodes.io import cdr
 from robomarl.ros_nodes.io.link_model import JUMP_M, SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.robot.health import WARN, Status
+from robomarl.ros_nodes.robot.health import WARN, DiagnosticEntry
 from robomarl.ros_nodes.settings import LinkSettings
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import linked
@@ -96,7 +96,9 @@ class LinkNode(Node):
         links = self._links.values()
         values = {"sent": str(sum(link.sent for link in links)), "lost": str(sum(link.lost for link in links))}
         values |= {f"sensor {name}": fault for name, fault in self._faults.items()}
-        status = Status(self.get_fully_qualified_name(), WARN, "rehearsal: bad radio and sensors on purpose", values)
+        status = DiagnosticEntry(
+            self.get_fully_qualified_name(), WARN, "rehearsal: bad radio and sensors on purpose", values
+        )
         self._said_how.publish(status_messages.diagnostics_from([status], now_s(self)))
 
     def _faulty(self, name: str, data: bytes) -> bytes | None:

@@ -30,7 +30,7 @@ JITTER_M = 1e-6
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-class Score(NamedTuple):
+class ModelScore(NamedTuple):
     """The flight so far. It begins with the first command to any robot after a reset."""
 
     flight: int
@@ -141,10 +141,10 @@ class ModelNode(RealTimeNode):
         for name, message in self._model.messages(self._scenario, world, stamp_s).items():
             self._sensed[name].publish(message)
 
-    def figures(self, slipped_s: float) -> Score:
+    def figures(self, slipped_s: float) -> ModelScore:
         """The judge's score of the flight."""
         flown = (self._flight * self.dt_s, self._succeeded_s, float(self._failed), self._collisions, self._closest_m)
-        return Score(self._resets, self._seed, *flown, self._scenario.time_limit_s, slipped_s)
+        return ModelScore(self._resets, self._seed, *flown, self._scenario.time_limit_s, slipped_s)
 
     def write_log(self, folder: Path) -> str:
         """None: the recording has all."""

@@ -27,10 +27,10 @@ from robomarl.fleet.health.trial import FlashTrial
 from robomarl.ros_nodes.io.node_base import run_node, tidy_memory
 from robomarl.ros_nodes.io.publications import ANNOUNCE_S, Reporter
 from robomarl.ros_nodes.io.robot_folder import RobotFolder
-from robomarl.ros_nodes.io.subscriptions import Radio
+from robomarl.ros_nodes.io.subscriptions import Subscriptions
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.recording.tick_record import Timing
-from robomarl.ros_nodes.robot.assembly import Robot, assemble
+from robomarl.ros_nodes.robot.assembly import AssembledRobot, assemble
 from robomarl.ros_nodes.robot.autopilot import Autopilot
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.inbox import Problem
@@ -45,10 +45,10 @@ from robomarl.ros_nodes.timing.metronome import Beat
 class PolicyNode(LifecycleNode):
     """One robot's policy, filter and radio."""
 
-    _radio: Radio
+    _radio: Subscriptions
     _autopilot: Autopilot
     _reporter: Reporter
-    _robot: Robot
+    _robot: AssembledRobot
     _robot_folder: RobotFolder
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class PolicyNode(LifecycleNode):
     def _prepare(self, settings: PolicySettings, loaded: Loaded) -> None:
         self._robot = assemble(settings, loaded)
         self._autopilot = self._robot.autopilot
-        self._radio = Radio(self, settings, self._robot.inputs)
+        self._radio = Subscriptions(self, settings, self._robot.inputs)
         self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio, self._besides)
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
         if self._robot_folder.estop.pressed:

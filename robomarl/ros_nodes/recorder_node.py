@@ -19,7 +19,7 @@ from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.recording.bag_writer import BagWriter, definition_of
 from robomarl.ros_nodes.recording.health import Arrivals
 from robomarl.ros_nodes.recording.watch import Told
-from robomarl.ros_nodes.robot.health import ERROR, Status
+from robomarl.ros_nodes.robot.health import ERROR, DiagnosticEntry
 from robomarl.ros_nodes.settings import RecorderSettings
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic, recorded_topics, system_topics, topic_named
@@ -145,10 +145,10 @@ class RecorderNode(Node):
     def _free_mb(self) -> float:
         return shutil.disk_usage(self._folder).free / MEGA
 
-    def _status(self, told: Told) -> Status:
+    def _status(self, told: Told) -> DiagnosticEntry:
         values = {"folder": str(self._folder), "file_mb": f"{self._bag.written_bytes / MEGA:.1f}"}
         values |= {"free_mb": f"{self._free_mb():.0f}", "messages": str(self._bag.count), **told.robots}
-        return Status(self.get_fully_qualified_name(), told.level, told.text, values)
+        return DiagnosticEntry(self.get_fully_qualified_name(), told.level, told.text, values)
 
     def _take(self) -> None:
         """Write all that has arrived, in the order in which it did."""

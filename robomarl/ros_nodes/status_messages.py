@@ -6,12 +6,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from robomarl.ros_nodes.convert import MessageError, header
 from robomarl.ros_nodes.recording.watch import Told
-from robomarl.ros_nodes.robot.health import Status
+from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import State
 from robomarl.ros_nodes.robot.team_agreement import Announcement
 
 
-def diagnostics_from(statuses: Sequence[Status], stamp_s: float) -> DiagnosticArray:
+def diagnostics_from(statuses: Sequence[DiagnosticEntry], stamp_s: float) -> DiagnosticArray:
     """Entries of `/diagnostics`; levels are those of DiagnosticStatus, 0 is good."""
     return DiagnosticArray(header=header(stamp_s), status=[status_from(*status) for status in statuses])
 

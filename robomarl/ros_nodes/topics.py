@@ -164,7 +164,7 @@ REFEREE = "referee"
 
 
 @dataclass(frozen=True)
-class Graph:
+class NodeGraph:
     """What a kind of team has in the node graph; by default that of robots which sense nothing but themselves."""
 
     robot: tuple[Topic, ...] = ROBOT_TOPICS
@@ -183,9 +183,9 @@ class Graph:
         return (*self.sensed, *((self.goal,) if self.goal not in (GOAL, None) else ()))  # type: ignore[return-value]
 
 
-def graph_of(task: str) -> Graph:
+def graph_of(task: str) -> NodeGraph:
     """As the domain of the task has it; the usual one where no task is named."""
-    return onboard_of({"task": task}).graph() or Graph()
+    return onboard_of({"task": task}).graph() or NodeGraph()
 
 
 _ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")

@@ -65,6 +65,7 @@ class Lesson:
     success: Fraction | None = None
     """If set, the level goes by success instead: it rises by `rise` with every update whose episodes do as well."""
     rise: Annotated[float, Range(1e-6, 1.0)] = 0.02
+    """What the level rises by at a time; see `success`."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
@@ -129,6 +130,7 @@ class TrainConfig:
     """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO, or one search."""
 
     version: Literal[1] = 1
+    """Version of the file's layout."""
     scenario: str = "swap_4"
     """What is trained."""
     algorithm: Literal["mappo", "ippo", "search"] = "mappo"
@@ -154,7 +156,9 @@ class TrainConfig:
     clip: Positive = 0.2
     """Clipping of the probability ratio."""
     entropy_cost: NonNegative = 0.0002
+    """Weight of the policy's entropy in the loss: how much exploring is rewarded."""
     value_cost: NonNegative = 0.5
+    """Weight of the critic's error (Huber) in the loss."""
     change_cost: NonNegative = 0.0
     """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
     learning_rate: Positive = 1e-3
@@ -173,6 +177,7 @@ class TrainConfig:
     """If not 0, what is deployed is the mean of the actor's weights over about this many updates; see
     `robomarl.train.polyak`."""
     max_grad_norm: Positive = 1.0
+    """Larger gradients are scaled down to this norm."""
     network: NetworkConfig = NetworkConfig()
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp"] = "off"

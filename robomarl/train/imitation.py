@@ -45,7 +45,7 @@ FITS = 1200
 LEARNING_RATE, LAST_RATE = 1e-3, 2e-4
 
 
-class Samples(NamedTuple):
+class Demonstrations(NamedTuple):
     """What was seen, and what the law would have done; [S, O] and [S, A] in [-1, 1]."""
 
     obs: np.ndarray
@@ -123,7 +123,7 @@ class Teacher:
         self.num_teams = NUM_THROWN if self._thrown else NUM_TEAMS
         self._team = simulation.batch(self._imitated.harder(env.scenario), "fast", self.num_teams, seed)
         self._random = np.random.default_rng(seed)
-        self._seen: list[Samples] = []
+        self._seen: list[Demonstrations] = []
         steps = ROUNDS * FITS
         self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
         self._moments: Any = None
@@ -141,7 +141,7 @@ class Teacher:
         )
         return self._learn(state)
 
-    def _fly(self, state: TrainState, share: float, bar: tqdm) -> Samples:
+    def _fly(self, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
         team, spec, action = self._team, self._env.observation, self._env.action
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         scenario = team.scenario
@@ -149,7 +149,7 @@ class Teacher:
         memory, flying = spec.init(team.views()), np.ones(self.num_teams, bool)
         seen_by_law = self._law.observation.init(team.views())
         by_policy = (np.arange(self.num_teams) < share * self.num_teams)[:, None, None]
-        kept: list[Samples] = []
+        kept: list[Demonstrations] = []
         carry = self._networks.init_carry((self.num_teams, scenario.count))
         for step in range(scenario.max_steps):
             views = team.views()
@@ -159,20 +159,22 @@ class Teacher:
             carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
             flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)
             if step % STRIDE == 0 or (self._thrown and step * scenario.period_s < HARSH_S):
-                kept.append(Samples(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size)))
+                kept.append(
+                    Demonstrations(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size))
+                )
             world = team.step(middle + half * np.clip(flown, -1, 1))
             flying &= ~np.asarray(self._imitated.failed(scenario, world))
             bar.update()
-        return Samples(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
+        return Demonstrations(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
 
     def _learn(self, state: TrainState) -> tuple[TrainState, float]:
-        every = Samples(*(np.concatenate(column) for column in zip(*self._seen, strict=True)))
+        every = Demonstrations(*(np.concatenate(column) for column in zip(*self._seen, strict=True)))
         actor = state.params["actor"]
         self._moments = self._moments or self._optimizer.init(actor)
         errors = []
         for _ in range(FITS):
             rows = self._random.integers(0, len(every.obs), BATCH)
-            batch = Samples(every.obs[rows], every.wanted[rows])
+            batch = Demonstrations(every.obs[rows], every.wanted[rows])
             actor, self._moments, error = self._fit(actor, self._moments, state.obs_stats, batch)
             errors.append(float(error))
         return state._replace(params={**state.params, "actor": actor}), float(np.mean(errors[-50:]))
@@ -185,7 +187,11 @@ def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs
 
 
 def fit_step(
-    tools: tuple[Networks, optax.GradientTransformation], params: Any, moments: Any, obs_stats: Any, batch: Samples
+    tools: tuple[Networks, optax.GradientTransformation],
+    params: Any,
+    moments: Any,
+    obs_stats: Any,
+    batch: Demonstrations,
 ) -> tuple[Any, Any, jax.Array]:
     """One gradient step on the squared error of the mean; the deviation stays where training starts it."""
     networks, optimizer = tools

@@ -18,7 +18,7 @@ from robomarl.config import UserError
 from robomarl.fleet import change, flash, requests
 from robomarl.fleet.health import judge
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.policies import bundle
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -36,7 +36,7 @@ def two_robots(folder: Path) -> dict[str, Robot]:
     return {name: Robot(name, FolderTransport(folder / name), "crazyflie_21") for name in ("one", "two")}
 
 
-def in_place(self: Store, state: State) -> None:
+def in_place(self: Store, state: InstalledBundles) -> None:
     with (self.root / "current").open("w") as stream:
         os.fsync(stream.fileno())
         stream.write(f'{{"id": "{state.current}", "previous": null}}')

@@ -8,7 +8,7 @@ import pytest
 
 from robomarl.cli import main
 from robomarl.fleet.evidence.record import FleetRecord
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.hardware_configs.fleet import load_fleet
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_ssh import QUICK
@@ -66,7 +66,7 @@ def test_a_robot_that_was_absent_catches_up(team: Team, bundles, tmp_path: Path,
     assert f"behind, is to have {second.id[:12]}" in capsys.readouterr().out
     code, figures = team.command("fleet", "catch-up", team.file)
     assert code == 0 and figures["caught_up"] == ["robot_3"] and figures["behind"] == []
-    assert {s.state() for s in team.stores} == {State(second.id, first.id)}
+    assert {s.state() for s in team.stores} == {InstalledBundles(second.id, first.id)}
     assert team.command("fleet", "catch-up", team.file)[1]["caught_up"] == []
     assert team.command("fleet", "rollback", team.file)[0] == 0
     assert team.command("fleet", "status", team.file)[1]["behind"] == [], "a rollback says what they are to have, too"
@@ -77,7 +77,7 @@ def test_the_next_flash_brings_what_was_absent(team: Team, bundles, tmp_path: Pa
     assert team.command("flash", bundles[0].folder, team.file, "--absent-ok")[0] == 0
     team.turn_on(tmp_path)
     assert team.command("flash", bundles[0].folder, team.file)[0] == 0
-    assert {s.state() for s in team.stores} == {State(bundles[0].id)}
+    assert {s.state() for s in team.stores} == {InstalledBundles(bundles[0].id)}
 
 
 def test_a_fleet_that_is_away_is_not_flashed(team: Team, bundles, tmp_path: Path):

@@ -12,7 +12,7 @@ import pytest
 from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.requests import OperatorSession
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.badbundles import BEHAVIOUR, KINDS, as_sent, make
 from tests.fleet.conftest import folder_robots
@@ -65,7 +65,7 @@ def refused_there(path: Path, root: Path) -> bool:
     finally:
         with pytest.raises(UserError, match="was not checked; nothing was switched"):
             robot.handle("switch", {"action": "flash", "current": guess, "previous": None})
-        assert robot.store.state() == State()
+        assert robot.store.state() == InstalledBundles()
         robot.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet.install.systemd_unit import unit_file
-from robomarl.fleet.pipe import MAX_ANSWER, Link
+from robomarl.fleet.pipe import MAX_ANSWER, Pipe
 from robomarl.fleet.transport import remote_command, ssh_command
 from robomarl.hardware_configs.fleet import RobotConfig, load_fleet
 
@@ -158,13 +158,13 @@ def test_one_bad_answer_is_one_row(liar: Path, words: list[str], tmp_path: Path,
 
 def test_a_flood_is_not_kept(tmp_path: Path):
     code = 'import sys\nprint("robomarl-onboard", flush=True)\nwhile True: sys.stdout.write("x" * 2**16)'
-    link = Link([sys.executable, "-c", code], "robot")
+    link = Pipe([sys.executable, "-c", code], "robot")
     link.greet(30.0)
     with pytest.raises(UserError, match="says more than"):
         link.call("state", {}, b"", 60.0)
     assert len(link._buffer) < 2 * MAX_ANSWER
     link.close()
-    noisy = Link([sys.executable, "-c", code.replace("robomarl-onboard", "hello")], "robot")
+    noisy = Pipe([sys.executable, "-c", code.replace("robomarl-onboard", "hello")], "robot")
     with pytest.raises(UserError, match="talks, but not as robomarl does"):
         noisy.greet(30.0)
     noisy.close()

@@ -12,7 +12,7 @@ import pytest
 
 from robomarl.fleet import flash, pipe, preflight
 from robomarl.fleet.robot import Robot, connect_all
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.policies.bundle import Bundle, load_bundle
@@ -43,7 +43,7 @@ def test_a_full_disk_is_found_before_anything_is_sent(bundles, small_disk: Path,
     robots = {name: Robot(name, FolderTransport(place), "crazyflie_21") for name, place in places.items()}
     reports = flash.flash(bundles[0], robots)
     assert "disk: 0.9 MiB free" in reports[1].reason and "fleet prune" in reports[1].reason
-    assert not (small_disk / "robot_1").exists() and robots["robot_0"].state() == State()
+    assert not (small_disk / "robot_1").exists() and robots["robot_0"].state() == InstalledBundles()
 
 
 def test_a_disk_that_fills_up_on_the_way_leaves_all_as_they_were(bundles, small_disk: Path, monkeypatch):
@@ -67,7 +67,7 @@ def test_a_disk_that_fills_up_on_the_way_leaves_all_as_they_were(bundles, small_
         else:
             assert all(r.ok for r in flash.rollback(robots))
             with store.lock():
-                store.switch(State(bundles[0].id))
+                store.switch(InstalledBundles(bundles[0].id))
                 store.prune()
     assert failed >= 5
     assert all(r.ok for r in flash.flash(bundles[1], robots)) and store.current().id == bundles[1].id

@@ -10,7 +10,7 @@ from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.disk import append_durably
 from robomarl.fleet.evidence import chain
-from robomarl.fleet.evidence.operator_proof import Words, proof, proven_by
+from robomarl.fleet.evidence.operator_proof import SignedStatement, proof, proven_by
 from robomarl.fleet.journal import Journal
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import Store
@@ -33,7 +33,7 @@ def lines(journal: Journal) -> list[bytes]:
 
 
 def test_a_whole_chain_passes(journal: Journal):
-    assert chain.check(journal.raw()) == chain.Found(LINES)
+    assert chain.check(journal.raw()) == chain.ChainCheck(LINES)
 
 
 @pytest.mark.parametrize("number", range(1, LINES))
@@ -62,7 +62,7 @@ def test_a_torn_line_breaks_nothing_and_is_covered(journal: Journal):
         stream.write(b'{"time": "20')
     journal.write("me", "flash", (None, "x"), "ok")
     journal.write("me", "flash", (None, "y"), "ok")
-    assert chain.check(journal.raw()) == chain.Found(LINES + 2)
+    assert chain.check(journal.raw()) == chain.ChainCheck(LINES + 2)
     changed = journal.raw().replace(b'{"time": "20\n', b'{"time": "19\n')
     assert chain.check(changed).broken == LINES + 2
 
@@ -73,7 +73,7 @@ def test_lines_from_before_the_chain_are_covered_by_its_first_link(tmp_path: Pat
     for who in ("me", "you"):
         append_durably(journal.file, json.dumps({**old, "who": who}).encode() + b"\n")
     journal.write("me", "flash", (None, "x"), "ok")
-    assert chain.check(journal.raw()) == chain.Found(3, 0, 2)
+    assert chain.check(journal.raw()) == chain.ChainCheck(3, 0, 2)
     assert [e.who for e in journal.read()] == ["me", "you", "me"]
     assert chain.check(journal.raw().replace(b'"you"', b'"him"')).broken == 3
     with journal.file.open("ab") as stream:
@@ -85,7 +85,7 @@ def test_the_chain_goes_on_when_the_journal_is_set_aside(journal: Journal, monke
     monkeypatch.setattr("robomarl.fleet.journal.MAX_BYTES", 100)
     journal.write("me", "flash", (None, "x"), "ok")
     assert len(lines(journal)) == 1
-    assert chain.check(journal.raw(), journal.old.read_bytes()) == chain.Found(1)
+    assert chain.check(journal.raw(), journal.old.read_bytes()) == chain.ChainCheck(1)
     assert chain.check(journal.raw(), b"").broken == 1, "what was set aside can't be thrown away"
 
 
@@ -186,15 +186,22 @@ def test_a_key_that_the_robot_does_not_trust_proves_nothing(robots, stores, own_
 def test_a_signature_is_good_for_one_connection_of_one_robot(own_keys: Path):
     public = keys.new_key("alice", own_keys)
     key = keys.private_key("alice", own_keys)
-    signed = proof(Words("one", "robot_0", "me"), key)
+    signed = proof(SignedStatement("one", "robot_0", "me"), key)
     mark = keys.fingerprint(keys.read_keys(own_keys)["alice"])
-    assert proven_by(Words("one", "robot_0", "me"), signed["key"], signed["signature"], {"alice": public}) == mark
-    for other in (Words("two", "robot_0", "me"), Words("one", "robot_1", "me"), Words("one", "robot_0", "you")):
+    assert (
+        proven_by(SignedStatement("one", "robot_0", "me"), signed["key"], signed["signature"], {"alice": public})
+        == mark
+    )
+    for other in (
+        SignedStatement("two", "robot_0", "me"),
+        SignedStatement("one", "robot_1", "me"),
+        SignedStatement("one", "robot_0", "you"),
+    ):
         with pytest.raises(UserError, match="signature is wrong"):
             proven_by(other, signed["key"], signed["signature"], {"alice": public})
     for text in ("", "x", "A" * 88):
         with pytest.raises(UserError, match="signature is wrong"):
-            proven_by(Words("one", "robot_0", "me"), signed["key"], text, {"alice": public})
+            proven_by(SignedStatement("one", "robot_0", "me"), signed["key"], text, {"alice": public})
 
 
 def test_a_robot_lets_nobody_prove_something_in_another_ones_name(robots, stores, own_keys: Path):
@@ -211,9 +218,9 @@ def test_the_store_writes_the_same_chain(bundles, robots, stores):
     """Undo, settle and what else the robot writes by itself is in it too."""
     flash.flash(bundles[0], robots)
     with stores["robot_0"].lock("x"):
-        from robomarl.fleet.store import State
+        from robomarl.fleet.store import InstalledBundles
 
-        stores["robot_0"].begin(State("b" * 64, bundles[0].id))
+        stores["robot_0"].begin(InstalledBundles("b" * 64, bundles[0].id))
     Store(stores["robot_0"].root).settle()
     found = chain.check(stores["robot_0"].journal.raw())
     assert found.broken == 0 and stores["robot_0"].journal.read()[-1].who == "the robot"

@@ -9,12 +9,12 @@ import pytest
 from robomarl.config import UserError
 from robomarl.fleet import flash, look, store
 from robomarl.fleet.robot import Robot, operator
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.policies.bundle import load_bundle
 from tests.policies.sealing import copy, reseal
 
 
-def states(robots) -> set[State]:
+def states(robots) -> set[InstalledBundles]:
     return {robot.state() for robot in robots.values()}
 
 
@@ -43,7 +43,7 @@ def test_flashing_what_is_current_keeps_the_way_back(bundles, robots):
     flash.flash(first, robots)
     flash.flash(second, robots)
     reports = flash.flash(second, robots)
-    assert states(robots) == {State(second.id, first.id)}
+    assert states(robots) == {InstalledBundles(second.id, first.id)}
     assert {r.reason for r in reports} == {"was current already."}
 
 
@@ -54,7 +54,7 @@ def test_one_robot_that_fails_before_the_switch_stops_all(bundles, robots, monke
     monkeypatch.setattr(robots["robot_1"], step, fail)
     reports = {r.name: r for r in flash.flash(second, robots)}
     monkeypatch.undo()
-    assert states(robots) == {State(first.id)}
+    assert states(robots) == {InstalledBundles(first.id)}
     assert reports["robot_1"].reason == "the robot is away."
     assert reports["robot_2"].reason == "not switched, because robot_1 failed."
     assert not any(r.ok for r in reports.values())
@@ -66,7 +66,7 @@ def test_one_robot_that_fails_to_switch_takes_the_others_back(bundles, robots, s
     first, second = bundles
     if flown:
         flash.flash(first, robots)
-    before = State(first.id if flown else None)
+    before = InstalledBundles(first.id if flown else None)
     monkeypatch.setattr(robots["robot_2"], "switch", fail)
     reports = flash.flash(second, robots)
     assert states(robots) == {before}
@@ -92,7 +92,7 @@ def test_a_robot_that_switched_but_could_not_say_so_goes_back_too(bundles, robot
     reports = flash.flash(bundles[1], robots)
     assert not any(r.ok for r in reports)
     assert str(error) in reports[1].reason
-    assert states(robots) == {State(bundles[0].id)}
+    assert states(robots) == {InstalledBundles(bundles[0].id)}
 
 
 def test_a_robot_goes_back_by_itself_if_the_operator_goes_away_before_confirming(bundles, robots, stores):
@@ -102,10 +102,10 @@ def test_a_robot_goes_back_by_itself_if_the_operator_goes_away_before_confirming
     robot.lock()
     robot.add(second)
     assert robot.check(second.id)["ok"]
-    robot.switch("flash", State(second.id, first.id))
+    robot.switch("flash", InstalledBundles(second.id, first.id))
     assert robot.state().current == second.id
     robot.close()
-    assert robot.state() == State(first.id)
+    assert robot.state() == InstalledBundles(first.id)
     assert stores["robot_0"].journal.read()[-1].result == "ok: the operator went away before all had switched"
 
 
@@ -116,7 +116,7 @@ def test_a_robot_switches_to_nothing_that_it_did_not_check(bundles, robots, stor
     robots["robot_0"].lock()
     robots["robot_0"].add(bundles[0])
     with pytest.raises(UserError, match="was not checked; nothing was switched"):
-        robots["robot_0"].switch("flash", State(bundles[0].id))
+        robots["robot_0"].switch("flash", InstalledBundles(bundles[0].id))
 
 
 def test_the_journal_says_who_when_from_to_and_how_it_ended(bundles, robots, stores):
@@ -149,7 +149,7 @@ def test_a_dry_run_changes_nothing(bundles, robots, stores):
     flash.flash(bundles[0], robots)
     flash.flash(bundles[1], robots)
     assert all(r.ok for r in flash.rollback(robots, dry_run=True))
-    assert states(robots) == {State(bundles[1].id, bundles[0].id)}
+    assert states(robots) == {InstalledBundles(bundles[1].id, bundles[0].id)}
 
 
 def test_every_robot_is_told_of_each_step(bundles, robots):
@@ -167,7 +167,7 @@ def test_damage_on_the_way_is_found_on_arrival(bundles, robots, stores, monkeypa
     monkeypatch.setattr(store, "write_durably", noisy)
     reports = {r.name: r for r in flash.flash(bundles[0], robots)}
     assert "golden.npz is not the file that was sealed" in reports["robot_1"].reason
-    assert states(robots) == {State()}
+    assert states(robots) == {InstalledBundles()}
     assert stores["robot_1"].ids() == [], "what is not whole does not even arrive"
 
 
@@ -182,7 +182,7 @@ def test_a_robot_that_computes_otherwise_is_found_on_arrival(bundles, robots, tm
     reseal(folder)
     reports = flash.flash(load_bundle(folder), robots)
     assert all("action acceleration" in r.reason and "is off by" in r.reason for r in reports)
-    assert states(robots) == {State()}
+    assert states(robots) == {InstalledBundles()}
 
 
 def test_a_damaged_copy_is_replaced(bundles, robots, stores):
@@ -210,7 +210,7 @@ def test_rollback_goes_nowhere_without_a_sound_previous_bundle(bundles, robots, 
     flash.flash(second, robots)
     spoil(stores["robot_1"], first.id)
     assert not any(r.ok for r in flash.rollback(robots))
-    assert states(robots) == {State(second.id, first.id)}
+    assert states(robots) == {InstalledBundles(second.id, first.id)}
 
 
 def test_rollback_never_mixes(bundles, robots):
@@ -227,7 +227,7 @@ def test_a_robot_that_flies_is_not_flashed(bundles, robots, stores):
         assert "policy_node" in look.status(robots)[1].facts["holder"]
         assert "policy_node (process" in look.prune(robots)[1].reason
     assert "policy_node (process" in reports[1].reason and "has it now" in reports[1].reason
-    assert states(robots) == {State()}
+    assert states(robots) == {InstalledBundles()}
     assert all(r.ok for r in flash.flash(bundles[0], robots)), "the lock is gone with its holder"
 
 

@@ -10,7 +10,7 @@ from robomarl.fleet import flash, look
 from robomarl.fleet.health.follow import LOOK_S, Follower, Turn
 from robomarl.fleet.health.node_status import NodeStatus, StatusServer, read_status
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from tests.fleet.test_flash import spoil
 
 A, B = "a" * 64, "b" * 64
@@ -21,7 +21,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch, stores) -> list[str]:
     """Robots of these names lose a byte of their bundle just after the switch."""
     honest, names = Robot.switch, []
 
-    def switch(self: Robot, action: str, state: State) -> None:
+    def switch(self: Robot, action: str, state: InstalledBundles) -> None:
         honest(self, action, state)
         if self.name in names:
             spoil(stores[self.name], state.current or "")
@@ -42,7 +42,7 @@ def test_healthy_robots_are_confirmed_and_say_so(bundles, robots):
 def test_one_robot_that_is_not_well_takes_the_team_back(bundles, robots, stores, damaged: list[str], flown: bool):
     if flown:
         flash.flash(bundles[0], robots)
-    before = State(bundles[0].id if flown else None)
+    before = InstalledBundles(bundles[0].id if flown else None)
     damaged.append("robot_1")
     reports = flash.flash(bundles[1], robots)
     assert [(r.ok, r.healthy) for r in reports] == [(False, None), (False, False), (False, None)]
@@ -66,14 +66,14 @@ def test_nothing_gets_to_the_others_if_the_canary_is_not_well(bundles, robots, s
     reports = flash.flash(bundles[0], robots, options=flash.FlashOptions(canary="robot_2"))
     assert not any(r.ok for r in reports) and reports[2].healthy is False
     assert not stores["robot_0"].ids() and not stores["robot_1"].ids()
-    assert stores["robot_2"].state() == State()
+    assert stores["robot_2"].state() == InstalledBundles()
 
 
 def test_a_canary_that_is_well_goes_back_with_the_others(bundles, robots, stores, damaged: list[str]):
     flash.flash(bundles[0], robots)
     damaged.append("robot_0")
     assert not any(r.ok for r in flash.flash(bundles[1], robots, options=flash.FlashOptions(canary="robot_2")))
-    assert {store.state() for store in stores.values()} == {State(bundles[0].id)}
+    assert {store.state() for store in stores.values()} == {InstalledBundles(bundles[0].id)}
 
 
 def test_a_canary_that_is_none_is_named(bundles, robots):
@@ -127,17 +127,17 @@ def turn(follower: Follower, loaded: str) -> Turn | None:
 def test_a_node_goes_along_with_a_switch_and_back(tmp_path: Path):
     store, follower = Store(tmp_path), Follower(tmp_path)
     with store.lock("operator"):
-        store.switch(State(A))
+        store.switch(InstalledBundles(A))
         assert turn(follower, A) is None and turn(follower, "") is None
-        store.begin(State(B, A))
+        store.begin(InstalledBundles(B, A))
         assert turn(follower, A) == Turn(B, on_trial=True)
         assert turn(follower, "") is None, "what failed is not tried again"
         store.pointer.undo()
         assert turn(follower, "") == Turn(A, on_trial=False)
         assert turn(follower, A) is None
-        store.switch(State(B, A))
+        store.switch(InstalledBundles(B, A))
         assert turn(follower, A) is None, "what nobody tries is for whoever configures the node"
-        store.begin(State(A, B))
+        store.begin(InstalledBundles(A, B))
         assert turn(follower, B) == Turn(A, on_trial=True)
         store.pointer.confirm()
         assert turn(follower, A) is None and turn(follower, "") is None
@@ -146,10 +146,10 @@ def test_a_node_goes_along_with_a_switch_and_back(tmp_path: Path):
 def test_a_node_ends_a_switch_whose_operator_is_gone(tmp_path: Path):
     store, follower = Store(tmp_path), Follower(tmp_path)
     with store.lock("operator"):
-        store.switch(State(A))
-        store.begin(State(B, A))
+        store.switch(InstalledBundles(A))
+        store.begin(InstalledBundles(B, A))
         assert turn(follower, A) == Turn(B, on_trial=True)
-    assert turn(follower, B) == Turn(A, on_trial=False) and store.state() == State(A)
+    assert turn(follower, B) == Turn(A, on_trial=False) and store.state() == InstalledBundles(A)
 
 
 def test_status_says_what_is_not_confirmed_and_what_is_true_afterwards(bundles, robots, stores):
@@ -157,7 +157,7 @@ def test_status_says_what_is_not_confirmed_and_what_is_true_afterwards(bundles, 
     store = stores["robot_0"]
     with store.lock("operator"):
         store.add(bundles[1].id, bundles[1].files)
-        store.begin(State(bundles[1].id, bundles[0].id))
+        store.begin(InstalledBundles(bundles[1].id, bundles[0].id))
         seen = look.status(robots)[0]
         assert seen.facts["pending"] and "operator" in seen.facts["holder"]
     seen = look.status(robots)[0]

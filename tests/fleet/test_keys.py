@@ -9,7 +9,7 @@ import pytest
 from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet import flash
-from robomarl.fleet.store import State
+from robomarl.fleet.store import InstalledBundles
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.signing import reasons, signed, trusting
@@ -28,7 +28,7 @@ def test_a_robot_that_trusts_somebody_takes_nothing_from_anybody_else(
     assert main(["key", "trust", "alice", fleet_file, "--root", str(tmp_path)]) == 0
     assert "is not signed" in reasons(flash.flash(second, robots))
     assert "0 of the keys that this robot trusts" in reasons(flash.flash(signed(second, tmp_path, "mallory"), robots))
-    assert {r.state() for r in robots.values()} == {State(first.id)}
+    assert {r.state() for r in robots.values()} == {InstalledBundles(first.id)}
     assert all(r.ok for r in flash.flash(signed(second, tmp_path, "alice"), robots))
     assert stores["robot_0"].current().id == second.id
     assert not any(r.ok for r in flash.rollback(robots)), "the one before was never signed"

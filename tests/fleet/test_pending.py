@@ -15,7 +15,7 @@ from robomarl.fleet.disk import sync_folder
 from robomarl.fleet.pipe import BrokenLinkError
 from robomarl.fleet.pointer import Pointer
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.ros_nodes.io.robot_folder import RobotFolder
 from robomarl.ros_nodes.robot.startup import flashed_bundle
 from tests.fleet.conftest import folder_robots
@@ -24,10 +24,10 @@ A, B, C = "a" * 64, "b" * 64, "c" * 64
 DIE = """
 import os, signal, sys
 from pathlib import Path
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 store = Store(Path(sys.argv[1]))
 with store.lock("operator"):
-    store.begin(State(sys.argv[2], store.state().current))
+    store.begin(InstalledBundles(sys.argv[2], store.state().current))
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -56,7 +56,7 @@ def test_a_power_cut_after_the_switch_is_undone_at_the_next_contact(bundles, rob
         flash.rollback(robots)
     elif contact == "flash":
         assert all(r.ok for r in flash.flash(second, robots))
-        assert {r.state() for r in robots.values()} == {State(second.id, before.current)}
+        assert {r.state() for r in robots.values()} == {InstalledBundles(second.id, before.current)}
         return
     elif flown:
         assert flashed_bundle(store.root).id == first.id
@@ -75,7 +75,7 @@ def test_a_node_does_not_fly_what_is_not_confirmed(bundles, robots, stores):
     assert folder.problem() == ""
     with store.lock("operator"):
         store.add(second.id, second.files)
-        store.begin(State(second.id, first.id))
+        store.begin(InstalledBundles(second.id, first.id))
         with pytest.raises(UserError, match="is being flashed now"):
             flashed_bundle(store.root)
         late = RobotFolder(str(store.root), second.id, True)
@@ -119,7 +119,7 @@ def test_a_disk_that_is_full_after_the_switch_keeps_nobody_from_its_end(bundles,
     with store.lock():
         for bundle in bundles:
             store.add(bundle.id, bundle.files)
-        store.switch(State(first.id))
+        store.switch(InstalledBundles(first.id))
     if end == "next contact":
         die_after_switch(store, second.id)
         Full(small_disk)
@@ -128,11 +128,11 @@ def test_a_disk_that_is_full_after_the_switch_keeps_nobody_from_its_end(bundles,
         robot.hello()
         robot.lock()
         assert robot.check(second.id)["ok"]
-        robot.switch("flash", State(second.id, first.id))
+        robot.switch("flash", InstalledBundles(second.id, first.id))
         Full(small_disk)
         {"undo": lambda: robot.undo("another failed"), "close": robot.close, "confirm": robot.confirm}[end]()
         robot.close()
-    after = State(second.id, first.id) if end == "confirm" else State(first.id)
+    after = InstalledBundles(second.id, first.id) if end == "confirm" else InstalledBundles(first.id)
     assert store.state() == after
 
 
@@ -151,7 +151,7 @@ def test_a_robot_that_lost_its_confirmation_follows(bundles, robots, monkeypatch
     reports = flash.flash(bundles[1], robots)
     assert {r.current for r in reports} == {bundles[1].id} and all(r.ok for r in reports)
     assert "switched at the second try: robot_1: does not answer" in reports[1].reason
-    assert {r.state() for r in robots.values()} == {State(bundles[1].id, bundles[0].id)}
+    assert {r.state() for r in robots.values()} == {InstalledBundles(bundles[1].id, bundles[0].id)}
 
 
 def test_the_report_waits_until_a_robot_has_gone_back(bundles, robots, stores, monkeypatch: pytest.MonkeyPatch):
@@ -161,7 +161,7 @@ def test_the_report_waits_until_a_robot_has_gone_back(bundles, robots, stores, m
     ready = store.root / "held"
     code = DIE.replace("os.kill(os.getpid(), signal.SIGKILL)", "Path(sys.argv[3]).touch(); import time; time.sleep(3)")
 
-    def switch(self: Robot, action: str, state: State) -> None:
+    def switch(self: Robot, action: str, state: InstalledBundles) -> None:
         if self.name != "robot_1":
             return honest(self, action, state)
         self.close()
@@ -195,9 +195,9 @@ def test_what_is_no_id_never_becomes_current(bundles, robots):
     robot.add(bundles[0])
     assert robot.check(bundles[0].id)["ok"]
     with pytest.raises(UserError, match="is no bundle id"):
-        robot.switch("flash", State(bundles[0].id, "../../etc"))
+        robot.switch("flash", InstalledBundles(bundles[0].id, "../../etc"))
     robot.close()
-    assert robot.state() == State()
+    assert robot.state() == InstalledBundles()
 
 
 CUT = """
@@ -216,7 +216,7 @@ for owner, names in ((os, ("fsync",)), (Path, ("rename", "unlink", "chmod", "ope
     for name in names:
         setattr(owner, name, dying(getattr(owner, name)))
 here = pointer.Pointer(Path(sys.argv[1]))
-here.begin(pointer.State("b" * 64, "a" * 64))
+here.begin(pointer.InstalledBundles("b" * 64, "a" * 64))
 if sys.argv[3] != "begin":
     getattr(here, sys.argv[3])()
 """
@@ -224,7 +224,7 @@ if sys.argv[3] != "begin":
 
 @pytest.mark.parametrize("end", ["confirm", "undo"])
 def test_a_kill_between_any_two_steps_leaves_the_old_or_the_new(end: str, tmp_path: Path):
-    old, new = State(A, C), State(B, A)
+    old, new = InstalledBundles(A, C), InstalledBundles(B, A)
     seen = set()
     for step in range(100):
         folder = tmp_path / str(step)
@@ -233,16 +233,20 @@ def test_a_kill_between_any_two_steps_leaves_the_old_or_the_new(end: str, tmp_pa
         here.switch(old)
         done = subprocess.run([sys.executable, "-c", CUT, str(folder), str(step), end])
         found = here.read()
-        assert found in (old, new, State(B, A, pending=old)), f"step {step}"
+        assert found in (old, new, InstalledBundles(B, A, pending=old)), f"step {step}"
         seen.add(found)
         if found.pending is not None:
             here.undo()
             assert here.read() == old
-        here.begin(State(C, found.current))
+        here.begin(InstalledBundles(C, found.current))
         here.confirm()
-        assert here.read() == State(C, found.current), "the next switch works"
+        assert here.read() == InstalledBundles(C, found.current), "the next switch works"
         sync_folder(folder)
         if done.returncode == 0:
             break
     assert done.returncode == 0 and step > 10
-    assert seen == ({old, new, State(B, A, pending=old)} if end == "confirm" else {old, State(B, A, pending=old)})
+    assert seen == (
+        {old, new, InstalledBundles(B, A, pending=old)}
+        if end == "confirm"
+        else {old, InstalledBundles(B, A, pending=old)}
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.fleet import flash, look
-from robomarl.fleet.store import State
+from robomarl.fleet.store import InstalledBundles
 from robomarl.policies.bundle import load_bundle
 from tests.fleet.signing import reasons, signed, trusting
 from tests.policies.sealing import copy, reseal
@@ -90,4 +90,4 @@ def test_a_signed_robot_takes_nothing_in_which_things_are_left_unsaid(
     assert not any(r.ok for r in reports) and "is of schema_version 1, which leaves to its reader" in reasons(reports)
     good = signed(bundles[0], tmp_path / "good", "alice")
     assert all(r.ok for r in flash.flash(good, robots))
-    assert stores["robot_0"].state() == State(good.id, load_bundle(folder).id)
+    assert stores["robot_0"].state() == InstalledBundles(good.id, load_bundle(folder).id)

@@ -13,7 +13,7 @@ import pytest
 from robomarl.cli import main
 from robomarl.fleet import flash, look
 from robomarl.fleet.robot import connect_all
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.hardware_configs.fleet import load_fleet
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 
@@ -62,10 +62,10 @@ def test_the_whole_job(server: Server, bundles, python: str, root: Path, tmp_pat
         said = json.loads(figures.read_text())
         assert all(r["ok"] and r["current"] == bundle.id for r in said["robots"])
         assert all(0 < r["latency_p50_us"] < 10_000 for r in said["robots"])
-    assert {s.state() for s in stores(tmp_path, 4)} == {State(second.id, first.id)}
+    assert {s.state() for s in stores(tmp_path, 4)} == {InstalledBundles(second.id, first.id)}
     for action in ("status", "verify", "rollback", "log"):
         assert main(["fleet", action, str(file), "--json", str(figures)]) == 0
-    assert {s.state() for s in stores(tmp_path, 4)} == {State(first.id, second.id)}
+    assert {s.state() for s in stores(tmp_path, 4)} == {InstalledBundles(first.id, second.id)}
     assert all(s.current().id == first.id for s in stores(tmp_path, 4))
 
 
@@ -76,7 +76,7 @@ def test_an_unreachable_robot_of_six_stops_all(server: Server, bundles, python: 
     reports = {r.name: r for r in flash.flash(bundles[0], robots)}
     assert "Connection refused" in reports["robot_5"].reason and "robot_5 (away)" in reports["robot_5"].reason
     assert reports["robot_0"].reason == "not switched, because robot_5 failed."
-    assert all(s.state() == State() for s in stores(tmp_path, 5))
+    assert all(s.state() == InstalledBundles() for s in stores(tmp_path, 5))
     found = {r.name: r for r in look.status(robots)}
     assert not found["robot_5"].ok and all(found[f"robot_{i}"].ok for i in range(5))
     assert all(s.holder() == "" for s in stores(tmp_path, 5)), "no robot stays locked"
@@ -87,7 +87,7 @@ def test_a_wrong_clock_stops_all(server: Server, bundles, python: str, root: Pat
     robots = connect_all(load_fleet(str(team(server, tmp_path, [python, wrong]))), tmp_path)
     reports = flash.flash(bundles[0], robots)
     assert "its clock is off by 3600" in reports[1].reason and not any(r.ok for r in reports)
-    assert all(s.state() == State() for s in stores(tmp_path, 2))
+    assert all(s.state() == InstalledBundles() for s in stores(tmp_path, 2))
 
 
 def test_a_slow_robot_stops_all_and_keeps_nobody_waiting(
@@ -100,7 +100,7 @@ def test_a_slow_robot_stops_all_and_keeps_nobody_waiting(
     robots = connect_all(load_fleet(str(team(server, tmp_path, [python, slow]))), tmp_path)
     reports = flash.flash(bundles[0], robots)
     assert "does not answer in time" in reports[1].reason and not any(r.ok for r in reports)
-    assert all(s.state() == State() for s in stores(tmp_path, 2))
+    assert all(s.state() == InstalledBundles() for s in stores(tmp_path, 2))
 
 
 def test_a_robot_without_robomarl_says_how_to_get_it(server: Server, bundles, tmp_path: Path):
@@ -138,13 +138,13 @@ def test_a_dead_link_lets_go_of_the_robot(server: Server, bundles, python: str, 
     robot.lock()
     robot.add(bundles[1])
     assert robot.check(bundles[1].id)["ok"]
-    robot.switch("flash", State(bundles[1].id, bundles[0].id))
+    robot.switch("flash", InstalledBundles(bundles[1].id, bundles[0].id))
     assert store.state().current == bundles[1].id and store.holder()
     os.kill(robot._transport._link._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
     deadline = time.monotonic() + 30
     while store.holder() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert store.state() == State(bundles[0].id) and store.holder() == ""
+    assert store.state() == InstalledBundles(bundles[0].id) and store.holder() == ""
     robot.close()
 
 

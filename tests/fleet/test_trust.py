@@ -13,7 +13,7 @@ from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
@@ -45,7 +45,7 @@ def test_revoking_the_only_key_takes_nothing(bundles, robots, stores, command, t
     by_alice = signed(bundles[0], tmp_path, "alice")
     assert "0 of the keys that this robot trusts (nobody)" in reasons(flash.flash(by_alice, robots))
     assert command("revoke", "alice") == 1
-    assert {r.state() for r in robots.values()} == {State()}
+    assert {r.state() for r in robots.values()} == {InstalledBundles()}
     assert command("unsigned") == 0
     assert all(r.ok for r in flash.flash(bundles[0], robots)), "only where it was asked for"
     assert [e.action for e in stores["robot_0"].journal.read()][:3] == ["trust", "revoke", "unsigned"]
@@ -144,7 +144,7 @@ def test_what_is_damaged_does_not_count_as_nothing(bundles, robots, stores, own_
     assert not report.ok and report.reason.count("\n") == 0
     with pytest.raises(UserError):
         store.admit(offer_of(bundles[0]))
-    assert {r.state() for r in robots.values()} == {State()}
+    assert {r.state() for r in robots.values()} == {InstalledBundles()}
 
 
 def test_keys_of_a_robot_from_before_still_count(bundles, robots, stores, command, tmp_path: Path, own_keys):

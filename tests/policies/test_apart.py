@@ -17,7 +17,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from robomarl.config import UserError
-from robomarl.fleet.pipe import Link
+from robomarl.fleet.pipe import Pipe
 from robomarl.fleet.store import Store
 from robomarl.paths import bundles_dir
 from robomarl.policies import golden
@@ -139,7 +139,7 @@ def test_a_robot_is_free_after_a_bundle_that_never_ends(how: str, tmp_path: Path
     folder = altered(tmp_path, huge_work)
     files = {p.name: p.read_bytes() for p in folder.iterdir()}
     guess, sizes = bundle_id(files), [[name, len(content)] for name, content in files.items()]
-    link = Link([sys.executable, "-m", "robomarl.fleet.requests", str(tmp_path / "robot")], "robot")
+    link = Pipe([sys.executable, "-m", "robomarl.fleet.requests", str(tmp_path / "robot")], "robot")
     link.greet(60.0)
     link.call("hello", {"who": "test"}, b"", 30.0)
     link.call("lock", {}, b"", 30.0)

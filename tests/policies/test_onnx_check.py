@@ -11,7 +11,7 @@ import pytest
 from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.fleet.requests import OperatorSession
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import bundle_id, load_bundle
 from robomarl.policies.onnx_check import MAX_FIELDS, check_onnx
@@ -62,7 +62,7 @@ def said_by_the_robot(folder: Path, root: Path) -> str:
     except UserError as error:
         return str(error)
     finally:
-        assert session.store.state() == State()
+        assert session.store.state() == InstalledBundles()
         session.close()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.log import FlightLog, save_flight
-from robomarl.report.report import DemoReport, Flight, Outcome, Stage
+from robomarl.report.report import DemoReport, DemoStage, RecordedFlight, TeamMeasurements
 
 TERMS = ("progress", "near", "arrived", "settle", "close", "smooth", "yaw", "contact")
 
@@ -110,25 +110,25 @@ def make_demo(run_dir: Path | None, count: int = 4, flights: int = 5) -> DemoRep
     expected = np.full((count, count), 2000.0)
     robots = tuple(f"cf{i + 1}" for i in range(count))
     stages = (
-        Stage("train", 744.0, "swap_4, 60 M agent-steps"),
-        Stage("export", 6.1),
-        Stage("verify", 3.4, "golden values equal"),
-        Stage("flash", 2.2, "4 of 4 robots"),
-        Stage("fly in ROS 2", 61.0, "5 flights"),
-        Stage("report", 4.0),
+        DemoStage("train", 744.0, "swap_4, 60 M agent-steps"),
+        DemoStage("export", 6.1),
+        DemoStage("verify", 3.4, "golden values equal"),
+        DemoStage("flash", 2.2, "4 of 4 robots"),
+        DemoStage("fly in ROS 2", 61.0, "5 flights"),
+        DemoStage("report", 4.0),
     )
     return DemoReport(
         subtitle="swap_4: four Crazyflies change sides",
         stages=stages,
         outcomes=(
-            Outcome("fast", 1000, 987, 4, 0.141),
-            Outcome("mujoco", 200, 193, 0, 0.207, 41.0, 96.0),
-            Outcome("ROS 2", flights, flights, 0, 0.214, 412.0, 1460.0),
+            TeamMeasurements("fast", 1000, 987, 4, 0.141),
+            TeamMeasurements("mujoco", 200, 193, 0, 0.207, 41.0, 96.0),
+            TeamMeasurements("ROS 2", flights, flights, 0, 0.214, 412.0, 1460.0),
         ),
         hover=HOVER,
         run_dir=run_dir,
         flights=tuple(
-            Flight(f"flight {i + 1}", make_flight(count, seed=i), {"overruns": i % 2}) for i in range(flights)
+            RecordedFlight(f"flight {i + 1}", make_flight(count, seed=i), {"overruns": i % 2}) for i in range(flights)
         ),
         robots=robots,
         tolerance_m=0.15,

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from robomarl.cli.demo_stages import judged
-from robomarl.report.report import DemoReport, Flight, write_demo_report, write_run_report
+from robomarl.report.report import DemoReport, RecordedFlight, write_demo_report, write_run_report
 from robomarl.ros_nodes.operator.flight_outcome import figures_of
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
@@ -155,7 +155,7 @@ def test_names_are_escaped(tmp_path: Path):
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_team_sizes(synthetic: ModuleType, tmp_path: Path, count: int):
-    flight = Flight("only", synthetic.make_flight(count, seconds=3.0))
+    flight = RecordedFlight("only", synthetic.make_flight(count, seconds=3.0))
     write_demo_report(DemoReport(flights=(flight,)), tmp_path / "demo.html")
     page = check(tmp_path / "demo.html")
     assert ("Distances" in page.titles) is (count > 1)
@@ -165,7 +165,7 @@ def test_team_sizes(synthetic: ModuleType, tmp_path: Path, count: int):
 def test_a_position_that_is_not_finite(synthetic: ModuleType, tmp_path: Path):
     log = synthetic.make_flight(3, seconds=2.0)
     log.pos_m[40:, 1] = np.nan
-    write_demo_report(DemoReport(flights=(Flight("lost", log),)), tmp_path / "demo.html")
+    write_demo_report(DemoReport(flights=(RecordedFlight("lost", log),)), tmp_path / "demo.html")
     assert "Distances" in check(tmp_path / "demo.html").titles
 
 
@@ -192,7 +192,7 @@ def test_the_flights_are_judged_in_words(synthetic: ModuleType, tmp_path: Path):
     score = {"seed": 7, "failed": 0, "collisions": 0, "min_distance_m": 0.4371, "flight_s": 5.0, "log": ""}
     arrived = figures_of({**score, "succeeded_s": 4.532, "time_limit_s": 8.0}, ticks, "")
     late = figures_of({**score, "succeeded_s": float("nan"), "time_limit_s": 8.0}, ticks, "the time limit")
-    flights = tuple(Flight("flight", synthetic.make_flight(2, seconds=2.0), judged(f)) for f in (arrived, late))
+    flights = tuple(RecordedFlight("flight", synthetic.make_flight(2, seconds=2.0), judged(f)) for f in (arrived, late))
     write_demo_report(DemoReport(flights=flights, robots=("cf1", "cf2")), tmp_path / "demo.html")
     heads = re.findall(r'<th scope="col">(.*?)</th>', (tmp_path / "demo.html").read_text())
     assert "least distance at any physics step" in heads and not [head for head in heads if "_" in head]
@@ -214,7 +214,7 @@ def test_a_picture_that_is_too_large_is_left_out(tmp_path: Path):
 def test_a_contact_is_said_in_words(synthetic: ModuleType, tmp_path: Path):
     log = synthetic.make_flight(2, seconds=1.0)
     log.pos_m[20] = log.pos_m[20, :1]
-    write_demo_report(DemoReport(outcomes=(), flights=(Flight("hit", log),)), tmp_path / "demo.html")
+    write_demo_report(DemoReport(outcomes=(), flights=(RecordedFlight("hit", log),)), tmp_path / "demo.html")
     assert "0.000\xa0m (contact)" in check(tmp_path / "demo.html").text
 
 

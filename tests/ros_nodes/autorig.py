@@ -5,7 +5,7 @@ import numpy as np
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.recording.tick_record import Timing
-from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
+from robomarl.ros_nodes.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
@@ -61,7 +61,7 @@ class Robot:
         self.mate = Announcement("mate", "b" * 64, "c", "v", 1, State.READY)
         self.agreement, self.heartbeat = TeamAgreement(own, ("me", "mate"), 3.0), Heartbeat(1.0)
         hover = HoverController(HoverConfig(handover_m))
-        team = Team(self.agreement, self.heartbeat, hover)
+        team = TeamWatch(self.agreement, self.heartbeat, hover)
         self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS), rules), self.inbox, team, patience)
         self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from robomarl.ros_nodes.operator.console import CONFIGURE, DEACTIVATE
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import Team, bring_up
+from robomarl.ros_nodes.operator.rehearsal import TeamNodes, bring_up
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.view import Goal
@@ -76,7 +76,7 @@ def write_files(folder: Path, bundle: Path, **field: Any) -> Files:
 class FaultRig:
     """One team; every method waits until what it did is there."""
 
-    def __init__(self, team: Team, lines: list[str], files: Files, specs: list[NodeSpec]) -> None:
+    def __init__(self, team: TeamNodes, lines: list[str], files: Files, specs: list[NodeSpec]) -> None:
         self.team, self.console, self.files = team, team.console, files
         self._lines, self._specs = lines, {spec.full_name: spec for spec in specs}
         self.node = team.console._node

@@ -13,7 +13,7 @@ pytest.importorskip("mujoco")
 
 from std_msgs.msg import Bool
 
-from robomarl.fleet.store import State as Stored
+from robomarl.fleet.store import InstalledBundles as Stored
 from robomarl.fleet.store import Store
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics

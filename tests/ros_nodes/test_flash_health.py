@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger
 
 from robomarl.fleet import flash, look
 from robomarl.fleet.robot import connect_all
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
@@ -116,7 +116,7 @@ def test_a_node_that_does_not_come_up_takes_the_team_back(pair: Pair, sound: Bun
     reports = flash.flash(larger, pair.robots)
     assert [(r.ok, r.healthy) for r in reports] == [(False, None), (False, False)]
     assert "its policy node does not come up" in reports[1].reason and "for teams of 3 to 16" in reports[1].reason
-    assert {Store(tmp_path / name).state() for name in NAMES} == {State(sound.id)}
+    assert {Store(tmp_path / name).state() for name in NAMES} == {InstalledBundles(sound.id)}
     pair.wait(lambda: pair.node("right")["bundle_id"] == sound.id)
 
 

@@ -23,7 +23,7 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.operator.console import ACTIVATE, DEACTIVATE
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import Flight, Team, bring_up
+from robomarl.ros_nodes.operator.rehearsal import TeamFlight, TeamNodes, bring_up
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.ros_nodes.robot.state_machine import Order, State
@@ -38,7 +38,7 @@ UP = np.array([1.0, 0, 0, 0])
 class Rig:
     """A team that is up, what its nodes logged, and the truth."""
 
-    def __init__(self, team: Team, lines: list[str], folder: Path) -> None:
+    def __init__(self, team: TeamNodes, lines: list[str], folder: Path) -> None:
         self.team, self.console, self.lines, self.folder = team, team.console, lines, folder
         truth = topics.TRUTH
         self._truth = Mailbox(team.console._node, truth, truth.of("sim"), truth_to)
@@ -181,7 +181,7 @@ def test_a_robot_that_somebody_else_commands_is_not_activated(rig: Rig):
 
 
 def test_two_robots_change_places(rig: Rig):
-    figures = Flight(rig.team, seed=1, duration_s=0.0).fly()
+    figures = TeamFlight(rig.team, seed=1, duration_s=0.0).fly()
     assert figures.success, figures.reason
     assert (figures.collisions, figures.seed) == (0, 1)
     assert figures.min_distance_m > 0.14

@@ -3,7 +3,7 @@
 import pytest
 
 from robomarl.config import UserError
-from robomarl.hardware_configs.field import FieldConfig, scenario_content, scenario_field, scenario_obstacles
+from robomarl.hardware_configs.field import DeploymentConfig, scenario_content, scenario_field, scenario_obstacles
 from robomarl.ros_nodes.fieldtask import task_name
 
 
@@ -19,7 +19,7 @@ def test_a_team_of_a_size_without_a_file_does_what_its_family_does():
 
 def test_an_unknown_scenario_says_nothing():
     assert (scenario_content("nothing"), task_name("nothing_2"), scenario_obstacles("nothing")) == ({}, "", [])
-    assert scenario_field("nothing") == FieldConfig()
+    assert scenario_field("nothing") == DeploymentConfig()
 
 
 def test_a_wrong_value_is_refused_with_the_files_name(tmp_path):

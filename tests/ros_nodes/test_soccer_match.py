@@ -20,7 +20,7 @@ from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox
-from robomarl.ros_nodes.operator.rehearsal import Team, bring_up
+from robomarl.ros_nodes.operator.rehearsal import TeamNodes, bring_up
 from robomarl.ros_nodes.robot.state_machine import Order
 from tests.ros_nodes.playerbundle import make_player_bundle
 from tests.ros_nodes.truth import truth_to
@@ -34,7 +34,7 @@ MATCH_S = 12.0
 class Rig:
     """A game that is up."""
 
-    def __init__(self, team: Team, folder: Path) -> None:
+    def __init__(self, team: TeamNodes, folder: Path) -> None:
         self.console, self.folder, self.match = team.console, folder, Match(team, MATCH_S)
         node, truth, ball = team.console._node, topics.TRUTH, topics.BALL
         self.truth = Mailbox(node, truth, truth.of("sim"), truth_to)

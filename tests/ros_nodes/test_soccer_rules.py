@@ -11,7 +11,7 @@ from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.game import whistle
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.placement import PLACE_DRAWS
-from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, Rules, Verdict
+from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, RefereeCall, Rules
 from robomarl.domains.soccer.scenario import load_soccer
 
 RULES = Rules(half_length_m=2.25, ball_radius_m=0.02, stuck_m=0.15, stuck_s=3.0, match_s=60.0)
@@ -44,7 +44,7 @@ def test_a_goal_is_the_whole_ball_behind_the_line():
 
 def test_without_a_simulator_a_goal_stops_the_game():
     referee = playing(RULES._replace(puts_back=False))
-    assert referee.see(at(2.3), 100.04) == Verdict("goal for the first team, 1 : 0", -1, stops=True)
+    assert referee.see(at(2.3), 100.04) == RefereeCall("goal for the first team, 1 : 0", -1, stops=True)
     assert referee.said.phase is Phase.STOPPED
     assert referee.start() == ""
     assert referee.said.goals == (1, 0)

@@ -34,7 +34,7 @@ def test_all_agree_with_daqp_on_every_family():
 
 @pytest.mark.slow
 def test_jax_agrees_as_well_and_gradients_make_no_difference():
-    """In single precision a few degenerate problems have another status; `docs/benchmarks.md` says how many."""
+    """In single precision a few degenerate problems have another status: `docs/log/benchmarks_history.md`."""
     loop, without, static, graph = exactness._jax_backends()
     backends = [
         exactness.Backend("f64", partial(loop, dtype=np.float64), "double"),

@@ -9,7 +9,7 @@ import pytest
 from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
+from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder, make_pilot
 from robomarl.domains.flight.evaluation.score import successes
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
@@ -230,7 +230,7 @@ def test_without_the_rules_two_robots_may_stop_each_other_in_a_slit():
     ruled = make_pilot(policy, scenario, "full")  # type: ignore[arg-type]
     config, arrived = EvalConfig("mujoco", 8, progress=False), {}
     for name, pilot in (("ruled", ruled), ("bare", Pilot(policy, ruled.safety))):
-        done, _ = Flight(pilot, make_team(scenario, "mujoco", 8, 0), config).fly(tqdm(disable=True))
+        done, _ = EpisodeRecorder(pilot, make_team(scenario, "mujoco", 8, 0), config).fly(tqdm(disable=True))
         arrived[name] = successes(done).mean()
     assert arrived["ruled"] == 1.0
     assert arrived["bare"] < 1.0

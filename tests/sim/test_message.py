@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.evaluation.evaluate import Flight, make_pilot
+from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder, make_pilot
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.batch import make_soccer
@@ -77,7 +77,7 @@ def test_eval_sends_the_plan_that_belongs_to_the_state(sim: str, name: str):
 
         policy = LawPolicy(scenario)
     pilot = Witness(make_pilot(policy, scenario, "full"))
-    Flight(pilot, make_team(scenario, sim, 2, 0), config).fly(tqdm(disable=True))
+    EpisodeRecorder(pilot, make_team(scenario, sim, 2, 0), config).fly(tqdm(disable=True))
     ages = check(pilot.views, pilot.plans, scenario.period_s, mates_of(scenario.count))
     lag = round(scenario.radio.latency_s / scenario.period_s)
     assert {lag, lag + 1, lag + 2} <= set(ages[5:].ravel()), "messages are late, and some were lost"

@@ -18,7 +18,16 @@ from robomarl.train.distribution import squash
 from robomarl.train.networks import make_networks
 from robomarl.train.self_play import league as leagues
 from robomarl.train.self_play.games import TAUGHT_LAST, check_parts, init_games, make_game_update, teaching_rate
-from robomarl.train.self_play.league import League, Memory, Opponents, Team, expected, next_round, num_parts, score
+from robomarl.train.self_play.league import (
+    ActorSnapshot,
+    League,
+    Memory,
+    Opponents,
+    expected,
+    next_round,
+    num_parts,
+    score,
+)
 from tests.domains.soccer.games import plain
 
 PLAY = SelfPlayConfig(script_parts=1, itself=1, snapshots=1, pool=3, snapshot_every=2, teacher="keeper", teach_share=1)
@@ -42,7 +51,7 @@ def some_league(**changes) -> League:
     zero = jnp.zeros(3)
     blank = League(
         memory=Memory(belief, belief, ()),
-        pool=Team({"w": zero}, ()),
+        pool=ActorSnapshot({"w": zero}, ()),
         count=jnp.asarray(1),
         points=zero,
         games=zero,
@@ -87,7 +96,7 @@ def test_metrics_of_a_script_that_plays_twice_are_of_both():
 
 def test_a_snapshot_takes_the_place_of_the_oldest():
     league = some_league(count=jnp.asarray(4), games=jnp.full(3, 5.0), elo=jnp.asarray(1234.0))
-    after = next_round(league, Team({"w": jnp.asarray(7.0)}, ()), jax.random.key(0))
+    after = next_round(league, ActorSnapshot({"w": jnp.asarray(7.0)}, ()), jax.random.key(0))
     assert after.pool.params["w"].tolist() == [0, 7, 0]
     assert after.games.tolist() == [5, 0, 5]
     assert after.pool_elo.tolist() == [1000, 1234, 1000]
@@ -98,7 +107,7 @@ def test_who_wins_plays_more_often_and_who_does_not_exist_never():
     """Against the first one we have won 8 of 8 games, against the second none; the third was not taken yet."""
     league = some_league(points=jnp.asarray([8.0, 0.0, 0.0]), games=jnp.asarray([8.0, 8.0, 0.0]))
     league = league._replace(playing=jnp.zeros(4000, jnp.int32))
-    drawn = next_round(league, Team({"w": jnp.asarray(1.0)}, ()), jax.random.key(1)).playing
+    drawn = next_round(league, ActorSnapshot({"w": jnp.asarray(1.0)}, ()), jax.random.key(1)).playing
     share = np.bincount(drawn, minlength=3) / 4000
     losing, fresh = (1 - 9 / 10) ** 2 + 1e-3, (1 - 1 / 2) ** 2 + 1e-3  # the snapshot just taken is the second one
     assert share[0] == pytest.approx(losing / (losing + fresh), abs=0.02)
@@ -110,7 +119,8 @@ def test_every_part_of_the_batch_is_moved_by_its_own_opponent():
     views = jax.tree.map(jnp.asarray, sim.reset() and sim.views())
     memory, obs = ENV.observation.observe(ENV.observation.init(views), views)
     learner, other = (
-        Team(NETWORKS.actor.init(jax.random.key(i), NETWORKS.init_carry(()), obs[0, 0]), as_stats(obs)) for i in (1, 2)
+        ActorSnapshot(NETWORKS.actor.init(jax.random.key(i), NETWORKS.init_carry(()), obs[0, 0]), as_stats(obs))
+        for i in (1, 2)
     )
     league = leagues.first_league(CONFIG, ENV, NETWORKS, other)
     opponents = Opponents(CONFIG, ENV, NETWORKS)

@@ -20,7 +20,7 @@ from robomarl.train.run.run_folder import create_run, load_run
 from robomarl.train.run.runner import RunOptions, train_run
 from robomarl.train.run.storage import save_state
 from robomarl.train.self_play.games import collect_games, init_games
-from robomarl.train.self_play.league import Opponents, Team
+from robomarl.train.self_play.league import ActorSnapshot, Opponents
 from robomarl.train.self_play.multi_scenario import recipe_of
 from robomarl.train.self_play.teachers import teacher_of
 
@@ -110,4 +110,4 @@ def test_a_teacher_with_another_network_or_none_at_all_is_refused(school: School
         teacher_of(taught_by(str(school.folder), wide), ENV)
     with pytest.raises(UserError, match="nobody"):
         teacher_of(taught_by("nobody"), ENV)
-    assert isinstance(teacher_of(taught_by(str(school.folder)), ENV), Team)
+    assert isinstance(teacher_of(taught_by(str(school.folder)), ENV), ActorSnapshot)

@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.domains.onboard import Later, Onboard
 from robomarl.features import feature
 from robomarl.ros_nodes.fieldtask import FieldTask, Sensor
-from robomarl.ros_nodes.topics import Graph, Topic
+from robomarl.ros_nodes.topics import NodeGraph, Topic
 
 FLAG = Topic("flag", "geometry_msgs/msg/PointStamped", False, False, 5, "policy rate", "map", "where the flag stands")
 
@@ -30,4 +30,4 @@ def field_task(content, seat):
     return FieldTask(sensors, lambda values, snapshot: FlagSensed(np.float64(values["flag"] or 0.0)))
 
 
-ONBOARD = Onboard((), ("flag_team.onboard",), field_task, graph=lambda: Graph(sensed=(FLAG,)))
+ONBOARD = Onboard((), ("flag_team.onboard",), field_task, graph=lambda: NodeGraph(sensed=(FLAG,)))

@@ -20,7 +20,7 @@ from robomarl.spec import Memory
 from robomarl.view import LocalView, Plan
 
 
-class Simulation(NamedTuple):
+class PipelineState(NamedTuple):
     """What `State.pipeline_state` holds."""
 
     world: World
@@ -64,7 +64,7 @@ class TeamEnv(AgentsEnv):
         self.action = self.task.action(scenario)
         self.integrate = make_engine(scenario, sim)
         self._backend = sim
-        self._filter = NoFilter() if safety == "off" else make_filter(scenario, safety)
+        self._filter = PassThrough() if safety == "off" else make_filter(scenario, safety)
 
     @property
     def num_agents(self) -> int:
@@ -83,17 +83,17 @@ class TeamEnv(AgentsEnv):
         team = jax.random.uniform(k2, (TEAM_DRAWS,))
         cells = jax.random.uniform(k3, (num_cells(self.scenario),))
         world = start_world(scenario or self.scenario, robot, team, cells)
-        if not isinstance(self._filter, NoFilter):
+        if not isinstance(self._filter, PassThrough):
             world = with_plans(self.scenario, world)
         views = local_views(self.scenario, world)
         memory, obs = self.observation.observe(self.observation.init(views), views)
         safety = self._filter.init((self.num_agents,))
-        sim = Simulation(world, memory, seed_words(key), jnp.zeros((), bool), safety)
+        sim = PipelineState(world, memory, seed_words(key), jnp.zeros((), bool), safety)
         return self.first(sim, obs)
 
     def step(self, state: State, action: jax.Array) -> State:
         """One decision of the team."""
-        sim: Simulation = state.pipeline_state  # type: ignore[assignment]
+        sim: PipelineState = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(sim.seed, sim.world.step, self.num_agents, num_step_draws(self.scenario))
         safety, command = self._filter(sim.safety, local_views(self.scenario, sim.world), action)
         world = advance(self.scenario, sim.world, command, draws, self.integrate, getattr(safety, "plan", None))
@@ -108,7 +108,7 @@ class TeamEnv(AgentsEnv):
         metrics["success"] = (succeeded & timeout).astype(jnp.float32)
         metrics["contact"] = failed.astype(jnp.float32)
         return state.replace(  # type: ignore[attr-defined]
-            pipeline_state=Simulation(world, memory, sim.seed, succeeded, safety),
+            pipeline_state=PipelineState(world, memory, sim.seed, succeeded, safety),
             obs=obs,
             reward=sum(weighted.values()),
             done=(failed | timeout).astype(jnp.float32),
@@ -134,7 +134,7 @@ class TeamEnv(AgentsEnv):
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
 
 
-class NoFilter:
+class PassThrough:
     """The filter that lets everything through."""
 
     def init(self, batch: tuple[int, ...]) -> tuple:

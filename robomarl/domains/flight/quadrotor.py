@@ -17,7 +17,7 @@ from robomarl.types import GRAVITY_M_S2, Array
 from robomarl.vectors import Vec3, Vec4, cross, to_body, up_axis
 
 __all__ = [
-    "Body",
+    "RigidVehicle",
     "Physics",
     "Vec3",
     "Vec4",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class Body(NamedTuple):
+class RigidVehicle(NamedTuple):
     """One rigid vehicle and its rotors."""
 
     pos: Vec3
@@ -92,13 +92,15 @@ def drag(vehicle: Vehicle, mass_kg: float, vel: Vec3, wind: Vec3) -> Vec3:
     return tuple(c * (w - v) for v, w in zip(vel, wind, strict=True))
 
 
-def integrate(vehicle: Vehicle, body: Body, physics: Physics, wind: Vec3, dt_s: float) -> Body:
+def integrate(vehicle: Vehicle, body: RigidVehicle, physics: Physics, wind: Vec3, dt_s: float) -> RigidVehicle:
     """One sub-step of a free vehicle."""
     push = drag(vehicle, vehicle.body.mass_kg, body.vel, wind)
     return move(vehicle, body, physics, (push, (0.0, 0.0, 0.0)), dt_s)
 
 
-def move(vehicle: Vehicle, body: Body, physics: Physics, outside: tuple[Vec3, Vec3], dt_s: float) -> Body:
+def move(
+    vehicle: Vehicle, body: RigidVehicle, physics: Physics, outside: tuple[Vec3, Vec3], dt_s: float
+) -> RigidVehicle:
     """One sub-step of the rigid body, semi-implicit Euler as in MuJoCo: velocities first, then positions.
 
     `outside` is what acts beside rotors and gravity: force [N, world] and torque [N m, body].
@@ -115,7 +117,7 @@ def move(vehicle: Vehicle, body: Body, physics: Physics, outside: tuple[Vec3, Ve
     spun = zip(body.omega, torque, outside[1], gyro, inertia, strict=True)
     omega = tuple(o + (dt_s / j) * (t + q - g) for o, t, q, g, j in spun)
     pos = tuple(p + dt_s * v for p, v in zip(body.pos, vel, strict=True))
-    return Body(pos, turn(body.quat, omega, dt_s), vel, omega, body.rotors)
+    return RigidVehicle(pos, turn(body.quat, omega, dt_s), vel, omega, body.rotors)
 
 
 def turn(quat: Vec4, omega: Vec3, dt_s: float) -> Vec4:

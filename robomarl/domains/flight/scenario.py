@@ -15,7 +15,7 @@ from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
-from robomarl.hardware_configs.field import FieldConfig
+from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.clock import Clock, RateConfig
@@ -30,8 +30,11 @@ class SuccessConfig:
     """When a robot has arrived; a team succeeds when all have, without contact, within the time limit."""
 
     position_m: Positive
+    """Largest distance from the goal; of a load, that of its origin."""
     speed_m_s: Positive
+    """Largest speed there."""
     hold_s: Positive
+    """It stays so for this long."""
     attitude_rad: Positive = np.pi
     """For loads: largest angle between attitude and goal."""
 
@@ -41,7 +44,9 @@ class ArenaConfig:
     """The box that the robots must stay in, world frame."""
 
     low_m: Vector3
+    """Lowest corner ..."""
     high_m: Vector3
+    """... and highest."""
     obstacles: tuple[Obstacle, ...] = ()
     """What stands in it and never moves. The safety filter keeps clear of it; policies do not see it."""
 
@@ -56,8 +61,11 @@ class SensingConfig:
     """Largest error of the state estimate, each axis, uniform: bounded, as the safety filter assumes."""
 
     position_noise_m: NonNegative
+    """Of a robot's position."""
     velocity_noise_m_s: NonNegative
+    """Of its velocity."""
     load_position_noise_m: NonNegative = 0.0
+    """Of the load's position."""
     load_attitude_noise_rad: NonNegative = 0.0
     """About each axis of the load."""
 
@@ -75,6 +83,7 @@ class FlightScenario(Clock):
     """One scenario and its vehicle. Made by `load_flight_scenario`."""
 
     version: Literal[1]
+    """Version of the file's layout."""
     task: str
     """Reward and termination: a name of `robomarl.domains.flight.tasks`."""
     vehicle: str
@@ -82,6 +91,7 @@ class FlightScenario(Clock):
     count: Count
     """Robots in the team."""
     time_limit_s: Positive
+    """Length of an episode."""
     rates: RateConfig
     success: SuccessConfig
     arena: ArenaConfig
@@ -104,7 +114,7 @@ class FlightScenario(Clock):
     """Variations that training never sees: name -> {parameter: value}."""
     name: str = ""
     """The name that it was loaded by."""
-    field: FieldConfig = FieldConfig()
+    field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins; the simulation does not look at it."""
 
     def __post_init__(self) -> None:

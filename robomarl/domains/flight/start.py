@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.flight.quadrotor import Body, Physics, Vec3
+from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, Vec3
 from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import Hidden, Measured, World, positions, queue_length, velocities
+from robomarl.domains.flight.world import Hidden, StateEstimates, World, positions, queue_length, velocities
 from robomarl.domains.payload.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import Vector3
@@ -55,7 +55,9 @@ def start_ring(scenario: FlightScenario, robot: Array, team: Array, cells: Array
     zero = pos[..., 0] * 0
     hidden = _draw_hidden(scenario, robot[..., 10:16], team[..., 2:5], zero)
     hover = zero + vehicle.body.mass_kg * GRAVITY_M_S2 / 4
-    body = Body(_parts(pos), (xp.cos(half_yaw), zero, zero, xp.sin(half_yaw)), _parts(vel), (zero,) * 3, (hover,) * 4)
+    body = RigidVehicle(
+        _parts(pos), (xp.cos(half_yaw), zero, zero, xp.sin(half_yaw)), _parts(vel), (zero,) * 3, (hover,) * 4
+    )
     return still_world(scenario, body, hidden, goal, team)
 
 
@@ -68,11 +70,11 @@ def start_carrying(scenario: FlightScenario, robot: Array, team: Array, cells: A
     return world._replace(control=control, load=load)
 
 
-def still_world(scenario: FlightScenario, body: Body, hidden: Hidden, goal: Array, team: Array) -> World:
+def still_world(scenario: FlightScenario, body: RigidVehicle, hidden: Hidden, goal: Array, team: Array) -> World:
     """A world in which nothing has been commanded, heard or reached yet; `goal` is [..., N, 3]."""
     xp, zero = namespace(goal), body.pos[0] * 0
     pos, vel = positions(body), velocities(body)
-    measured = Measured(pos, vel)
+    measured = StateEstimates(pos, vel)
     mates = mates_of(scenario.count)
     nothing = xp.stack([zero + value for value in scenario.rest_command], -1)
     return World(

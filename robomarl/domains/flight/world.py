@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.quadrotor import Body, Physics, Vec3
+from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, Vec3
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.follow import LOAD_STEP_DRAWS, follow_load
 from robomarl.geometry import namespace
@@ -22,7 +22,7 @@ from robomarl.types import Array
 from robomarl.view import Plan
 
 
-class Measured(NamedTuple):
+class StateEstimates(NamedTuple):
     """State estimates of all robots."""
 
     pos_m: Array
@@ -51,14 +51,14 @@ class Hidden(NamedTuple):
 class World(NamedTuple):
     """Everything that is true at one decision."""
 
-    body: Body
+    body: RigidVehicle
     """[..., N] each component."""
     queue: tuple[Array, ...]
     """Commands by age, newest first, [..., N, A] each: what the delay still holds back."""
     hidden: Hidden
     gust_m_s: Vec3
     """[..., N] each: gust on top of the steady wind, world."""
-    measured: Measured
+    measured: StateEstimates
     """State estimates now."""
     sent: tuple[Message, ...]
     """Messages on their way through the radio, newest first."""
@@ -84,12 +84,12 @@ Part = Callable[[FlightScenario, World, World, Array], World]
 date."""
 
 
-def positions(body: Body) -> Array:
+def positions(body: RigidVehicle) -> Array:
     """[..., N, 3] positions, world [m]."""
     return namespace(*body.pos).stack(body.pos, -1)
 
 
-def velocities(body: Body) -> Array:
+def velocities(body: RigidVehicle) -> Array:
     """[..., N, 3] velocities, world [m/s]."""
     return namespace(*body.vel).stack(body.vel, -1)
 
@@ -170,11 +170,11 @@ def blow(scenario: FlightScenario, world: World, draws: Array) -> Vec3:
     return tuple(g * keep + size * (draws[..., i] - 0.5) for i, g in enumerate(world.gust_m_s))
 
 
-def measure(scenario: FlightScenario, body: Body, scale: Array, draws: Array) -> Measured:
+def measure(scenario: FlightScenario, body: RigidVehicle, scale: Array, draws: Array) -> StateEstimates:
     """State estimates: the truth and a bounded uniform error, [..., N, 6] draws."""
     sensing = scenario.sensing
     error = (2 * draws - 1) * scale[..., None]
-    return Measured(
+    return StateEstimates(
         positions(body) + sensing.position_noise_m * error[..., :3],
         velocities(body) + sensing.velocity_noise_m_s * error[..., 3:],
     )
@@ -197,14 +197,14 @@ def with_plans(scenario: FlightScenario, world: World) -> World:
     return world._replace(sent=sent, air=air._replace(plan=braking_plan(air.pos_m, air.vel_m_s, brake_m_s2)))
 
 
-def _message(scenario: FlightScenario, world: World, measured: Measured) -> Message:
+def _message(scenario: FlightScenario, world: World, measured: StateEstimates) -> Message:
     """What the robots will send of a new estimate; their plans are not made yet."""
     if not isinstance(world.air.plan, Plan):
         return Message(*measured)
     return Message(*measured, braking_plan(*measured, scenario.vehicle_config.safety.brake_m_s2))
 
 
-def closest_approach(before: Body, after: Body) -> Array:
+def closest_approach(before: RigidVehicle, after: RigidVehicle) -> Array:
     """[..., N] least distance to any other robot while all move on straight lines between two decisions [m].
 
     Between decisions 20 ms apart the true arcs differ from the lines by a T^2 / 8, below a millimetre.

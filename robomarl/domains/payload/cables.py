@@ -7,7 +7,7 @@ found here. A slack cable counts as the straight line between its ends.
 import itertools
 import math
 
-from robomarl.domains.flight.quadrotor import Body
+from robomarl.domains.flight.quadrotor import RigidVehicle
 from robomarl.domains.payload.state import Cargo, Rigid, spread
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -17,7 +17,7 @@ Segments = tuple[Vec3, Vec3]
 """Ends of the cables at the vehicles and at the load, world, [..., N] each component."""
 
 
-def segments(body: Body, rigid: Rigid, cargo: Cargo) -> Segments:
+def segments(body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Segments:
     """The cables as straight lines from the vehicles' centres to their points on the load."""
     arm = tuple(p - c for p, c in zip(cargo.point_m, spread(cargo.com_m), strict=True))
     ends = to_world(spread(rigid.quat), arm)
@@ -59,7 +59,7 @@ def _within(first: Vec3, second: Vec3, between: Vec3) -> Array:
     return (s >= 0) & (s <= room) & (t >= 0) & (t <= room)
 
 
-def azimuth(body: Body, rigid: Rigid) -> Array:
+def azimuth(body: RigidVehicle, rigid: Rigid) -> Array:
     """[..., N] direction of each vehicle from the load's centre of mass, about the load's z axis [rad]."""
     away = tuple(p - r for p, r in zip(body.pos, spread(rigid.pos), strict=True))
     x, y, _ = to_body(spread(rigid.quat), away)

@@ -6,7 +6,7 @@ tendon. Both are stiff enough to stand for a cable that does not stretch.
 
 from typing import NamedTuple
 
-from robomarl.domains.flight.quadrotor import Body, turn
+from robomarl.domains.flight.quadrotor import RigidVehicle, turn
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig
 from robomarl.domains.payload.state import Cargo, Rigid, spread
 from robomarl.geometry import namespace
@@ -27,7 +27,7 @@ class Cables(NamedTuple):
     """From the load's centre of mass to its end, load frame."""
 
 
-def stretch_out(cables: CableConfig, body: Body, rigid: Rigid, cargo: Cargo) -> Cables:
+def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Cables:
     """Where the ends are and how fast they part."""
     xp = namespace(*body.pos)
     tied = tuple(body.pos[0] * 0 + p for p in cables.vehicle_point_m)
@@ -52,7 +52,7 @@ def spring_tension(cables: CableConfig, found: Cables, cargo: Cargo, whole: Arra
     return xp.where(stretch > 0, pull, 0.0) * whole
 
 
-def pull_on_vehicles(cables: CableConfig, body: Body, found: Cables, tension_n: Array) -> tuple[Vec3, Vec3]:
+def pull_on_vehicles(cables: CableConfig, body: RigidVehicle, found: Cables, tension_n: Array) -> tuple[Vec3, Vec3]:
     """Force [N, world] and torque [N m, body] that the cables put on the vehicles, [..., N] each."""
     force = tuple(t * tension_n for t in found.toward)
     tied = tuple(body.pos[0] * 0 + p for p in cables.vehicle_point_m)
@@ -66,7 +66,7 @@ def pull_on_load(rigid: Rigid, found: Cables, tension_n: Array) -> tuple[Vec3, V
     return tuple(f.sum(-1) for f in force), tuple(t.sum(-1) for t in torque)
 
 
-def wash(load: LoadConfig, body: Body, rigid: Rigid, thrust_n: Array) -> Vec3:
+def wash(load: LoadConfig, body: RigidVehicle, rigid: Rigid, thrust_n: Array) -> Vec3:
     """Force [N, world] of the vehicles' downwash on the load, at its centre of mass, [...] each.
 
     A model of its size only: a share of the thrust, against the thrust's direction, where the load is below.
@@ -99,7 +99,7 @@ def move_load(load: LoadConfig, rigid: Rigid, cargo: Cargo, wrench: tuple[Vec3, 
     return Rigid(pos, turn(rigid.quat, omega, dt_s), vel, omega)
 
 
-def air_on_load(load: LoadConfig, body: Body, rigid: Rigid, thrust_n: Array, wind: Vec3) -> tuple[Vec3, Vec3]:
+def air_on_load(load: LoadConfig, body: RigidVehicle, rigid: Rigid, thrust_n: Array, wind: Vec3) -> tuple[Vec3, Vec3]:
     """Force [N, world] and torque [N m, load frame] of wind, drag and the vehicles' wash."""
     drag, spin = load_drag(load, rigid, wind)
     return tuple(d + w for d, w in zip(drag, wash(load, body, rigid, thrust_n), strict=True)), spin

@@ -10,7 +10,7 @@ import numpy as np
 from robomarl.domains.flight.control.indi import Reading, control_rotors
 from robomarl.domains.flight.control.mixer import wrench
 from robomarl.domains.flight.engines.mujoco import MujocoBodies
-from robomarl.domains.flight.quadrotor import Body, drag, rotor_memory, spin_rotors
+from robomarl.domains.flight.quadrotor import RigidVehicle, drag, rotor_memory, spin_rotors
 from robomarl.domains.flight.world import World, command_in_force
 from robomarl.domains.payload.dynamics import air_on_load
 from robomarl.domains.payload.state import Load, Rigid
@@ -86,7 +86,7 @@ class MujocoCarriers(MujocoBodies):
         for env, cable in zip(*np.nonzero(cut), strict=True):
             self._batch.models[env].tendon_range[cable, 1] = LONG_M
 
-    def _blow(self, body: Body, world: World, wind: Vec3) -> None:
+    def _blow(self, body: RigidVehicle, world: World, wind: Vec3) -> None:
         """Wind, drag and wash on the load."""
         nominal, rigid = self._scenario.load, self._read_load()
         assert nominal is not None, "only for scenarios with a load"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from robomarl.domains.flight.control.indi import Control, Reading, rest_control
-from robomarl.domains.flight.quadrotor import Body
+from robomarl.domains.flight.quadrotor import RigidVehicle
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.cables import azimuth
 from robomarl.domains.payload.follow import goal_attitude
@@ -90,7 +90,7 @@ def _time(interval: Interval, draw: Array) -> Array:
     return namespace(draw).where(interval[1] > 0, between(interval, draw), draw * 0 + NEVER_S)
 
 
-def place_vehicles(scenario: FlightScenario, load: Load, robot: Array) -> tuple[Body, Control, Load]:
+def place_vehicles(scenario: FlightScenario, load: Load, robot: Array) -> tuple[RigidVehicle, Control, Load]:
     """The vehicles above the load, their controllers' memory, and the load with its cables known.
 
     Each vehicle is at the end of its cable, which leans outwards, or nearer by its slack.
@@ -111,7 +111,7 @@ def place_vehicles(scenario: FlightScenario, load: Load, robot: Array) -> tuple[
     tied = to_world(quat, tuple(each + p for p in cables.vehicle_point_m))
     pos = tuple(r + a - t for r, a, t in zip(spread(rigid.pos), away, tied, strict=True))
     thrown = tuple(cables.start_speed_m_s * part for part in direction(robot[..., 0, 3], robot[..., 0, 4]))
-    body = Body(pos, quat, tuple(v + each for v in spread(thrown)), (each, each, each), (each,) * 4)
+    body = RigidVehicle(pos, quat, tuple(v + each for v in spread(thrown)), (each, each, each), (each,) * 4)
     body, control, tension = hover(scenario, body, to_world(spread(rigid.quat), lean))
     rigid = rigid._replace(vel=thrown)
     return body, control, load._replace(rigid=rigid, tension_n=tension, azimuth_rad=azimuth(body, rigid))
@@ -125,7 +125,7 @@ def direction(height: Array, turn: Array) -> Vec3:
     return flat * xp.cos(angle), flat * xp.sin(angle), z
 
 
-def hover(scenario: FlightScenario, body: Body, lean: Vec3) -> tuple[Body, Control, Array]:
+def hover(scenario: FlightScenario, body: RigidVehicle, lean: Vec3) -> tuple[RigidVehicle, Control, Array]:
     """Rotors and controllers as after some time of hovering with taut cables (or slack ones), and the tensions."""
     vehicle, load, cables = scenario.vehicle_config, scenario.load, scenario.cables
     assert load is not None, "only for scenarios with a load"

@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 from robomarl.domains.soccer.physics.ball import Ball
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import sides
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
@@ -38,7 +38,7 @@ class Pose(NamedTuple):
     """[rad/s]"""
 
 
-class Sight(NamedTuple):
+class CameraPicture(NamedTuple):
     """One picture, in the team's field frame, [..., M, T] each; zeros where nothing was seen."""
 
     seen: Array
@@ -49,7 +49,9 @@ class Sight(NamedTuple):
     vy: Array
 
 
-def look(scenario: SoccerScenario, robots: Robots, ball: Ball, scale: Array, draws: Array) -> tuple[Pose, Sight]:
+def look(
+    scenario: SoccerScenario, robots: OmniRobots, ball: Ball, scale: Array, draws: Array
+) -> tuple[Pose, CameraPicture]:
     """One picture of every robot: through its eyes, or true and whole where its team sees all.
 
     Args: as `through_eyes`.
@@ -62,27 +64,27 @@ def look(scenario: SoccerScenario, robots: Robots, ball: Ball, scale: Array, dra
         return known
     parts = zip(known, through_eyes(scenario, robots, ball, scale, draws), (knows, knows[:, None]), strict=True)
     pose, sight = ([xp.where(who, a, b) for a, b in zip(*pair, strict=True)] for *pair, who in parts)
-    return Pose(*pose), Sight(*sight)
+    return Pose(*pose), CameraPicture(*sight)
 
 
-def true_pose(scenario: SoccerScenario, robots: Robots) -> Pose:
+def true_pose(scenario: SoccerScenario, robots: OmniRobots) -> Pose:
     """Where every robot is, without an error."""
     side = namespace(robots.x).asarray(sides(scenario))
     parts = (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s)
     return Pose(*[side * part for part in parts], turn=robots.turn)
 
 
-def true_sight(scenario: SoccerScenario, robots: Robots, ball: Ball) -> Sight:
+def true_sight(scenario: SoccerScenario, robots: OmniRobots, ball: Ball) -> CameraPicture:
     """The picture that has everything in it, without an error."""
     xp = namespace(robots.x)
     flip = xp.asarray(sides(scenario))[..., None]
     x, *rest = all_things(scenario, robots, ball)
-    return Sight(xp.ones_like(x, dtype=bool), *(flip * part for part in (x, *rest)))
+    return CameraPicture(xp.ones_like(x, dtype=bool), *(flip * part for part in (x, *rest)))
 
 
 def through_eyes(
-    scenario: SoccerScenario, robots: Robots, ball: Ball, scale: Array, draws: Array
-) -> tuple[Pose, Sight]:
+    scenario: SoccerScenario, robots: OmniRobots, ball: Ball, scale: Array, draws: Array
+) -> tuple[Pose, CameraPicture]:
     """One picture of every robot, with errors, and what it does not see left out.
 
     Args:
@@ -121,10 +123,10 @@ def through_eyes(
         flip * vx + eyes.velocity_noise_m_s * noise[..., 2],
         flip * vy + eyes.velocity_noise_m_s * noise[..., 3],
     )
-    return here, Sight(seen, *(xp.where(seen, part, 0.0) for part in parts))
+    return here, CameraPicture(seen, *(xp.where(seen, part, 0.0) for part in parts))
 
 
-def all_things(scenario: SoccerScenario, robots: Robots, ball: Ball) -> tuple[Array, ...]:
+def all_things(scenario: SoccerScenario, robots: OmniRobots, ball: Ball) -> tuple[Array, ...]:
     """True place and velocity of everything that each robot may see, [..., M, T] each, world frame."""
     pairs = ((ball.x, robots.x), (ball.y, robots.y), (ball.vx, robots.vx), (ball.vy, robots.vy))
     return tuple(_ball_and_others(scenario.count, *pair) for pair in pairs)
@@ -138,7 +140,7 @@ def _ball_and_others(count: int, ball: Array, robots: Array) -> Array:
     return xp.concatenate([first, xp.concatenate(rows, -2)], -1)
 
 
-def in_sight(scenario: SoccerScenario, robots: Robots, dx: Array, dy: Array) -> Array:
+def in_sight(scenario: SoccerScenario, robots: OmniRobots, dx: Array, dy: Array) -> Array:
     """[..., M, T] bool: in the field of view, in range, and nobody's body in between."""
     xp, eyes = namespace(dx), scenario.eyes
     square = dx * dx + dy * dy + 1e-12

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.soccer.camera import EYE_DRAWS, POSE_DRAWS, Pose, Sight, look
+from robomarl.domains.soccer.camera import EYE_DRAWS, POSE_DRAWS, CameraPicture, Pose, look
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.physics.contact import Contacts
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import PLACE_DRAWS, kick_off
-from robomarl.domains.soccer.radio import Air, Message, hear, report, with_plan, with_plans
+from robomarl.domains.soccer.radio import SoccerAir, SoccerMessage, hear, report, with_plan, with_plans
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -42,7 +42,7 @@ class Chance(NamedTuple):
     """[...] deceleration of the rolling ball."""
 
 
-class Referee(NamedTuple):
+class RefereeState(NamedTuple):
     """The match so far."""
 
     goals: tuple[Array, Array]
@@ -60,7 +60,7 @@ class Referee(NamedTuple):
 class Game(NamedTuple):
     """Everything that is true at one decision."""
 
-    robots: Robots
+    robots: OmniRobots
     """[..., M] each."""
     ball: Ball
     """[...] each."""
@@ -69,20 +69,20 @@ class Game(NamedTuple):
     hidden: Chance
     pose: Pose
     """Every robot's estimate of its own motion now."""
-    sights: tuple[Sight, ...]
+    sights: tuple[CameraPicture, ...]
     """What the cameras took, newest first; the last one is what is known now."""
-    sent: tuple[Message, ...]
+    sent: tuple[SoccerMessage, ...]
     """Messages on their way through the radio, newest first."""
-    air: Air
+    air: SoccerAir
     """What every robot last heard of every team-mate."""
-    referee: Referee
+    referee: RefereeState
     contacts: Contacts
     """[..., M] each, since the last decision."""
     step: Array
     """[...] int: decisions since the start."""
 
 
-Play = Callable[[Game], tuple[Robots, Ball, Contacts]]
+Play = Callable[[Game], tuple[OmniRobots, Ball, Contacts]]
 """(game with the new command queued) -> robots, ball and contacts one decision later."""
 
 
@@ -137,13 +137,15 @@ def planning(game: Game) -> Game:
     return game._replace(sent=tuple(map(with_plans, game.sent)), air=air)
 
 
-def deliver(scenario: SoccerScenario, seen: Sight, before: tuple[Sight, ...]) -> tuple[Sight, ...]:
+def deliver(
+    scenario: SoccerScenario, seen: CameraPicture, before: tuple[CameraPicture, ...]
+) -> tuple[CameraPicture, ...]:
     """The pictures on their way with the new one, newest first; a team that sees all has that one at once."""
     sights, knows = (seen, *before)[: len(before)], scenario.all_seeing[:, None]
     if not knows.any():
         return sights
     xp = namespace(seen.x)
-    return tuple(Sight(*(xp.where(knows, a, b) for a, b in zip(seen, old, strict=True))) for old in sights)
+    return tuple(CameraPicture(*(xp.where(knows, a, b) for a, b in zip(seen, old, strict=True))) for old in sights)
 
 
 def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
@@ -159,7 +161,7 @@ def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
     in_turn = 1 - 2 * (referee.restarts % 2)
     robots, fresh = kick_off(scenario, draws, xp.where(scored != 0, -scored, in_turn))
     anchor = tuple(xp.where(moved, p, a) for p, a in zip((ball.x, ball.y), referee.anchor, strict=True))
-    after = Referee(
+    after = RefereeState(
         goals=(referee.goals[0] + ours, referee.goals[1] + theirs),
         scored=scored,
         restarts=referee.restarts + again,
@@ -167,7 +169,7 @@ def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
         still_s=xp.where(again, 0.0, still_s).astype(still_s.dtype),
     )
     return game._replace(
-        robots=Robots(*(xp.where(again[..., None], f, r) for f, r in zip(robots, game.robots, strict=True))),
+        robots=OmniRobots(*(xp.where(again[..., None], f, r) for f, r in zip(robots, game.robots, strict=True))),
         ball=Ball(*(xp.where(again, f, b) for f, b in zip(fresh, ball, strict=True))),
         referee=after,
     )

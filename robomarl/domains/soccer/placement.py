@@ -3,7 +3,7 @@
 import numpy as np
 
 from robomarl.domains.soccer.physics.ball import Ball
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -21,7 +21,7 @@ def sides(scenario: SoccerScenario) -> np.ndarray:
     return np.repeat(np.array([1.0, -1.0], np.float32), scenario.count)
 
 
-def kick_off(scenario: SoccerScenario, draws: Array, first: Array) -> tuple[Robots, Ball]:
+def kick_off(scenario: SoccerScenario, draws: Array, first: Array) -> tuple[OmniRobots, Ball]:
     """Everybody at rest in the own half, facing the other goal; the ball in the middle.
 
     Args:
@@ -58,7 +58,7 @@ def line_up(scenario: SoccerScenario) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(depth, 2).astype(np.float32), np.tile(lane, 2).astype(np.float32)
 
 
-def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[Robots, Ball]:
+def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[OmniRobots, Ball]:
     """Everybody anywhere, each in a lane of its own, so that nobody starts inside another; the ball rolling."""
     xp, area, radius = namespace(draws), scenario.field, scenario.robot.body.radius_m
     lanes, width = scenario.players, area.width_m / scenario.players
@@ -76,7 +76,7 @@ def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[Robots
     return robots, Ball(bx, by, vx, vy, vx, vy)
 
 
-def set_piece(scenario: SoccerScenario, draws: Array) -> tuple[Robots, Ball]:
+def set_piece(scenario: SoccerScenario, draws: Array) -> tuple[OmniRobots, Ball]:
     """The ball at rest in their half, our first robot a metre behind it, the goal open: all others far behind.
 
     Args:
@@ -100,8 +100,8 @@ def set_piece(scenario: SoccerScenario, draws: Array) -> tuple[Robots, Ball]:
     return robots, Ball(x, y, zero, zero, zero, zero)
 
 
-def facing(x: Array, y: Array, c: Array, s: Array) -> Robots:
+def facing(x: Array, y: Array, c: Array, s: Array) -> OmniRobots:
     """Robots at rest at these places, facing along (c, s), which need not be of length 1."""
     xp, zero = namespace(x), x * 0
     size = xp.sqrt(c * c + s * s)
-    return Robots(x, y, c / size, s / size, zero, zero, zero, zero)
+    return OmniRobots(x, y, c / size, s / size, zero, zero, zero, zero)

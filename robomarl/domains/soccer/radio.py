@@ -2,43 +2,43 @@
 
 from typing import NamedTuple
 
-from robomarl.domains.soccer.camera import Pose, Sight
+from robomarl.domains.soccer.camera import CameraPicture, Pose
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
 from robomarl.view import Plan
 
 
-class Message(NamedTuple):
+class SoccerMessage(NamedTuple):
     """What each robot sends, in its team's field frame: its motion, [..., M] each, and its latest picture."""
 
     x: Array
     y: Array
     vx: Array
     vy: Array
-    sight: Sight
+    sight: CameraPicture
     """[..., M, T] each, T as in `eyes`."""
     plan: tuple[Array, ...] = ()
     """What its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the motion
     itself where it has no filter, and empty in a game in which nobody sends plans."""
 
 
-class Air(NamedTuple):
+class SoccerAir(NamedTuple):
     """What every robot last heard: row [i, k] is robot i's k-th team-mate, (i + 1 + k) mod N within the team."""
 
-    message: Message
+    message: SoccerMessage
     """[..., M, K] and [..., M, K, T]."""
     age_s: Array
     """[..., M, K] time since the message's stamp."""
 
 
-def report(pose: Pose, sight: Sight, plans: bool) -> Message:
+def report(pose: Pose, sight: CameraPicture, plans: bool) -> SoccerMessage:
     """The message of every robot, before its filter has decided; `plans`: with room for what that commits to."""
     motion = (pose.x, pose.y, pose.vx, pose.vy)
-    return Message(*motion, sight, (*motion, *motion[:2]) if plans else ())
+    return SoccerMessage(*motion, sight, (*motion, *motion[:2]) if plans else ())
 
 
-def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ...]:
+def with_plan(sent: tuple[SoccerMessage, ...], plan: Plan | None) -> tuple[SoccerMessage, ...]:
     """Messages on their way, newest first, with what filters have just committed to in the newest; see `sim.message`.
 
     Args:
@@ -53,12 +53,12 @@ def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ..
     return sent[0]._replace(plan=fresh), *sent[1:]
 
 
-def with_plans(message: Message) -> Message:
+def with_plans(message: SoccerMessage) -> SoccerMessage:
     """The message with room for a plan; there is none so far."""
     return message if message.plan else message._replace(plan=(*message[:4], *message[:2]))
 
 
-def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> Air:
+def hear(scenario: SoccerScenario, air: SoccerAir, message: SoccerMessage, lost: Array) -> SoccerAir:
     """The radio one decision later: each robot hears each mate's message unless it is lost or too far away.
 
     Args:
@@ -75,9 +75,9 @@ def hear(scenario: SoccerScenario, air: Air, message: Message, lost: Array) -> A
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
     moved = [xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True)]
     pictures = zip((_each(scenario.count, part) for part in sight), sight_before, strict=True)
-    told = Sight(*(xp.where(heard[..., None], *pair) for pair in pictures))
-    kept = Message(moved[0], moved[1], moved[2], moved[3], told, tuple(moved[4:]))
-    return Air(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
+    told = CameraPicture(*(xp.where(heard[..., None], *pair) for pair in pictures))
+    kept = SoccerMessage(moved[0], moved[1], moved[2], moved[3], told, tuple(moved[4:]))
+    return SoccerAir(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
 
 
 def to_mates(count: int, part: Array) -> Array:
@@ -94,12 +94,12 @@ def _each(count: int, part: Array) -> Array:
     return xp.moveaxis(to_mates(count, xp.moveaxis(part, -1, 0)), 0, -1)
 
 
-def silence(scenario: SoccerScenario, zero: Array) -> tuple[Sight, Message, Air]:
+def silence(scenario: SoccerScenario, zero: Array) -> tuple[CameraPicture, SoccerMessage, SoccerAir]:
     """Pictures, messages and radio before anybody has seen or said anything; `zero` is [..., M]."""
     xp, count = namespace(zero), scenario.count
     things, mates = (zero[..., None] + xp.zeros(n, zero.dtype) for n in (1 + count, count - 1))
     both = mates[..., None] + xp.zeros(1 + count, zero.dtype)
-    sight = Sight(things > 0, things, things, things, things)
-    unheard = Message(mates, mates, mates, mates, Sight(both > 0, both, both, both, both))
+    sight = CameraPicture(things > 0, things, things, things, things)
+    unheard = SoccerMessage(mates, mates, mates, mates, CameraPicture(both > 0, both, both, both, both))
     long_ago = (mates + 1e3).astype(zero.dtype)
-    return sight, Message(zero, zero, zero, zero, sight), Air(unheard, long_ago)
+    return sight, SoccerMessage(zero, zero, zero, zero, sight), SoccerAir(unheard, long_ago)

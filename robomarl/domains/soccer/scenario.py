@@ -13,10 +13,10 @@ from robomarl.domains.soccer.onboard.features import ROLES
 from robomarl.domains.soccer.sections import (
     BallConfig,
     EyesConfig,
-    FieldConfig,
     GameRandomize,
     GameRates,
     OpponentConfig,
+    PitchConfig,
     PoseConfig,
     RulesConfig,
     Sees,
@@ -35,7 +35,9 @@ class SoccerScenario(Clock):
     """One game: two teams of the same vehicle. Made by `load_soccer`."""
 
     version: Literal[1]
+    """Version of the file's layout."""
     task: Literal["soccer"]
+    """Leads to the domain."""
     vehicle: str
     """Name or path of the vehicle file; it needs `traction` and `kicker`."""
     count: Count
@@ -45,7 +47,7 @@ class SoccerScenario(Clock):
     time_limit_s: Positive
     """Length of a match."""
     rates: GameRates
-    field: FieldConfig
+    field: PitchConfig
     ball: BallConfig
     eyes: EyesConfig
     pose: PoseConfig

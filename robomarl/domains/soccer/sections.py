@@ -32,7 +32,7 @@ class GameRates:
 
 
 @dataclass(frozen=True)
-class FieldConfig:
+class PitchConfig:
     """The field: boards all round, a goal in the middle of each end; the origin is the centre."""
 
     length_m: Positive
@@ -40,6 +40,7 @@ class FieldConfig:
     width_m: Positive
     """Along y."""
     goal_width_m: Positive
+    """Between the posts."""
     restitution: Fraction
     """Speed after over speed before, of the ball at a board."""
 
@@ -49,7 +50,9 @@ class BallConfig:
     """The ball: a homogeneous sphere that slides first and then rolls."""
 
     mass_kg: Positive
+    """Of the whole ball."""
     radius_m: Positive
+    """Of the sphere."""
     sliding_m_s2: Positive
     """Deceleration while it slides."""
     rolling_m_s2: Positive
@@ -83,8 +86,11 @@ class PoseConfig:
     """Largest error of a robot's estimate of its own pose, uniform."""
 
     position_noise_m: NonNegative
+    """On each axis."""
     velocity_noise_m_s: NonNegative
+    """On each axis."""
     heading_noise_rad: NonNegative
+    """About the vertical."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from robomarl.domains.soccer.camera import true_pose
-from robomarl.domains.soccer.game import Chance, Game, Referee, num_step_draws, perceive, queue_length
+from robomarl.domains.soccer.game import Chance, Game, RefereeState, num_step_draws, perceive, queue_length
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.physics.contact import Contacts
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import PLACE_DRAWS, kick_off, scatter, set_piece
 from robomarl.domains.soccer.radio import silence
 from robomarl.domains.soccer.scenario import SoccerScenario
@@ -40,7 +40,7 @@ def start_game(scenario: SoccerScenario, draws: Array, starts: Starts = KICK_OFF
     loose, ours = team[..., 5] < starts.anywhere, team[..., 5] >= 1 - starts.set_pieces
     robots, ball = lined_up
     for use, (a, b) in ((loose, spread), (ours, set_piece(scenario, team[..., 1 : 1 + PLACE_DRAWS]))):
-        robots = Robots(*(xp.where(use[..., None], *pair) for pair in zip(a, robots, strict=True)))
+        robots = OmniRobots(*(xp.where(use[..., None], *pair) for pair in zip(a, robots, strict=True)))
         ball = Ball(*(xp.where(use, *pair) for pair in zip(b, ball, strict=True)))
     game = blank_game(scenario, robots, ball, draw_chance(scenario, rest[..., :CHANCE_DRAWS]))
     return perceive(scenario, game, rest[..., CHANCE_DRAWS:-6])
@@ -51,7 +51,7 @@ def starts_alone(draws: Array, starts: Starts) -> Array:
     return draws[..., 0, -1] >= 1 - starts.alone  # the largest start set pieces
 
 
-def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Chance) -> Game:
+def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance: Chance) -> Game:
     """A game in which nobody has seen, heard or been told anything yet."""
     xp, zero = namespace(ball.x), ball.x * 0
     still, count = robots.x * 0, (zero).astype(np.int32)
@@ -65,7 +65,7 @@ def blank_game(scenario: SoccerScenario, robots: Robots, ball: Ball, chance: Cha
         sights=(sight,) * (1 + round(scenario.eyes.latency_s / scenario.period_s)),
         sent=(message,) * round(scenario.radio.latency_s / scenario.period_s),
         air=air,
-        referee=Referee((count, count), count, count, (zero, zero), zero),
+        referee=RefereeState((count, count), count, count, (zero, zero), zero),
         contacts=Contacts(still, still, still > 0),
         step=count,
     )

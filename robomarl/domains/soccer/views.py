@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robomarl.domains.soccer.camera import Sight
+from robomarl.domains.soccer.camera import CameraPicture
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.onboard.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.scenario import ROLES, SoccerScenario
@@ -58,7 +58,7 @@ def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
     )
 
 
-def _picture(sight: Sight, mask: Array, age_s: Array | float) -> Picture:
+def _picture(sight: CameraPicture, mask: Array, age_s: Array | float) -> Picture:
     xp = namespace(sight.x)
     pos, vel = (_shown(mask, flat(*pair)) for pair in ((sight.x, sight.y), (sight.vx, sight.vy)))
     return Picture(mask, pos, vel, xp.where(mask, age_s, 0.0).astype(sight.x.dtype))

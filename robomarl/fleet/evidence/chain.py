@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Found:
+class ChainCheck:
     """What came of a journal's check."""
 
     lines: int
@@ -26,7 +26,7 @@ def link_after(content: bytes) -> str:
     return _hash(_since_whole(content.splitlines()))
 
 
-def check(content: bytes, before: bytes | None = b"") -> Found:
+def check(content: bytes, before: bytes | None = b"") -> ChainCheck:
     """Follow a journal's chain.
 
     Args:
@@ -47,8 +47,8 @@ def check(content: bytes, before: bytes | None = b"") -> Found:
         elif not link and not linked:
             unlinked, since = unlinked + 1, lines[:number]
         else:
-            return Found(whole, number, unlinked)
-    return Found(whole, 0, unlinked)
+            return ChainCheck(whole, number, unlinked)
+    return ChainCheck(whole, 0, unlinked)
 
 
 def _since_whole(lines: list[bytes]) -> list[bytes]:

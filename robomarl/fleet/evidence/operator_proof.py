@@ -17,7 +17,7 @@ _PURPOSE = b"robomarl operator 1\n"
 
 
 @dataclass(frozen=True)
-class Words:
+class SignedStatement:
     """What is signed."""
 
     nonce: str
@@ -32,14 +32,14 @@ class Words:
         return _PURPOSE + json.dumps(astuple(self)).encode()
 
 
-def proof(words: Words, key: Any) -> dict[str, str]:
+def proof(words: SignedStatement, key: Any) -> dict[str, str]:
     """Sign with an `Ed25519PrivateKey`; public key and signature in base64."""
     raw = key.public_key().public_bytes_raw()
     signature = key.sign(words.content())
     return {"key": base64.b64encode(raw).decode(), "signature": base64.b64encode(signature).decode()}
 
 
-def proven_by(words: Words, key: str, signature: str, trusted: dict[str, str]) -> str:
+def proven_by(words: SignedStatement, key: str, signature: str, trusted: dict[str, str]) -> str:
     """Fingerprint of the key that signed; empty where the robot does not trust it.
 
     Raises:

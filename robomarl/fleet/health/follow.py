@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 
 LOOK_S = 0.2
 """From one look at the folder to the next."""
@@ -32,7 +32,7 @@ class Follower:
         """Nothing is looked at yet."""
         self._store = Store(root)
         self._went_along = False
-        self._tried: State | None = None
+        self._tried: InstalledBundles | None = None
         self._looked_s = 0.0
 
     def turn(self, loaded_id: str) -> Turn | None:
@@ -57,7 +57,7 @@ class Follower:
         self._tried = state
         return Turn(current, on_trial)
 
-    def _settled(self) -> State:
+    def _settled(self) -> InstalledBundles:
         state = self._store.state()
         if state.pending is not None and not self._store.holder():
             self._store.settle()

@@ -20,7 +20,7 @@ LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
-class Health:
+class RobotHealth:
     """Whether a robot is well, and who says so."""
 
     healthy: bool
@@ -30,7 +30,7 @@ class Health:
     """Why not."""
 
 
-def health_of(root: Path, folder: Path, bundle_id: str, switched: bool) -> Health:
+def health_of(root: Path, folder: Path, bundle_id: str, switched: bool) -> RobotHealth:
     """Wait for the node's word, or check in its place.
 
     Args:
@@ -48,27 +48,29 @@ def health_of(root: Path, folder: Path, bundle_id: str, switched: bool) -> Healt
         except BusyError:
             continue  # it loads, which is what is waited for
         except UserError as error:
-            return Health(False, "node", str(error))
+            return RobotHealth(False, "node", str(error))
         if (verdict := _verdict(status, bundle_id)) is not None:
             return verdict
         if not switched and status.bundle_id != bundle_id:
-            return Health(False, "node", f"its policy node has bundle {status.bundle_id[:12]}; configure it again.")
+            return RobotHealth(
+                False, "node", f"its policy node has bundle {status.bundle_id[:12]}; configure it again."
+            )
         time.sleep(LOOK_S)
     stands = f"it is {status.state} with {status.bundle_id[:12] or 'no bundle'}" if status else "it does not answer"
     late = f"{root}: its policy node did not come up with bundle {bundle_id[:12]} in {NODE_S:g} s, {stands}; "
-    return Health(False, "node", f"{late}look at its log.")
+    return RobotHealth(False, "node", f"{late}look at its log.")
 
 
-def _verdict(status: NodeStatus, bundle_id: str) -> Health | None:
+def _verdict(status: NodeStatus, bundle_id: str) -> RobotHealth | None:
     if status.problem and bundle_id in (status.tried_id, status.bundle_id):
-        return Health(False, "node", f"its policy node does not come up with the bundle: {status.problem}")
+        return RobotHealth(False, "node", f"its policy node does not come up with the bundle: {status.problem}")
     if status.bundle_id == bundle_id and status.ticks >= TICKS:
-        return Health(True, "node")
+        return RobotHealth(True, "node")
     return None
 
 
-def _started(folder: Path, bundle_id: str) -> Health:
+def _started(folder: Path, bundle_id: str) -> RobotHealth:
     verdict = start_bundle(folder)
     if verdict.ok and verdict.id != bundle_id:
-        return Health(False, "check", f"{folder}: holds bundle {verdict.id[:12]}; flash it again.")
-    return Health(verdict.ok, "check", " ".join(verdict.problems))
+        return RobotHealth(False, "check", f"{folder}: holds bundle {verdict.id[:12]}; flash it again.")
+    return RobotHealth(verdict.ok, "check", " ".join(verdict.problems))

@@ -18,7 +18,7 @@ from robomarl.report.plots.style import (
     new_chart,
     robot_line,
 )
-from robomarl.report.runs import Flight
+from robomarl.report.runs import RecordedFlight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,7 @@ def _limit_labels(log: FlightLog) -> list[tuple[float, str, str]]:
     ]
 
 
-def all_distances(flights: Sequence[Flight]) -> "Figure | None":
+def all_distances(flights: Sequence[RecordedFlight]) -> "Figure | None":
     """Least distance in the team over time, one line a flight; the closest flight is named."""
     least = [nearest_m(flight.log).min(axis=1) for flight in flights]
     if not least or not any(np.isfinite(gap).any() for gap in least):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Outcome(NamedTuple):
+class TeamMeasurements(NamedTuple):
     """What a team did in one simulator or on the robots. Parts that were not measured are None."""
 
     where: str
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
     tick_p99_us: float | None = None
 
 
-def success_intervals(outcomes: Sequence[Outcome]) -> "Figure | None":
+def success_intervals(outcomes: Sequence[TeamMeasurements]) -> "Figure | None":
     """Success rates with their 95 % Wilson intervals, one row each; None where nothing was flown."""
     rows = [outcome for outcome in outcomes if outcome.episodes > 0]
     if not rows:

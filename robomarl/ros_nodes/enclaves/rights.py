@@ -58,7 +58,7 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
     content = scenario_content(fleet.scenario)
     robots = sorted(fleet.robots, key=lambda robot: robot.index)
     names, task = tuple(robot.name for robot in robots), str(content.get("task", ""))
-    size, made = fleet.team_size, Team(base, names, task)
+    size, made = fleet.team_size, TeamRights(base, names, task)
     found: dict[str, Rights] = {}
     for k, name in enumerate(names):
         begin = k // size * size
@@ -74,7 +74,7 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
 
 
 @dataclass(frozen=True)
-class Team:
+class TeamRights:
     """Whose rights they are, and what nodes of every kind of team have."""
 
     base: str

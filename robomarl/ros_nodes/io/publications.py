@@ -9,9 +9,9 @@ import numpy as np
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.io.fast_messages import BroadcastWriter, CommandWriter, RowsWriter
 from robomarl.ros_nodes.io.half_turn import turned_broadcast
-from robomarl.ros_nodes.io.subscriptions import Radio
+from robomarl.ros_nodes.io.subscriptions import Subscriptions
 from robomarl.ros_nodes.recording.tick_record import Timing, tick_names, tick_values
-from robomarl.ros_nodes.robot.assembly import Robot, radio_every
+from robomarl.ros_nodes.robot.assembly import AssembledRobot, radio_every
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.health import Health
 from robomarl.ros_nodes.robot.inbox import Broadcast, Now, Problem
@@ -25,7 +25,9 @@ ANNOUNCE_S = 0.5
 class Reporter:
     """Writes messages; every kind at its own rate."""
 
-    def __init__(self, node: str, robot: Robot, radio: Radio, besides: Callable[[], list[Problem]]) -> None:
+    def __init__(
+        self, node: str, robot: AssembledRobot, radio: Subscriptions, besides: Callable[[], list[Problem]]
+    ) -> None:
         """Announce the robot.
 
         Args:

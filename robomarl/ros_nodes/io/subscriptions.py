@@ -1,4 +1,4 @@
-"""`Radio`: all topics of one robot's policy node. Messages wait in mailboxes until the tick takes them."""
+"""`Subscriptions`: all topics of one robot's policy node. Messages wait in mailboxes until the tick takes them."""
 
 import math
 import time
@@ -22,7 +22,7 @@ SELDOM_S = 0.1
 """Goals, announcements and the like are looked for so often."""
 
 
-class Radio:
+class Subscriptions:
     """Fills inbox, agreement and heartbeat from topics, and publishes."""
 
     def __init__(self, node: Node, settings: PolicySettings, inputs: Inputs) -> None:

@@ -3,7 +3,7 @@
 No ROS here.
 """
 
-from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, Status
+from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import State
 from robomarl.ros_nodes.robot.team_agreement import Announcement
 
@@ -41,7 +41,7 @@ class FleetTable:
         """Bundles that are carried."""
         return {said.bundle_id for name in self.team if (said := self._fresh(name, steady_s))}
 
-    def statuses(self, name: str, pressed: bool, steady_s: float) -> list[Status]:
+    def statuses(self, name: str, pressed: bool, steady_s: float) -> list[DiagnosticEntry]:
         """Entries for `/diagnostics`: the team's, then one for each robot."""
         states, bundles = self.states(steady_s), self.bundles(steady_s)
         silent = [robot for robot, state in states.items() if state is None]
@@ -54,12 +54,12 @@ class FleetTable:
         if pressed:
             team, level = [*team, "the E-stop is pressed"], ERROR
         values = {"emergency_stop": str(pressed), "bundles": ", ".join(sorted(bundles))}
-        found = [Status(f"{name}: team", level, "; ".join(team) or "all robots are there", values)]
+        found = [DiagnosticEntry(f"{name}: team", level, "; ".join(team) or "all robots are there", values)]
         for robot in states:
             said = self._fresh(robot, steady_s)
             bad = said is None or said.state is State.ESTOP or said.state is State.STOP and not said.ordered
             text = "silent" if said is None else said.state.name + (f": {said.why}" if said.why else "")
-            found.append(Status(f"{name}: {robot}", WARN if bad else OK, text, self._values(robot)))
+            found.append(DiagnosticEntry(f"{name}: {robot}", WARN if bad else OK, text, self._values(robot)))
         return found
 
     def text(self, steady_s: float) -> str:

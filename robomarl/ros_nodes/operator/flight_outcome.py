@@ -17,7 +17,7 @@ Ticks = dict[str, list[Tick]]
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkStatistics:
     """Messages from one robot to another in one flight."""
 
     sender: str
@@ -55,7 +55,7 @@ class FlightFigures:
     late_p99_us: dict[str, float]
     """Per robot: how long after its deadline a tick began."""
     ticks_skipped: dict[str, int]
-    links: tuple[Link, ...]
+    links: tuple[LinkStatistics, ...]
     log: str
     """The flight's `FlightLog`; empty if there is none."""
 
@@ -120,7 +120,7 @@ def complete_log(score: dict[str, Any], ticks: Ticks) -> None:
     save_flight(Path(score["log"]), log._replace(nominal=nominal, active=active))
 
 
-def _links(receiver: str, rows: list[Tick]) -> list[Link]:
+def _links(receiver: str, rows: list[Tick]) -> list[LinkStatistics]:
     """What a robot received from each source, from its first to its last decision."""
     names = [name.removesuffix(".received") for name in rows[0] if name.endswith(".received")] if rows else []
     found = []
@@ -128,7 +128,7 @@ def _links(receiver: str, rows: list[Tick]) -> list[Link]:
         received = int(rows[-1][f"{name}.received"] - rows[0][f"{name}.received"])
         lost = int(rows[-1][f"{name}.lost"] - rows[0][f"{name}.lost"])
         sender = "simulator" if name == "odometry" else name
-        found.append(Link(sender, receiver, received + lost, received, lost))
+        found.append(LinkStatistics(sender, receiver, received + lost, received, lost))
     return found
 
 

@@ -98,7 +98,7 @@ def fly(
         team.configure()
         flights = []
         for number in range(options.flights):
-            flights.append(Flight(team, options.seed + number, options.duration_s).fly())
+            flights.append(TeamFlight(team, options.seed + number, options.duration_s).fly())
             landed(flights[-1])
         slipped_s = team.slipped_s
     return FlightsResult(tuple(flights), team.bring_up_s, team.ready_s, team.configure_s, slipped_s, options.record)
@@ -129,7 +129,7 @@ def stay_up(
         return {"bring_up_s": team.bring_up_s, "configure_s": team.configure_s}
 
 
-class Team:
+class TeamNodes:
     """The nodes of a fleet that have come up. Made by `bring_up`."""
 
     def __init__(self, console: Console, processes: Processes, started_s: float, index: dict[str, int]) -> None:
@@ -191,7 +191,7 @@ class Team:
 
 
 @contextmanager
-def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay) -> Iterator[Team]:
+def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay) -> Iterator[TeamNodes]:
     """Start the nodes of a fleet, wait until they answer, and stop them at the end, whatever happens."""
     specs: list[NodeSpec] = plan_fleet(fleet, plan)
     team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
@@ -203,16 +203,16 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
         started_s = time.monotonic()
         processes.start(specs, child_environment(shared))
         with open_console(chosen, shared, base, plan.sim, processes.check, task) as console:
-            up = Team(console, processes, started_s, {r.name: r.index for r in fleet.robots})
+            up = TeamNodes(console, processes, started_s, {r.name: r.index for r in fleet.robots})
             up.environment = shared
             up.wait()
             yield up
 
 
-class Flight:
+class TeamFlight:
     """One flight of a team that has been configured."""
 
-    def __init__(self, team: Team, seed: int, duration_s: float) -> None:
+    def __init__(self, team: TeamNodes, seed: int, duration_s: float) -> None:
         """Prepare; nothing happens before `fly`."""
         self._team, self._console = team, team.console
         self._seed, self._duration_s = seed, duration_s or math.inf

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from robomarl import __version__
 from robomarl.config import UserError
 from robomarl.ros_nodes.recording.watch import RecordingWatch
-from robomarl.ros_nodes.robot.autopilot import Autopilot, Team
+from robomarl.ros_nodes.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
@@ -31,7 +31,7 @@ class Inputs(NamedTuple):
     recording: RecordingWatch
 
 
-class Robot(NamedTuple):
+class AssembledRobot(NamedTuple):
     """One robot without its topics."""
 
     settings: PolicySettings
@@ -41,7 +41,7 @@ class Robot(NamedTuple):
     fallback: Fallback
 
 
-def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
+def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     """Put a robot together.
 
     Raises:
@@ -71,9 +71,9 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> Robot:
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
     )
-    team = Team(agreement, heartbeat, hover, inputs.recording)
+    team = TeamWatch(agreement, heartbeat, hover, inputs.recording)
     autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
-    return Robot(settings, loaded, inputs, autopilot, fallback)
+    return AssembledRobot(settings, loaded, inputs, autopilot, fallback)
 
 
 def radio_every(rate_hz: float, radio_hz: float) -> int:

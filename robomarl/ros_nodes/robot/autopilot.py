@@ -21,7 +21,7 @@ from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverController
-from robomarl.ros_nodes.robot.inbox import Inbox, Now, Problem, Reading
+from robomarl.ros_nodes.robot.inbox import Inbox, InputSnapshot, Now, Problem
 from robomarl.ros_nodes.robot.state_machine import (
     EXPLAINED,
     MOVING,
@@ -43,7 +43,7 @@ INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
 """Orders whose refusal names what is missing."""
 
 
-class Team(NamedTuple):
+class TeamWatch(NamedTuple):
     """What a robot knows of those around it beside their states."""
 
     agreement: TeamAgreement
@@ -59,7 +59,7 @@ class Autopilot:
         self,
         pilot: Pilot,
         inbox: Inbox,
-        team: Team,
+        team: TeamWatch,
         patience: Patience = Patience(),  # noqa: B008
         landing: SafetyFilter | None = None,
     ) -> None:
@@ -152,7 +152,7 @@ class Autopilot:
         """What team, operator and recorder have against it."""
         return [w for watch in (self._agreement, self._heartbeat, self._recording) for w in watch.problems(at_s)]
 
-    def _conditions(self, reading: Reading, now: Now) -> Conditions:
+    def _conditions(self, reading: InputSnapshot, now: Now) -> Conditions:
         own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
         waits = self.status.state <= State.READY or self.status.state is State.HOLD
         in_state_s = at_s - self._entered_s
@@ -173,7 +173,7 @@ class Autopilot:
             rule_why=why,
         )
 
-    def _rule(self, reading: Reading) -> tuple[TeamFallback, str]:
+    def _rule(self, reading: InputSnapshot) -> tuple[TeamFallback, str]:
         """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
 
         Whoever is lost stands where it said it would stop.
@@ -221,7 +221,7 @@ class Autopilot:
         if status.state is not State.ACTIVE:
             self._hover.begin()
 
-    def _fly(self, reading: Reading, now: Now) -> Decision:
+    def _fly(self, reading: InputSnapshot, now: Now) -> Decision:
         was_blind, gap_s = not math.isnan(self._lost_s), now.steady_s - self._decided_s
         if self._carry is None or was_blind or gap_s > self._patience.max_gap_s:
             self._carry = self._fresh_carry(reading.view, self._carry)
@@ -275,7 +275,7 @@ class Autopilot:
             safety = safety._replace(bias=unanchored(before.safety.bias))
         return carry._replace(safety=safety)
 
-    def _blind(self, reading: Reading, now: Now, reason: Held) -> Decision:
+    def _blind(self, reading: InputSnapshot, now: Now, reason: Held) -> Decision:
         """Brake without knowing where one is; give up when that has lasted too long."""
         if reason is Held.FAILED:  # whatever it was may be in the memory
             self._carry = None
@@ -293,7 +293,7 @@ class Autopilot:
         self._carry = self._carry._replace(safety=safety)
         return self._layout.padded(command[:3])
 
-    def _hold(self, reading: Reading, reason: Held, command: np.ndarray | None) -> Decision:
+    def _hold(self, reading: InputSnapshot, reason: Held, command: np.ndarray | None) -> Decision:
         nothing = np.full(self._pilot.policy.action.size, np.nan)
         plan = self._fallback.plan(self._inbox.own)
         return Decision(reading, command, nothing, plan, reason, command is not None, False, 0.0, math.inf)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.ros_nodes.robot.inbox import Reading
+from robomarl.ros_nodes.robot.inbox import InputSnapshot
 from robomarl.types import FilterResult
 from robomarl.view import Plan
 
@@ -28,7 +28,7 @@ class Held(IntEnum):
 class Decision(NamedTuple):
     """What one tick came to."""
 
-    reading: Reading
+    reading: InputSnapshot
     command: np.ndarray | None
     """[A] what is sent; None: nothing."""
     nominal: np.ndarray
@@ -44,7 +44,7 @@ class Decision(NamedTuple):
     margin_m: float
 
 
-def decision_of(reading: Reading, command: np.ndarray, plan: Plan, result: FilterResult) -> Decision:
+def decision_of(reading: InputSnapshot, command: np.ndarray, plan: Plan, result: FilterResult) -> Decision:
     """Of a tick in which the filter decided."""
     return Decision(
         reading=reading,

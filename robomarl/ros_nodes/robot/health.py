@@ -20,7 +20,7 @@ BEFORE_FIRST = -100
 """No reason yet."""
 
 
-class Status(NamedTuple):
+class DiagnosticEntry(NamedTuple):
     """One entry of `/diagnostics`."""
 
     name: str
@@ -70,7 +70,7 @@ class Health:
         """Whether a second's worth of ticks has come together."""
         return len(self._timings) >= self._rate
 
-    def summary(self, counts: list[Count], wrong: Sequence[Problem] = ()) -> Status:
+    def summary(self, counts: list[Count], wrong: Sequence[Problem] = ()) -> DiagnosticEntry:
         """The second that has passed; starts the next one.
 
         Args:
@@ -111,12 +111,12 @@ class Health:
         said = "; ".join([f"{self._state.name}{why}: {reason_name(self._reason)}", *map(str, problems)])
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
-        return Status(self._name, level, said, values)
+        return DiagnosticEntry(self._name, level, said, values)
 
-    def stopped(self, why: str) -> Status:
+    def stopped(self, why: str) -> DiagnosticEntry:
         """A node that does not tick any more."""
         state = {"bundle": self._bundle, "bundle_id": self._id, "state": State.STOP.name}
-        return Status(self._name, ERROR, f"{State.STOP.name}: {why}", state)
+        return DiagnosticEntry(self._name, ERROR, f"{State.STOP.name}: {why}", state)
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:

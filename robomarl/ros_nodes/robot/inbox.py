@@ -49,7 +49,7 @@ class Problem(NamedTuple):
         return f"{self.source}: {self.text}"
 
 
-class Reading(NamedTuple):
+class InputSnapshot(NamedTuple):
     """The view at one moment, and what is wrong with it."""
 
     view: LocalView
@@ -198,7 +198,7 @@ class Inbox:
         """Its stamp; -inf if there is none."""
         return self._own.stamp_s
 
-    def read(self, now: Now, time_s: float = 0.0) -> Reading:
+    def read(self, now: Now, time_s: float = 0.0) -> InputSnapshot:
         """What this robot knows now.
 
         Args:
@@ -213,7 +213,7 @@ class Inbox:
         problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
         view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
-        return Reading(view, own_ok, not task_problems, tuple(problems), source, delivery, self.jumps.count)
+        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), source, delivery, self.jumps.count)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = "is not finite" if self._broken else self.jumps.problem

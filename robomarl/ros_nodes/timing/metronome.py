@@ -8,21 +8,13 @@ silent, ticks run at their deadlines.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from robomarl.ros_nodes.timing.rate_timer import Beat
 
 PULL = 0.05
 """Share of the phase error that one tick takes away."""
 LEAST_GAP = 0.25
 """Of a period, from the start of a late tick to the deadline of the next; one that is closer is left out."""
-
-
-class Beat(NamedTuple):
-    """One tick is due."""
-
-    late_s: float
-    """How long after the last moment of its window it begins."""
-    skipped: int
-    """Ticks that have been left out since the start."""
 
 
 @dataclass

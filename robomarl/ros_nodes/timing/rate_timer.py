@@ -10,7 +10,7 @@ class Beat(NamedTuple):
     """One tick is due."""
 
     late_s: float
-    """How long after its deadline it begins."""
+    """How long after its deadline, or the last moment of its window, it begins."""
     skipped: int
     """Ticks that have been left out since the start."""
 

@@ -12,6 +12,7 @@ class Obstacle:
     """Something that never moves, world frame."""
 
     kind: Literal["sphere", "capsule", "box"]
+    """Its shape; the axes of a box are those of the world."""
     from_m: Vector3
     """Centre of the sphere, one end of the capsule's axis, or the lowest corner of the box."""
     to_m: Vector3 | None = None
@@ -19,6 +20,7 @@ class Obstacle:
     radius_m: NonNegative = 0.0
     """Of sphere and capsule; of a box, how far its faces are moved outwards."""
     name: str = ""
+    """For people; nothing reads it."""
 
     def __post_init__(self) -> None:
         """Check that the kind has what it needs."""

@@ -31,7 +31,7 @@ class Window(NamedTuple):
     late_s: float
 
 
-class Piece(NamedTuple):
+class PeriodPart(NamedTuple):
     """A part of a decision period in which the same commands may be in force."""
 
     seconds: float
@@ -41,18 +41,18 @@ class Piece(NamedTuple):
     """The newest of them."""
 
 
-def pieces_of(window: Window, period_s: float) -> list[Piece]:
+def pieces_of(window: Window, period_s: float) -> list[PeriodPart]:
     """Which commands may be in force, for every part of a decision period."""
     early, late = window.early_s / period_s, 1 + window.late_s / period_s
     cuts = sorted({0.0, 1.0, *(round(x % 1.0, 9) % 1.0 for x in (early, late))})
     pieces = []
     for a, b in zip(cuts[:-1], cuts[1:], strict=True):
         middle = (a + b) / 2
-        pieces.append(Piece((b - a) * period_s, math.ceil(middle - late), math.floor(middle - early)))
+        pieces.append(PeriodPart((b - a) * period_s, math.ceil(middle - late), math.floor(middle - early)))
     return pieces
 
 
-def swept(along: np.ndarray, pieces: Iterable[Piece]) -> np.ndarray:
+def swept(along: np.ndarray, pieces: Iterable[PeriodPart]) -> np.ndarray:
     """Largest change of velocity that commands can make in each period, [K, E] m/s.
 
     Args:
@@ -92,7 +92,7 @@ def directions(planar: bool) -> np.ndarray:
     return np.stack([unit, -unit], 1).reshape(-1, 3)
 
 
-def rate_along(flights: Flights, n: np.ndarray, pieces: Sequence[Piece], tolerance: float) -> float:
+def rate_along(flights: Flights, n: np.ndarray, pieces: Sequence[PeriodPart], tolerance: float) -> float:
     """Acceleration [m/s^2] along a direction that the commands in the window do not explain."""
     gained = (flights.vel_m_s - flights.vel_m_s[0]) @ n
     explained = np.cumsum(swept(flights.command @ n, pieces), 0)

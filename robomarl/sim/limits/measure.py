@@ -104,7 +104,7 @@ def chosen(config: MeasureConfig, found: Sequence[Figures], error_m_s2: float) -
     return int(fits[0]) if len(fits) else int(np.flatnonzero(frontier <= 1.02 * frontier.min())[0])
 
 
-class Row(NamedTuple):
+class LimitFigure(NamedTuple):
     """One figure of a vehicle file."""
 
     name: str
@@ -122,7 +122,7 @@ class Row(NamedTuple):
     unit: str = "m/s^2"
 
 
-def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], at: int) -> list[Row]:
+def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], at: int) -> list[LimitFigure]:
     """The figures at a delay of `config.delays_s`, and whether the file's hold at the file's own delay."""
     safety, margin, own = vehicle.safety, config.margin, _nearest(config.delays_s, vehicle.safety.delay_s)
     bias = np.abs([f.bias_m_s2 for f in found])
@@ -131,7 +131,7 @@ def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], a
     holds = bool(errors[:, own].max() <= safety.accel_error_m_s2)
     delay_s = config.delays_s[at]
     table = [
-        Row("delay_s", delay_s, delay_s, delay_s, delay_s, safety.delay_s, holds, "s"),
+        LimitFigure("delay_s", delay_s, delay_s, delay_s, delay_s, safety.delay_s, holds, "s"),
         _upper("accel_error_m_s2", errors[:, at], safety.accel_error_m_s2, margin)._replace(covered=holds),
         _upper("accel_bias_m_s2", bias[:, :2].max(1), safety.accel_bias_m_s2, margin),
         _upper("lift_bias_m_s2", bias[:, 2], lift, margin),
@@ -139,7 +139,7 @@ def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], a
     held = brakes[:, at]
     enough = bool(brakes[:, own].min() >= safety.brake_m_s2)
     brake = round_down(held.min() / margin)
-    table.append(Row("brake_m_s2", held.min(), held.min(), held.max(), brake, safety.brake_m_s2, enough))
+    table.append(LimitFigure("brake_m_s2", held.min(), held.min(), held.max(), brake, safety.brake_m_s2, enough))
     return [row for row in table if row.name != "lift_bias_m_s2" or isinstance(vehicle, Quadrotor)]
 
 
@@ -147,9 +147,9 @@ def _nearest(delays_s: Sequence[float], delay_s: float) -> int:
     return int(np.argmin(np.abs(np.array(delays_s) - delay_s)))
 
 
-def _upper(name: str, each: np.ndarray, file: float, margin: float) -> Row:
+def _upper(name: str, each: np.ndarray, file: float, margin: float) -> LimitFigure:
     most = float(each.max())
-    return Row(name, most, float(each.min()), most, round_up(margin * most), file, most <= file)
+    return LimitFigure(name, most, float(each.min()), most, round_up(margin * most), file, most <= file)
 
 
 def round_up(value: float) -> float:

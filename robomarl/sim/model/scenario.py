@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from robomarl.config import Count, Positive
-from robomarl.hardware_configs.field import FieldConfig
+from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.clock import Clock, RateConfig
 from robomarl.sim.radio import RadioConfig
@@ -22,6 +22,7 @@ class TeamScenario(Clock):
     """One scenario and its vehicle."""
 
     version: Literal[1]
+    """Version of the file's layout."""
     task: str
     """Leads to the domain."""
     vehicle: str
@@ -35,7 +36,7 @@ class TeamScenario(Clock):
     """Everybody hears everybody, one decision late: `latency_s` is one period."""
     name: str = ""
     """The name that it was loaded by."""
-    field: FieldConfig = FieldConfig()
+    field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins."""
     randomize: NothingRandomized = NothingRandomized()
     """What is drawn anew is the domain's own affair."""

@@ -14,7 +14,7 @@ from robomarl.train.run.storage import replace_text, save_state
 from robomarl.train.state import TrainState
 
 
-class Judge:
+class BestPolicyKeeper:
     """Evaluates on `mujoco` now and then, without a filter, and keeps the best policy as best.npz."""
 
     def __init__(self, run: Run, evaluations: int, episodes: int) -> None:

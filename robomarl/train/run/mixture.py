@@ -1,8 +1,8 @@
 """Several actors in one policy: on each field the one that was trained there decides.
 
 Teams of two and of three play different games on fields of different length, and one actor gave one game for the other
-(docs/benchmarks.md). A robot knows how long its field is, so who decides is known before the match and not learned: a
-mixture of experts (Jacobs et al., Neural Computation 1991) with a gate that is given.
+(docs/log/benchmarks_history.md). A robot knows how long its field is, so who decides is known before the match and not
+learned: a mixture of experts (Jacobs et al., Neural Computation 1991) with a gate that is given.
 """
 
 from collections.abc import Callable, Mapping, Sequence

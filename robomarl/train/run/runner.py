@@ -23,7 +23,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import check_curriculum
-from robomarl.train.run.best_policy import Judge
+from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import Logs, ProgressBar
 from robomarl.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.train.run.run_folder import Run, create_run, load_recipe_of, recipe_text
@@ -84,7 +84,7 @@ class Member:
         """Open the logs."""
         self.folder = run.folder
         self.logs = Logs(run.folder, steps)
-        self.judge = Judge(run, options.evaluations, options.eval_episodes)
+        self.judge = BestPolicyKeeper(run, options.evaluations, options.eval_episodes)
 
     def save(self, state: TrainState, keep_before: bool) -> None:
         """Replace the checkpoint."""
@@ -127,7 +127,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
-        rows = _loop(Loop(config, env, step, options, members, bar, more), first, interrupted)
+        rows = _loop(UpdateLoop(config, env, step, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     ended = {"interrupted": float(interrupted.is_set()), "finished": float(rows[0]["steps"] + more > config.last_step)}
@@ -162,7 +162,7 @@ def check_roles(config: TrainConfig, env: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Loop:
+class UpdateLoop:
     """What the loop over the updates needs."""
 
     config: TrainConfig
@@ -175,7 +175,7 @@ class Loop:
     """Agent-steps."""
 
 
-def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
+def _loop(loop: UpdateLoop, first: TrainState, interrupted: threading.Event) -> Rows:
     """One update after another, until the budget is spent; every state that leaves here is saved."""
     state, rows = first, [{} for _ in loop.members]
     save_all(loop, first)
@@ -193,13 +193,13 @@ def _loop(loop: Loop, first: TrainState, interrupted: threading.Event) -> Rows:
     return rows
 
 
-def save_all(loop: Loop, state: TrainState) -> None:
+def save_all(loop: UpdateLoop, state: TrainState) -> None:
     """Replace the checkpoint of every seed."""
     for member, one in zip(loop.members, each(state, len(loop.members)), strict=True):
         member.save(one(), keep_before=len(loop.members) > 1)
 
 
-def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
+def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     """The states and metric rows of one update after another, until the budget is spent."""
     config, options, num = loop.config, loop.options, len(loop.members)
     step = loop.step if num == 1 else jax.vmap(loop.step)
@@ -218,7 +218,7 @@ def updates(loop: Loop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
             return
 
 
-def guard(loop: Loop, last: TrainState, rows: Rows) -> None:
+def guard(loop: UpdateLoop, last: TrainState, rows: Rows) -> None:
     """Stop at the first metric that is not finite; the checkpoint is the state before.
 
     Raises:

@@ -29,7 +29,7 @@ from robomarl.train.networks import make_networks
 from robomarl.train.optimizer import init_optimizer
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.self_play import league as leagues
-from robomarl.train.self_play.league import League, Memory, Opponents, Team, as_team
+from robomarl.train.self_play.league import ActorSnapshot, League, Memory, Opponents, as_team
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
 TAUGHT_LAST = 0.1
@@ -75,7 +75,9 @@ def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     )
 
 
-def make_game_update(config: TrainConfig, env: AgentsEnv, robots: int = 0, teacher: Team | None = None) -> Update:
+def make_game_update(
+    config: TrainConfig, env: AgentsEnv, robots: int = 0, teacher: ActorSnapshot | None = None
+) -> Update:
     """One rollout of all games and the gradient steps on it, state -> (state, metrics).
 
     `robots` is how many there are of ours in all games that take turns with these (default: none do); `teacher` is

@@ -29,19 +29,19 @@ KEEP = 0.98
 """What is left of the counts of goals after an update."""
 
 
-class Team(NamedTuple):
+class ActorSnapshot(NamedTuple):
     """What a trained team is: actor and statistics of its input; with a leading axis, many of them."""
 
     params: Any
     stats: Any
 
 
-def as_team(params: Any, stats: Any) -> Team:
+def as_team(params: Any, stats: Any) -> ActorSnapshot:
     """The team of these; some statistics are Python's numbers, which have no leading axis."""
-    return Team(params, jax.tree.map(jnp.asarray, stats))
+    return ActorSnapshot(params, jax.tree.map(jnp.asarray, stats))
 
 
-def copies(team: Team, count: int) -> Team:
+def copies(team: ActorSnapshot, count: int) -> ActorSnapshot:
     """[count] times the same team."""
     return jax.tree.map(lambda x: jnp.repeat(x[None], count, 0), team)
 
@@ -61,7 +61,7 @@ class League(NamedTuple):
     """All opponents, and how the learner does against them."""
 
     memory: Memory
-    pool: Team
+    pool: ActorSnapshot
     """[P] snapshots."""
     count: jax.Array
     """[] int: snapshots taken so far, the first at the start."""
@@ -86,7 +86,7 @@ def num_parts(config: SelfPlayConfig) -> int:
     return len(config.scripts) * config.script_parts + config.itself + config.snapshots
 
 
-def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: Team) -> League:
+def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: ActorSnapshot) -> League:
     """The league before the first update: the pool holds the untrained team."""
     play, shape = config.self_play, (config.num_envs, env.scenario.count)
     belief, kept = games_of(env).no_memory(jnp.zeros(shape)), play.pool
@@ -125,7 +125,9 @@ def team_teaches(config: SelfPlayConfig, env: AgentsEnv) -> bool:
 class Opponents:
     """What moves the other team in each part of the batch: scripts first, then the learner, then snapshots."""
 
-    def __init__(self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: Team | None = None) -> None:
+    def __init__(
+        self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: ActorSnapshot | None = None
+    ) -> None:
         """Work out who plays where; `teacher` is the team that teaches, if it is no script."""
         self._play, self._env, self._networks = config.self_play, env, networks
         self._size = config.num_envs // num_parts(self._play)
@@ -135,13 +137,13 @@ class Opponents:
         if self._play.teacher in games.scripts:
             self._teacher = games.player(env.scenario, self._play.teacher)
 
-    def teams(self, league: League, learner: Team) -> Team:
+    def teams(self, league: League, learner: ActorSnapshot) -> ActorSnapshot:
         """[itself + S] who plays in the parts without a script, the learner first."""
         mine = copies(learner, self._play.itself)
         theirs = jax.tree.map(lambda x: x[league.playing], league.pool)
         return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), mine, theirs)
 
-    def act(self, memory: Memory, teams: Team, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
+    def act(self, memory: Memory, teams: ActorSnapshot, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
         """(memory, teams, views [B, M, ...] and observations [B, M, O] of all robots) -> (memory, [B, N, A])."""
         width, count = self._size * self._play.script_parts, self._env.scenario.count
         view, beliefs, commands = team_view(self._env.scenario, views, 1), [], []
@@ -159,7 +161,7 @@ class Opponents:
         commands.append(command.reshape(-1, count, command.shape[-1]))
         return memory._replace(belief=belief, carry=flat), jnp.concatenate(commands)
 
-    def _decide(self, team: Team, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+    def _decide(self, team: ActorSnapshot, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
         carry, output = self._networks.act(team.params, carry, self._networks.normalize(obs, team.stats))
         return carry, squash(jnp.split(output, 2, axis=-1)[0], self._env.action)
 
@@ -167,7 +169,7 @@ class Opponents:
         """(memory, views, observations) -> (memory, what the teacher would do in our place [B, N, A], in [-1, 1])."""
         spec, count = self._env.action, self._env.scenario.count
         assert self._teacher is not None, "asked only where there is one"
-        if isinstance(self._teacher, Team):
+        if isinstance(self._teacher, ActorSnapshot):
             taught, command = self._decide(self._teacher, memory.taught, obs[:, :count])  # type: ignore[arg-type]
         else:
             taught, command = self._teacher(memory.taught, team_view(self._env.scenario, views, 0))  # type: ignore[arg-type]
@@ -203,7 +205,7 @@ def expected(ours: jax.Array | float, theirs: jax.Array | float) -> jax.Array | 
     return 1 / (1 + 10 ** ((theirs - ours) / 400))
 
 
-def next_round(league: League, learner: Team, key: jax.Array) -> League:
+def next_round(league: League, learner: ActorSnapshot, key: jax.Array) -> League:
     """Take a snapshot in the place of the oldest, and draw who plays: the more a snapshot wins, the more often."""
     kept = len(league.games)
     spot = league.count % kept

@@ -13,7 +13,7 @@ from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
 from robomarl.train.self_play.games import init_games, make_game_update
-from robomarl.train.self_play.league import Team
+from robomarl.train.self_play.league import ActorSnapshot
 from robomarl.train.state import Metrics, TrainState, Update
 
 SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
@@ -38,7 +38,7 @@ def init_state(config: TrainConfig, games: Sequence[AgentsEnv], key: jax.Array) 
     return first._replace(others=tuple(rest))
 
 
-def make_update(config: TrainConfig, games: Sequence[AgentsEnv], teachers: Sequence[Team | None]) -> Update:
+def make_update(config: TrainConfig, games: Sequence[AgentsEnv], teachers: Sequence[ActorSnapshot | None]) -> Update:
     """One update of every game, state -> (state, metrics); `teachers` are those of each game that are no scripts."""
     robots = robots_of(games)
     first, *rest = (

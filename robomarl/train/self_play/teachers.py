@@ -10,10 +10,10 @@ from robomarl.train.config import TrainConfig
 from robomarl.train.run.run_folder import read_weights
 from robomarl.train.run.weights import learned
 from robomarl.train.self_play.games import init_games
-from robomarl.train.self_play.league import Team, as_team, team_teaches
+from robomarl.train.self_play.league import ActorSnapshot, as_team, team_teaches
 
 
-def teacher_of(config: TrainConfig, env: AgentsEnv) -> Team | None:
+def teacher_of(config: TrainConfig, env: AgentsEnv) -> ActorSnapshot | None:
     """The trained team that teaches this game; None where a script or nobody does.
 
     Raises:

@@ -14,13 +14,13 @@ from robomarl.train.curriculum import check_curriculum
 from robomarl.train.run.mixture import with_experts
 from robomarl.train.run.run_folder import Run, read_weights
 from robomarl.train.run.weights import weights_of, with_weights
-from robomarl.train.stages.plan import BundlePlan, Plan, Stage, listed
+from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
 
 Runs = dict[str, Run]
 """Runs that have not trained, by the names of their stages; all arrays of a state are shapes."""
 
 
-def check_plan(plan: Plan) -> None:
+def check_plan(plan: StagedTraining) -> None:
     """Raises `UserError`, which names the stage, where one can't begin, or the bundle; nothing is compiled for it."""
     runs: Runs = {}
     for stage in plan.stages:

@@ -60,7 +60,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StagedTraining:
     """A training of several stages, as it is kept in its folder."""
 
     stages: tuple[Stage, ...]

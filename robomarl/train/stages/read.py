@@ -9,12 +9,12 @@ from robomarl.config import UserError, build, merged
 from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import is_bundle
 from robomarl.train.config import TrainConfig, load_recipe, read_recipe, training_keys
-from robomarl.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Plan, Stage, StageTable, listed
+from robomarl.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Stage, StagedTraining, StageTable, listed
 
 Keys = dict[str, Any]
 
 
-def load_plan(name: str, scenario: str = "") -> Plan | None:
+def load_plan(name: str, scenario: str = "") -> StagedTraining | None:
     """The stages of a recipe by name or path; None where it has none.
 
     Args:
@@ -33,7 +33,7 @@ def load_plan(name: str, scenario: str = "") -> Plan | None:
         return None
     keys = training_keys(data) | {"scenario": scenario or config.scenario}
     stages = read_stages(RecipeFile(file, keys, tables), ())
-    return Plan(stages, seed, bundle=bundle_of(data, file, stages))
+    return StagedTraining(stages, seed, bundle=bundle_of(data, file, stages))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from robomarl.train.run.run_folder import Run, load_run, read_json
 from robomarl.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
 from robomarl.train.run.storage import check_new, create_folder, json_text
 from robomarl.train.stages.check import check_plan
-from robomarl.train.stages.plan import FILE, BundlePlan, Names, Plan, Stage, listed
+from robomarl.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class StageEnd:
         return self.rows[0]["finished"] == 1.0
 
 
-def create_staged(out: Path, plan: Plan, options: RunOptions) -> Plan:
+def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> StagedTraining:
     """Make the folder of a training with stages, and give the plan as it is kept there.
 
     Its scenarios are kept whole, so that a later stage of a resumed training has those of its start; `options.init` is
@@ -62,12 +62,12 @@ def create_staged(out: Path, plan: Plan, options: RunOptions) -> Plan:
     return plan
 
 
-def read_staged(out: Path) -> Plan:
+def read_staged(out: Path) -> StagedTraining:
     """The plan that is kept in the folder; raises `UserError` where the file is damaged."""
-    return build(Plan, read_json(out / FILE), str(out / FILE))
+    return build(StagedTraining, read_json(out / FILE), str(out / FILE))
 
 
-def train_stages(plan: Plan, options: RunOptions) -> Iterator[StageEnd]:
+def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd]:
     """Train what is left of a plan; gives each stage as it ends, and none after one that was stopped.
 
     Args:
@@ -95,7 +95,7 @@ def train_stages(plan: Plan, options: RunOptions) -> Iterator[StageEnd]:
             return
 
 
-def options_of(plan: Plan, stage: Stage, options: RunOptions) -> RunOptions:
+def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
     """Options of a stage's run: its folder, and what it starts from."""
     folders = {other.name: str(options.out / other.name) for other in plan.stages}
     init = tuple(folders.get(name, name) for name in stage.start)

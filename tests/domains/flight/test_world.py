@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robomarl.domains.flight.quadrotor import Body
+from robomarl.domains.flight.quadrotor import RigidVehicle
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.world import (
@@ -139,7 +139,7 @@ def test_closest_approach_against_brute_force(seed: int, count: int):
     random = np.random.default_rng(seed)
     before, after = random.normal(size=(2, 3, count))
     rest: Any = ((), (), (), ())
-    found = closest_approach(Body(tuple(before), *rest), Body(tuple(after), *rest))
+    found = closest_approach(RigidVehicle(tuple(before), *rest), RigidVehicle(tuple(after), *rest))
     part = np.linspace(0, 1, 2001)[:, None, None]
     path = before + part * (after - before)
     gap = np.linalg.norm(path[:, :, :, None] - path[:, :, None, :], axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.flight.quadrotor import Body, Physics, move
+from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, move
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.payload import dynamics
@@ -79,7 +79,7 @@ def test_one_vehicle_is_lost_at_its_time(lift: FlightScenario):
     assert len(set((cut < NEVER_S).argmax(-1))) == 3  # any of them
 
 
-def hand_made(lift: FlightScenario) -> tuple[Body, Rigid, Cargo]:
+def hand_made(lift: FlightScenario) -> tuple[RigidVehicle, Rigid, Cargo]:
     """Two environments, three vehicles anywhere, moving and turning anyhow."""
     random = np.random.default_rng(1)
 
@@ -90,7 +90,9 @@ def hand_made(lift: FlightScenario) -> tuple[Body, Rigid, Cargo]:
         quat = np.stack(vec(4, shape, 1.0))
         return tuple(quat / np.linalg.norm(quat, axis=0))
 
-    body = Body(vec(3, (2, 3), 0.8), unit((2, 3)), vec(3, (2, 3), 0.5), vec(3, (2, 3), 1.0), vec(4, (2, 3), 0.0))
+    body = RigidVehicle(
+        vec(3, (2, 3), 0.8), unit((2, 3)), vec(3, (2, 3), 0.5), vec(3, (2, 3), 1.0), vec(4, (2, 3), 0.0)
+    )
     rigid = Rigid(vec(3, (2,), 0.1), unit((2,)), vec(3, (2,), 0.5), vec(3, (2,), 1.0))
     points = np.array(lift.cables.load_points_m)  # type: ignore[union-attr]
     never, one = np.full((2, 3), NEVER_S), np.ones((2, 3))
@@ -102,7 +104,7 @@ def hand_made(lift: FlightScenario) -> tuple[Body, Rigid, Cargo]:
     )
 
 
-def momenta(lift: FlightScenario, body: Body, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
+def momenta(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
     """Linear momentum, and angular momentum about the world's origin, of the whole system, [2, 3] each."""
     from robomarl.vectors import cross, to_world
 
@@ -117,7 +119,9 @@ def momenta(lift: FlightScenario, body: Body, rigid: Rigid, cargo: Cargo) -> tup
     return np.stack(linear, -1), np.stack(angular, -1)
 
 
-def coast(lift: FlightScenario, seconds: float, dt_s: float, damping: float | None = None) -> list[tuple[Body, Rigid]]:
+def coast(
+    lift: FlightScenario, seconds: float, dt_s: float, damping: float | None = None
+) -> list[tuple[RigidVehicle, Rigid]]:
     """Vehicles without thrust and the load fall together, cables pulling; nothing acts but gravity."""
     body, rigid, cargo = hand_made(lift)
     cables = lift.cables if damping is None else dataclasses.replace(lift.cables, damping_n_s_m=damping)  # type: ignore[type-var]
@@ -150,7 +154,7 @@ def test_cables_change_no_momentum(lift: FlightScenario):
     assert turned_after - turned_before == pytest.approx(expected, abs=1e-2)
 
 
-def energy(lift: FlightScenario, body: Body, rigid: Rigid, cargo: Cargo) -> np.ndarray:
+def energy(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> np.ndarray:
     """Motion, height and stretch, [2]."""
     mass, inertia = lift.vehicle_config.body.mass_kg, lift.vehicle_config.body.inertia_kg_m2
     total = sum(0.5 * mass * (v**2).sum(-1) for v in body.vel) + sum(0.5 * cargo.mass_kg * v**2 for v in rigid.vel)

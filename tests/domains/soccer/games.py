@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.domains.soccer.batch import SoccerSim
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import facing
 from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
 from robomarl.domains.soccer.sections import GameRandomize
@@ -26,7 +26,7 @@ def plain(name: str = "soccer_2v2") -> SoccerScenario:
     return dataclasses.replace(scenario, eyes=eyes, pose=pose, randomize=GameRandomize())
 
 
-def robots_at(places: list[Place], num: int = 1) -> Robots:
+def robots_at(places: list[Place], num: int = 1) -> OmniRobots:
     """Robots at rest, the same in `num` games."""
     x, y, angle = (np.tile(np.array(part, np.float32), (num, 1)) for part in zip(*places, strict=True))
     return facing(x, y, np.cos(angle), np.sin(angle))
@@ -38,7 +38,7 @@ def ball_at(x: float, y: float, vx: float = 0.0, vy: float = 0.0, num: int = 1) 
     return Ball(*(np.full(num, part, np.float32) for part in parts))
 
 
-def put(sim: SoccerSim, robots: Robots, ball: Ball) -> Game:
+def put(sim: SoccerSim, robots: OmniRobots, ball: Ball) -> Game:
     """Start the games of `sim` from these places."""
     sim.set_world(sim.reset()._replace(robots=robots, ball=ball))
     return sim.world

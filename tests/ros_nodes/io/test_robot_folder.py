@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robomarl.config import UserError
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.ros_nodes.io.estop_latch import EstopLatch
 from robomarl.ros_nodes.io.robot_folder import RobotFolder
 
@@ -20,7 +20,7 @@ OLD, NEW = "a" * 64, "b" * 64
 def store(tmp_path: Path) -> Store:
     made = Store(tmp_path / "robot")
     with made.lock():
-        made.switch(State(OLD, None))
+        made.switch(InstalledBundles(OLD, None))
     return made
 
 
@@ -108,7 +108,7 @@ def test_nobody_flashes_a_robot_that_moves(store: Store):
 def test_a_robot_that_was_flashed_since_does_not_fly_the_old_bundle(store: Store):
     folder = RobotFolder(str(store.root), OLD, True)
     with store.lock():
-        store.switch(State(NEW, OLD))
+        store.switch(InstalledBundles(NEW, OLD))
     assert folder.problem() == f"bundle {NEW[:12]} was flashed since {OLD[:12]} was loaded; configure again"
     assert "configure again" in folder.lock("x")
     with store.lock():  # a refusal holds nothing

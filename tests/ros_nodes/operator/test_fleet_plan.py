@@ -9,7 +9,7 @@ import yaml
 
 from robomarl.config import UserError
 from robomarl.domains.registry import domains
-from robomarl.hardware_configs.fleet import FieldConfig, Fleet, load_fleet
+from robomarl.hardware_configs.fleet import DeploymentConfig, Fleet, load_fleet
 from robomarl.paths import vehicles_dir
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.environment import environment
@@ -71,7 +71,7 @@ def test_the_link_emulator_comes_when_asked_for_and_policy_nodes_listen_to_it(fl
 
 def test_what_the_fleet_file_says_of_radio_and_field_reaches_the_nodes(fleet: Fleet):
     radio = replace(fleet.radio, rate_hz=25.0, reliable=True, depth=2)
-    ours = replace(fleet, radio=radio, field=FieldConfig(1.3, 0.4, "land"))
+    ours = replace(fleet, radio=radio, field=DeploymentConfig(1.3, 0.4, "land"))
     given = plan_fleet(ours)[0].parameters
     assert (given["radio_hz"], given["radio_reliable"], given["radio_depth"]) == (25.0, True, 2)
     assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("land", 1.3, 0.4)
@@ -86,7 +86,7 @@ def test_what_the_fleet_file_leaves_out_the_scenario_and_the_vehicle_say(fleet: 
     scenario, vehicle = tmp_path / "low.toml", tmp_path / "slow.yaml"
     scenario.write_text('extends = "swap_4"\n[field]\nhandover_m = 0.6\non_robot_lost = "continue"\n')
     vehicle.write_text((vehicles_dir() / "crazyflie_21.yaml").read_text() + "climb_m_s: 0.15\n")
-    ours = replace(fleet, scenario=str(scenario), vehicle=str(vehicle), field=FieldConfig(on_robot_lost="land"))
+    ours = replace(fleet, scenario=str(scenario), vehicle=str(vehicle), field=DeploymentConfig(on_robot_lost="land"))
     given = plan_fleet(ours)[0].parameters
     assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("land", 0.6, 0.15)
     assert plan_fleet(replace(fleet, scenario="swap_6"))[0].parameters["handover_m"] == 1.2  # its family says so

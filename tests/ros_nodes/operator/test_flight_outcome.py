@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.log import FlightLog, load_flight, save_flight
-from robomarl.ros_nodes.operator.flight_outcome import Link, complete_log, figures_of
+from robomarl.ros_nodes.operator.flight_outcome import LinkStatistics, complete_log, figures_of
 
 SCORE = {
     "seed": 3,
@@ -36,7 +36,7 @@ def rows(count: int, **changes) -> list[dict[str, float]]:
 def test_messages_are_counted_within_the_flight():
     lost = [1.0, 1.0, *[4.0] * 99]
     figures = figures_of(SCORE, {"me": rows(101, **{"mate.lost": lost})}, "")
-    assert figures.links == (Link("simulator", "me", 99, 99, 0), Link("mate", "me", 102, 99, 3))
+    assert figures.links == (LinkStatistics("simulator", "me", 99, 99, 0), LinkStatistics("mate", "me", 102, 99, 3))
 
 
 def test_percentiles_and_shares_are_of_the_active_ticks():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now, Reading
+from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, InputSnapshot, Now
 from robomarl.view import Goal, Plan, blank_view
 
 TEAM = ("a", "b", "c")
@@ -29,11 +29,11 @@ def full(index: int = 1, limits: InboxLimits = LIMITS, stamp_s: float = 100.0) -
     return inbox
 
 
-def read(inbox: Inbox, after_s: float = 0.02, stamp_after_s: float | None = None) -> Reading:
+def read(inbox: Inbox, after_s: float = 0.02, stamp_after_s: float | None = None) -> InputSnapshot:
     return inbox.read(Now(100.0 + (after_s if stamp_after_s is None else stamp_after_s), 5.0 + after_s))
 
 
-def names(reading: Reading) -> list[str]:
+def names(reading: InputSnapshot) -> list[str]:
     return [problem.source for problem in reading.problems]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.fleet.store import State, Store
+from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.robot.startup import load_pilot, robot_limits
 from robomarl.ros_nodes.settings import PolicySettings
@@ -43,7 +43,7 @@ def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path
         load_pilot(unflashed)
     with store.lock():
         store.add(bundle.id, bundle.files)
-        store.switch(State(bundle.id, None))
+        store.switch(InstalledBundles(bundle.id, None))
     assert load_pilot(unflashed).id == bundle.id
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.quadrotor import Body, Physics, integrate, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, integrate, rotor_memory, rotor_targets, spin_rotors
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.safety.campaign.conditions import Campaign
 from robomarl.safety.campaign.prove import Trial, fly
@@ -31,7 +31,7 @@ class Quadrotors:
         angle, speed = random.uniform(0, 2 * np.pi, (lead[0], 1)), random.uniform(0, 0.5, (lead[0], 1))
         self.wind = (speed * np.cos(angle) + zero, speed * np.sin(angle) + zero, zero)
         rest = (zero, zero, zero)
-        self.body = Body(rest, (zero + 1, zero, zero, zero), rest, rest, (hover, hover, hover, hover))
+        self.body = RigidVehicle(rest, (zero + 1, zero, zero, zero), rest, rest, (hover, hover, hover, hover))
 
     def __call__(self, pos: np.ndarray, vel: np.ndarray, accel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         dt, wanted = PERIOD_S / SUBSTEPS, tuple(np.moveaxis(accel, -1, 0))

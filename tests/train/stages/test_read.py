@@ -10,7 +10,7 @@ from robomarl.config import UserError, build, to_dict
 from robomarl.policies.bundle import load_bundle
 from robomarl.train.config import TrainConfig, in_seconds, recipe_names
 from robomarl.train.stages.check import check_plan
-from robomarl.train.stages.plan import Plan
+from robomarl.train.stages.plan import StagedTraining
 from robomarl.train.stages.read import load_plan
 
 TOP = """scenario = "goto_2"
@@ -28,7 +28,7 @@ def recipe(folder: Path, text: str, name: str = "mine") -> str:
     return str(file)
 
 
-def plan_of(folder: Path, text: str, scenario: str = "") -> Plan:
+def plan_of(folder: Path, text: str, scenario: str = "") -> StagedTraining:
     plan = load_plan(recipe(folder, text), scenario)
     assert plan is not None
     return plan
@@ -76,7 +76,7 @@ def test_stages_of_another_recipe_follow_with_their_own_keys_and_scenario(tmp_pa
 def test_a_recipe_without_stages_has_no_plan_and_a_plan_survives_its_file(tmp_path: Path):
     assert load_plan("swap_4") is None
     plan = plan_of(tmp_path, TOP + FIRST + SECOND + '[bundle]\nactor = ["second", "first"]\nexperts = ["first"]\n')
-    assert build(Plan, to_dict(plan), "recipe.json") == plan
+    assert build(StagedTraining, to_dict(plan), "recipe.json") == plan
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from robomarl.train.run.run_folder import create_run, load_run
 from robomarl.train.run.runner import RunOptions
 from robomarl.train.run.start import initial_weights
 from robomarl.train.run.storage import save_checkpoint
-from robomarl.train.stages.plan import BundlePlan, Plan, Stage
+from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining
 from robomarl.train.stages.train import create_staged, options_of, read_staged, train_stages
 
 TINY = TrainConfig(
@@ -35,7 +35,7 @@ TINY = TrainConfig(
 )
 STAGES = (Stage("one", TINY), Stage("two", TINY, ("one",)), Stage("both", TINY, ("one", "two")))
 NAMES = [stage.name for stage in STAGES]
-PLAN = Plan(STAGES, bundle=BundlePlan(("both", "two")))
+PLAN = StagedTraining(STAGES, bundle=BundlePlan(("both", "two")))
 
 
 def options(out: Path, **more) -> RunOptions:
@@ -122,8 +122,8 @@ def test_what_would_end_a_later_stage_is_said_before_the_first(tmp_path: Path):
         (Stage("last", lessons), r"^stage last: .*nothing"),
     ):
         with pytest.raises(UserError, match=said):
-            create_staged(tmp_path / "run", Plan((STAGES[0], last)), options(tmp_path / "run"))
-    alike = Plan(STAGES[:2], bundle=BundlePlan("one", ("two",)))
+            create_staged(tmp_path / "run", StagedTraining((STAGES[0], last)), options(tmp_path / "run"))
+    alike = StagedTraining(STAGES[:2], bundle=BundlePlan("one", ("two",)))
     with pytest.raises(UserError, match="--expert: one and two were trained on fields of 0 and 0 m"):
         create_staged(tmp_path / "run", alike, options(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

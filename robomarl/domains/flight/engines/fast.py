@@ -4,7 +4,15 @@ import jax
 
 from robomarl.domains.flight.control.indi import Control, Reading, control_rotors
 from robomarl.domains.flight.control.mixer import wrench
-from robomarl.domains.flight.quadrotor import Body, drag, integrate, move, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.quadrotor import (
+    RigidVehicle,
+    drag,
+    integrate,
+    move,
+    rotor_memory,
+    rotor_targets,
+    spin_rotors,
+)
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import Integrate, World, command_in_force
 from robomarl.domains.payload.dynamics import (
@@ -36,7 +44,7 @@ def free_team(scenario: FlightScenario) -> Integrate:
         physics = world.hidden.physics
         memory = rotor_memory(physics.rotor_tau_s, dt_s)
 
-        def substep(i: int, body: Body) -> Body:
+        def substep(i: int, body: RigidVehicle) -> RigidVehicle:
             *accel, yaw_rate = command_in_force(world, i, substeps)
             targets = rotor_targets(vehicle, body.quat, body.omega, tuple(accel), yaw_rate)
             rotors = spin_rotors(body.rotors, targets, memory)
@@ -47,7 +55,7 @@ def free_team(scenario: FlightScenario) -> Integrate:
     return run
 
 
-Moving = tuple[Body, Control, Rigid, Array]
+Moving = tuple[RigidVehicle, Control, Rigid, Array]
 """Vehicles, their controllers' memory, the load, the cables' tension."""
 
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import mujoco
 
 from robomarl.domains.flight.engines.mjcf import build_model
-from robomarl.domains.flight.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import Integrate, World, command_in_force
 
@@ -57,13 +57,13 @@ def put_model(scenario: FlightScenario) -> tuple[mjx.Model, mjx.Data]:
     return on_device, mjx.make_data(on_device)
 
 
-def _write(data: mjx.Data, body: Body) -> mjx.Data:
+def _write(data: mjx.Data, body: RigidVehicle) -> mjx.Data:
     place = jnp.stack([*body.pos, *body.quat], -1)
     motion = jnp.stack([*body.vel, *body.omega], -1)
     return data.replace(qpos=place.ravel(), qvel=motion.ravel())
 
 
-def _read(data: mjx.Data, rotors: tuple) -> Body:
+def _read(data: mjx.Data, rotors: tuple) -> RigidVehicle:
     place, motion = data.qpos.reshape(-1, 7), data.qvel.reshape(-1, 6)
     p, m = [place[:, i] for i in range(7)], [motion[:, i] for i in range(6)]
-    return Body((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)
+    return RigidVehicle((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)

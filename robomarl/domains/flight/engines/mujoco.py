@@ -14,7 +14,7 @@ import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim
 from robomarl.domains.flight.engines.mjcf import build_model, contact_pairs
-from robomarl.domains.flight.quadrotor import Body, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, advance, command_in_force
 from robomarl.sim.engines.rollouts import Rollouts
@@ -88,7 +88,7 @@ class MujocoBodies:
             self._substep()
         dtype = world.goal_m.dtype
         final = self._read(rotors)
-        return world._replace(body=Body(*(tuple(c.astype(dtype) for c in part) for part in final)))
+        return world._replace(body=RigidVehicle(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
     def _substep(self) -> None:
         self._batch.step()
@@ -101,15 +101,17 @@ class MujocoBodies:
         motion = state[:, 1 + 7 * bodies :].reshape(-1, bodies, 6)
         return place[:, :count], motion[:, :count]
 
-    def _write(self, body: Body) -> None:
+    def _write(self, body: RigidVehicle) -> None:
         place, motion = self._parts()
         place[:] = np.stack([*body.pos, *body.quat], -1)
         motion[:] = np.stack([*body.vel, *body.omega], -1)
 
-    def _read(self, rotors: tuple) -> Body:
+    def _read(self, rotors: tuple) -> RigidVehicle:
         place, motion = self._parts()
         p, m = np.moveaxis(place, -1, 0).copy(), np.moveaxis(motion, -1, 0).copy()
-        return Body((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors)
+        return RigidVehicle(
+            (p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]), rotors
+        )
 
 
 def make_bodies(scenario: FlightScenario, num_envs: int, threads: int | None = None) -> MujocoBodies:

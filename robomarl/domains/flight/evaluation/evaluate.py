@@ -30,7 +30,7 @@ from robomarl.domains.payload.controllers.upright_filter import FilterOnceUprigh
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.registry import domain_of_task
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
-from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.safety.filter import SafetyFilter
@@ -41,7 +41,7 @@ MAX_BATCH = 256
 """Episodes flown side by side at most."""
 
 
-def make_pilot(policy: Policy, scenario: FlightScenario, mode: str) -> Pilot:
+def make_pilot(policy: FlownPolicy, scenario: FlightScenario, mode: str) -> Pilot:
     """The policy behind the filter of the scenario's vehicle, arena and rate.
 
     Args:
@@ -72,7 +72,7 @@ def make_pilot(policy: Policy, scenario: FlightScenario, mode: str) -> Pilot:
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
-def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:
+def evaluate_flights(policy: FlownPolicy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:
     """Fly `config.episodes` episodes and count.
 
     Raises:
@@ -81,7 +81,7 @@ def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfi
     batches = math.ceil(config.episodes / MAX_BATCH)
     size = math.ceil(config.episodes / batches)
     team = make_team(scenario, config.sim, size, config.seed)
-    flight = Flight(make_pilot(mixed_team(policy, scenario), scenario, config.filter), team, config)
+    flight = EpisodeRecorder(make_pilot(mixed_team(policy, scenario), scenario, config.filter), team, config)
     bar = tqdm(
         total=batches * scenario.max_steps,
         unit="step",
@@ -106,7 +106,7 @@ def evaluate_flights(policy: Policy, scenario: FlightScenario, config: EvalConfi
     return Evaluation(values, successes(done), flight.log())
 
 
-class Flight:
+class EpisodeRecorder:
     """Flies batch after batch and keeps the record of one episode."""
 
     def __init__(self, pilot: Pilot, team: TeamSim, config: EvalConfig) -> None:

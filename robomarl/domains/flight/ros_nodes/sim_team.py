@@ -11,7 +11,7 @@ import numpy as np
 from robomarl.domains.flight.control.indi import Reading, rest_control
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.ros_nodes.judge import Judge, Score
-from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode, Onboard
+from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode, VehicleFailsafe
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, Rigid, attitude, origin
@@ -44,7 +44,7 @@ class RealTimeTeam:
         self._fine = stepwise(scenario)
         self.width = len(scenario.command_limits[0])
         """A, elements of a command."""
-        self.onboard = Onboard(scenario.vehicle_config, scenario.count, self.width)
+        self.onboard = VehicleFailsafe(scenario.vehicle_config, scenario.count, self.width)
         self.every = scenario.substeps // self._fine.substeps
         """Steps from one decision of the policies to the next."""
         self.judge = Judge(self._fine, self.every)

@@ -45,7 +45,7 @@ class Mode(IntEnum):
     """Commands stopped for `motors_off_after_s`: the motors too."""
 
 
-class Onboard:
+class VehicleFailsafe:
     """The N vehicles' own reactions; one call for each physics step."""
 
     def __init__(self, vehicle: Vehicle, count: int, width: int = 4) -> None:

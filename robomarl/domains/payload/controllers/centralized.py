@@ -13,14 +13,14 @@ import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
-from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, rig_of
+from robomarl.domains.payload.controllers.force_allocation import CableRig, Spread, allocate, rig_of
 from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
 from robomarl.types import GRAVITY_M_S2
 from robomarl.view import LoadSensed, LocalView
 
 
 @dataclass(frozen=True)
-class Gains:
+class CascadeGains:
     """Gains of the cascade. The low-level controller, a load of little inertia and the delay bound all of them."""
 
     position_per_s: float = 1.2
@@ -46,7 +46,7 @@ class Gains:
     """Time constant of the filters behind derivatives."""
 
 
-class Team(NamedTuple):
+class CarryingTeam(NamedTuple):
     """What the controller reads: E teams of N vehicles, world frame."""
 
     pos_m: np.ndarray
@@ -80,7 +80,9 @@ class Past(NamedTuple):
     """[E, N, 3] rate of the cables' wanted directions, filtered."""
 
 
-def control(rig: Rig, gains: Gains, past: Past, team: Team, period_s: float) -> tuple[Past, np.ndarray]:
+def control(
+    rig: CableRig, gains: CascadeGains, past: Past, team: CarryingTeam, period_s: float
+) -> tuple[Past, np.ndarray]:
     """One decision: the next memory, and the acceleration [E, N, 3] of every vehicle [m/s^2, world]."""
     share = 1 - math.exp(-period_s / gains.filter_s)
     rot = rotation_matrix(team.quat_wxyz)
@@ -100,7 +102,7 @@ def control(rig: Rig, gains: Gains, past: Past, team: Team, period_s: float) -> 
     return Past(team.pos_m, rot, vel, omega, pull, rate), ahead + back
 
 
-def first_past(rig: Rig, team: Team) -> Past:
+def first_past(rig: CableRig, team: CarryingTeam) -> Past:
     """The memory before the first decision: everything has been at rest, and the cables pull as they hang."""
     zero = np.zeros_like(team.pos_m)
     rot = rotation_matrix(team.quat_wxyz)
@@ -109,7 +111,9 @@ def first_past(rig: Rig, team: Team) -> Past:
     return Past(team.pos_m, rot, zero, zero, pull, np.zeros_like(pull))
 
 
-def _wanted_motion(gains: Gains, team: Team, vel: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _wanted_motion(
+    gains: CascadeGains, team: CarryingTeam, vel: np.ndarray, omega: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Acceleration of the load frame's origin and angular acceleration of the load, [E, 3] each, world."""
     speed = limit(gains.position_per_s * (team.goal_m - team.pos_m), gains.speed_m_s)
     error = quat_multiply(team.goal_quat, quat_conjugate(team.quat_wxyz))
@@ -120,7 +124,7 @@ def _wanted_motion(gains: Gains, team: Team, vel: np.ndarray, omega: np.ndarray)
     return limit(gains.velocity_per_s * (speed - vel), gains.accel_m_s2), gains.rate_per_s * (turning - omega)
 
 
-def _wrench(rig: Rig, rot: np.ndarray, omega: np.ndarray, accel: np.ndarray, spin: np.ndarray) -> np.ndarray:
+def _wrench(rig: CableRig, rot: np.ndarray, omega: np.ndarray, accel: np.ndarray, spin: np.ndarray) -> np.ndarray:
     """[E, 6] force and torque about the centre of mass for its acceleration and the load's, world (Newton, Euler)."""
     force = rig.mass_kg * (accel + np.array([0.0, 0.0, GRAVITY_M_S2]))
     inertia = (rot * rig.inertia_kg_m2) @ np.swapaxes(rot, -1, -2)
@@ -169,7 +173,7 @@ class WholeTeam:
 class LoadPosePolicy:
     """The controller with the interface of a trained policy, for all robots of a team at once: [E, N, ...]."""
 
-    def __init__(self, scenario: FlightScenario, gains: Gains = Gains()) -> None:  # noqa: B008  (frozen)
+    def __init__(self, scenario: FlightScenario, gains: CascadeGains = CascadeGains()) -> None:  # noqa: B008  (frozen)
         """Take the nominal load, cables and limits of the scenario."""
         scenario.command.must_be_flown(scenario.name, "the baseline")
         self.name = "baseline"
@@ -188,7 +192,7 @@ class LoadPosePolicy:
         pos, vel, load, quat, goal, goal_quat = np.split(obs, [3, 6, 9, 13, 16], -1)
         mean = quat.mean(-2)
         quat = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
-        team = Team(load.mean(-2), quat, goal[:, 0], goal_quat[:, 0], pos, vel)
+        team = CarryingTeam(load.mean(-2), quat, goal[:, 0], goal_quat[:, 0], pos, vel)
         past = Past(*carry) if carry else first_past(self._rig, team)
         past, accel = control(self._rig, self._gains, past, team, self._period_s)
         action = np.concatenate([accel, np.zeros((*accel.shape[:-1], self.action.size - 3))], -1)

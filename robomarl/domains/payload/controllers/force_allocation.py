@@ -17,7 +17,7 @@ _HARD, _SOFT = 5, 8
 
 
 @dataclass(frozen=True)
-class Rig:
+class CableRig:
     """The nominal load and its cables: what a model-based controller believes."""
 
     mass_kg: float
@@ -48,15 +48,15 @@ class Spread:
     """... and no cable carries less than this share of an even part of the weight."""
 
 
-def rig_of(scenario: FlightScenario) -> Rig:
+def rig_of(scenario: FlightScenario) -> CableRig:
     """The nominal rig of a scenario with a load."""
     load, cables = scenario.load, scenario.cables
     assert load is not None and cables is not None, "a model-based controller of a load needs one"
     point, inertia = np.array(cables.load_points_m), np.array(load.inertia_kg_m2)
-    return Rig(load.mass_kg, inertia, np.array(load.com_m), point, reach_m(load, cables))
+    return CableRig(load.mass_kg, inertia, np.array(load.com_m), point, reach_m(load, cables))
 
 
-def allocate(rig: Rig, spread: Spread, rot: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray) -> np.ndarray:
+def allocate(rig: CableRig, spread: Spread, rot: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray) -> np.ndarray:
     """Pulls on the load that make a wrench and are nearest to an even, leaning pull.
 
     min sum |t_i - t0_i|^2 subject to: the pulls t make the wrench (Lee, IEEE T-CST 2018, eq. 24); each pulls up by
@@ -82,7 +82,7 @@ def allocate(rig: Rig, spread: Spread, rot: np.ndarray, wrench: np.ndarray, tens
 
 
 def _share_out(
-    rig: Rig, spread: Spread, arm: np.ndarray, first: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray
+    rig: CableRig, spread: Spread, arm: np.ndarray, first: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray
 ) -> np.ndarray:
     """The program of one team."""
     count = len(arm)
@@ -106,7 +106,7 @@ def grasp(arm: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-def _distances(rig: Rig, spread: Spread, arm: np.ndarray, tension_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distances(rig: CableRig, spread: Spread, arm: np.ndarray, tension_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows [P, 3N] and right-hand sides [P]: vehicles apart, along the horizontal line between their cables' ends."""
     rows, least = [], []
     for i, j in itertools.combinations(range(len(arm)), 2):

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
-from robomarl.evaluate.resolve import Policy
+from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.policies.pilot import Observer
 from robomarl.spec import Memory
 from robomarl.view import LocalView
@@ -36,7 +36,7 @@ class MixedTeam:
     The baseline reckons with a team that is all its own.
     """
 
-    def __init__(self, policy: Policy, scenario: FlightScenario, count: int) -> None:
+    def __init__(self, policy: FlownPolicy, scenario: FlightScenario, count: int) -> None:
         """Make the baseline of the scenario."""
         self._policy, self._baseline, self._count = policy, LoadPosePolicy(scenario), count
         self.name, self.action = policy.name, policy.action
@@ -55,7 +55,7 @@ class MixedTeam:
         return (ours, theirs), np.where(last[:, None], foreign, action)
 
 
-def mixed_team(policy: Policy, scenario: FlightScenario) -> Policy:
+def mixed_team(policy: FlownPolicy, scenario: FlightScenario) -> FlownPolicy:
     """The policy, mixed if the scenario pins `foreign` above 0."""
     count = round(scenario.randomize.foreign[1])
     return MixedTeam(policy, scenario, count) if count else policy  # type: ignore[return-value]

@@ -68,6 +68,7 @@ class LoadConfig:
     """The load: a rigid body. Its frame has x forward, y left, z up; it is level when it hangs in peace."""
 
     mass_kg: Positive
+    """Nominal mass."""
     inertia_kg_m2: tuple[Positive, Positive, Positive]
     """About the centre of mass and the axes of the load frame."""
     com_m: Vector3
@@ -98,6 +99,7 @@ class CableConfig:
     """One massless cable for each vehicle; it pulls and goes slack."""
 
     length_m: Positive
+    """Of each cable, taut and without tension."""
     stiffness_n_m: Positive
     """Of the `fast` engine's spring; working tension over 1 % of the length at least."""
     damping_n_s_m: NonNegative

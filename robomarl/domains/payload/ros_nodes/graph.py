@@ -1,16 +1,16 @@
 """What a payload adds to the node graph. No ROS here."""
 
-from robomarl.ros_nodes.enclaves.rights import Rights, Team
+from robomarl.ros_nodes.enclaves.rights import Rights, TeamRights
 from robomarl.ros_nodes.robot.state_machine import Order
-from robomarl.ros_nodes.topics import ANNOUNCE, LOAD_GOAL, LOAD_POSE, WORLD, Graph
+from robomarl.ros_nodes.topics import ANNOUNCE, LOAD_GOAL, LOAD_POSE, WORLD, NodeGraph
 
 
-def graph() -> Graph:
+def graph() -> NodeGraph:
     """The load's pose, and one goal for the team."""
-    return Graph(goal=LOAD_GOAL, sensed=(LOAD_POSE,))
+    return NodeGraph(goal=LOAD_GOAL, sensed=(LOAD_POSE,))
 
 
-def rights(team: Team) -> dict[str, Rights]:
+def rights(team: TeamRights) -> dict[str, Rights]:
     """Of the mission's node."""
     announced = team.each(team.names, ANNOUNCE)
     return {"mission": Rights(team.each((WORLD,), LOAD_GOAL), announced, calls=team.all(Order.LAND))}

@@ -24,9 +24,11 @@ class SetPoint:
     pos_m: Vector3
     """Place of the load's own frame, world."""
     roll_rad: float = 0.0
+    """Turned last, about the load's own forward axis."""
     pitch_rad: float = 0.0
+    """Turned second, about its own left axis."""
     yaw_rad: float = 0.0
-    """Attitude: a heading, then a pitch, then a roll."""
+    """Turned first: the heading."""
 
     @property
     def goal(self) -> Goal:
@@ -46,9 +48,10 @@ class Mission:
     version: Literal[1]
     """Version of the file's layout."""
     name: str
+    """Of the mission, for reports."""
     set_points: tuple[SetPoint, ...]
     land_s: Positive
-    """When all robots are asked to land."""
+    """When all robots get the order to land."""
 
     def __post_init__(self) -> None:
         """Check the order."""

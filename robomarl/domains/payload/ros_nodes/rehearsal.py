@@ -14,7 +14,7 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
 from robomarl.ros_nodes.operator.flight_outcome import Tick, complete_log, figures_of
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import SLOWER, Team, bring_up
+from robomarl.ros_nodes.operator.rehearsal import SLOWER, TeamNodes, bring_up
 from robomarl.ros_nodes.robot.state_machine import MOVING, State
 
 LIFT_LIMIT_S = 60.0
@@ -81,7 +81,7 @@ def fly_mission(fleet: Fleet, options: MissionOptions, relay: Relay = lambda nam
 class MissionFlight:
     """One mission of a team that has been configured."""
 
-    def __init__(self, team: Team, mission: Mission) -> None:
+    def __init__(self, team: TeamNodes, mission: Mission) -> None:
         """Prepare; nothing happens before `fly`."""
         self._team, self._console, self._mission = team, team.console, mission
         self._ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}

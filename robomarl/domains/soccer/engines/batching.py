@@ -6,7 +6,7 @@ from typing import Any
 from robomarl.domains.flight.world import command_in_force
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.contact import Contacts
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import sides
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
@@ -23,7 +23,7 @@ def stack(rows: Sequence[Any]) -> Any:
     return type(rows[0])(*(namespace(*parts).stack(parts, -1) for parts in zip(*rows, strict=True)))
 
 
-def fired(scenario: SoccerScenario, robot: Robots, contacts: Contacts, now: Array) -> tuple[Robots, Contacts]:
+def fired(scenario: SoccerScenario, robot: OmniRobots, contacts: Contacts, now: Array) -> tuple[OmniRobots, Contacts]:
     """A kicker that has fired has to be charged again."""
     charge_s = namespace(now).where(now, scenario.kicker.recharge_s, robot.charge_s)
     return robot._replace(charge_s=charge_s), contacts._replace(kicked=contacts.kicked | now)

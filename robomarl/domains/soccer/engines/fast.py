@@ -21,7 +21,7 @@ from robomarl.domains.soccer.physics.contact import (
     meet_robot,
     stay_inside,
 )
-from robomarl.domains.soccer.physics.omni_drive import Robots, drive, roll_on
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive, roll_on
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.types import Array
 
@@ -29,7 +29,7 @@ from robomarl.types import Array
 class Moving(NamedTuple):
     """What the loop carries on."""
 
-    robots: list[Robots]
+    robots: list[OmniRobots]
     ball: Ball
     contacts: list[Contacts]
 
@@ -37,7 +37,7 @@ class Moving(NamedTuple):
 def make_fast(scenario: SoccerScenario) -> Play:
     """The engine: on JAX arrays a loop that is compiled, on numpy's the same loop in Python."""
 
-    def play(game: Game) -> tuple[Robots, Ball, Contacts]:
+    def play(game: Game) -> tuple[OmniRobots, Ball, Contacts]:
         zero = game.robots.x * 0
         moving = Moving(unstack(game.robots), game.ball, unstack(Contacts(zero, zero, zero > 0)))
         step = partial(substep, scenario, game)
@@ -75,7 +75,9 @@ def settle(values: Any) -> Any:
     return jax.lax.optimization_barrier(values)
 
 
-def fire(scenario: SoccerScenario, moving: Moving, speeds: list[Array]) -> tuple[list[Robots], Ball, list[Contacts]]:
+def fire(
+    scenario: SoccerScenario, moving: Moving, speeds: list[Array]
+) -> tuple[list[OmniRobots], Ball, list[Contacts]]:
     """Kickers that have the ball hit it."""
     robots, ball, contacts = list(moving.robots), moving.ball, list(moving.contacts)
     for i, robot in enumerate(robots):

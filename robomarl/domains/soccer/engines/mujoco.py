@@ -16,7 +16,7 @@ from robomarl.domains.soccer.engines.mjcf import build_game
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball, brake
 from robomarl.domains.soccer.physics.contact import Contacts, kick, meet_each_other
-from robomarl.domains.soccer.physics.omni_drive import Robots, drive
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.engines.rollouts import Rollouts
 
@@ -44,7 +44,7 @@ class MujocoPlay:
         self._control = self._batch.input[:, :, : 3 * players].reshape(num_envs, steps, players, 3)
         self._on_ball = self._batch.input[:, :, 3 * players :]
 
-    def __call__(self, game: Game) -> tuple[Robots, Ball, Contacts]:
+    def __call__(self, game: Game) -> tuple[OmniRobots, Ball, Contacts]:
         """Robots, ball and contacts one decision later; see `robomarl.domains.soccer.game.Play`."""
         scenario, robots, ball = self._scenario, game.robots, game.ball
         contacts = Contacts(robots.x * 0, robots.x * 0, robots.x > math.inf)
@@ -61,7 +61,9 @@ class MujocoPlay:
             robots, ball = self._read(robots, spun)
         return cast(robots, game), cast(ball, game), cast(contacts, game)
 
-    def _fire(self, robots: Robots, ball: Ball, speed: np.ndarray, contacts: Contacts) -> tuple[Robots, Ball, Contacts]:
+    def _fire(
+        self, robots: OmniRobots, ball: Ball, speed: np.ndarray, contacts: Contacts
+    ) -> tuple[OmniRobots, Ball, Contacts]:
         """The plate pushes the ball for `KICK_S` with the force that gives it the speed that is returned."""
         rows, seen, rate = unstack(robots), unstack(contacts), self._scenario.rates.contact_hz
         steps = max(1, round(KICK_S * rate))
@@ -81,20 +83,20 @@ class MujocoPlay:
         self._on_ball += per_s * np.stack([after.vx - ball.vx, after.vy - ball.vy], -1)[:, None]
         return after
 
-    def _impacts(self, robots: Robots, accel: tuple, contacts: Contacts) -> Contacts:
+    def _impacts(self, robots: OmniRobots, accel: tuple, contacts: Contacts) -> Contacts:
         """Impacts that will begin in this sub-step, by the rule of `fast`; MuJoCo makes the forces."""
         dt_s = self._scenario.physics_dt_s
         moving = robots._replace(vx=robots.vx + dt_s * accel[0], vy=robots.vy + dt_s * accel[1])
         return stack(meet_each_other(self._scenario, unstack(moving), unstack(contacts))[1])
 
-    def _write(self, robots: Robots, ball: Ball) -> None:
+    def _write(self, robots: OmniRobots, ball: Ball) -> None:
         num, width = len(self._batch.state), 3 * self._scenario.players
         pose = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1).reshape(num, width)
         motion = np.stack([robots.vx, robots.vy, robots.turn], -1).reshape(num, width)
         lies, rolls = np.stack([ball.x, ball.y], -1), np.stack([ball.vx, ball.vy], -1)
         self._batch.state[:, 1:] = np.concatenate([pose, lies, motion, rolls], -1)
 
-    def _read(self, robots: Robots, ball: Ball) -> tuple[Robots, Ball]:
+    def _read(self, robots: OmniRobots, ball: Ball) -> tuple[OmniRobots, Ball]:
         """Robots and ball where MuJoCo has brought them; kickers and spin come from the arguments."""
         half, players, dt_s = 3 * self._scenario.players, self._scenario.players, self._scenario.physics_dt_s
         place, motion = self._batch.state[:, 1 : 3 + half], self._batch.state[:, 3 + half :]
@@ -103,5 +105,5 @@ class MujocoPlay:
         )
         lies, rolls = place[:, half:].T.copy(), motion[:, half:].T.copy()
         charge_s = np.maximum(robots.charge_s - dt_s, 0.0)
-        robots = Robots(x, y, np.cos(yaw), np.sin(yaw), vx, vy, turn, charge_s)
+        robots = OmniRobots(x, y, np.cos(yaw), np.sin(yaw), vx, vy, turn, charge_s)
         return robots, Ball(lies[0], lies[1], rolls[0], rolls[1], ball.ux, ball.uy)

@@ -15,7 +15,7 @@ from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
-from robomarl.domains.soccer.evaluation.match import Player, Tally, Track, play_matches, play_set_pieces
+from robomarl.domains.soccer.evaluation.match import MatchTally, Player, Track, play_matches, play_set_pieces
 from robomarl.domains.soccer.evaluation.picture import draw_match
 from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_soccer
 from robomarl.domains.soccer.sections import GameRandomize, Sees
@@ -174,7 +174,7 @@ class TrainedTeam:
 
 def _matches(
     scenario: SoccerScenario, players: tuple[Player, Player], config: GameConfig
-) -> tuple[Tally, Track | None]:
+) -> tuple[MatchTally, Track | None]:
     batches = math.ceil(config.episodes / MAX_BATCH)
     size = math.ceil(config.episodes / batches)
     sim, parts, track = make_soccer(scenario, config.sim, size, config.seed), [], None
@@ -184,7 +184,7 @@ def _matches(
             part, kept = play_matches(sim, *players, record, bar)
             parts.append(part)
             track = track or kept
-    joined = Tally(*(np.concatenate(column)[: config.episodes] for column in zip(*parts, strict=True)))
+    joined = MatchTally(*(np.concatenate(column)[: config.episodes] for column in zip(*parts, strict=True)))
     return joined, track
 
 
@@ -201,7 +201,7 @@ def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> d
     }
 
 
-def figures(tally: Tally) -> dict[str, Any]:
+def figures(tally: MatchTally) -> dict[str, Any]:
     """The JSON fields of E matches; a draw is half a win; without goals the share is null."""
     ours, theirs = tally.goals_for, tally.goals_against
     total = float((ours + theirs).sum())

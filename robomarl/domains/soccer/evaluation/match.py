@@ -37,7 +37,7 @@ class Player(Protocol):
         ...
 
 
-class Tally(NamedTuple):
+class MatchTally(NamedTuple):
     """Counts of E games, [E] each."""
 
     goals_for: np.ndarray
@@ -64,7 +64,7 @@ class Track(NamedTuple):
 
 def play_matches(
     sim: SoccerSim, ours: Player, theirs: Player, record: int | None = None, bar: tqdm | None = None
-) -> tuple[Tally, Track | None]:
+) -> tuple[MatchTally, Track | None]:
     """Play E whole matches side by side.
 
     Args:
@@ -78,7 +78,7 @@ def play_matches(
     sim.reset()
     sides = [(player, team_view(scenario, sim.views(), i)) for i, player in enumerate((ours, theirs))]
     carries = [player.init(view) for player, view in sides]
-    tally, rows = Tally(zero, zero, zero, zero, zero), []
+    tally, rows = MatchTally(zero, zero, zero, zero, zero), []
     for _ in range(scenario.max_steps):
         views, commands, plans = sim.views(), [], []
         for i, player in enumerate((ours, theirs)):
@@ -96,11 +96,11 @@ def play_matches(
     return tally, _track(scenario, rows) if rows else None
 
 
-def count(scenario: SoccerScenario, so_far: Tally, game: Game) -> Tally:
+def count(scenario: SoccerScenario, so_far: MatchTally, game: Game) -> MatchTally:
     """Add one decision."""
     n, contacts = scenario.count, game.contacts
     blame = (contacts.impact_m_s > IMPACT_M_S) & (contacts.own_m_s > STANDING_M_S)
-    return Tally(
+    return MatchTally(
         goals_for=so_far.goals_for + (game.referee.scored > 0),
         goals_against=so_far.goals_against + (game.referee.scored < 0),
         impacts=so_far.impacts + blame[:, :n].sum(-1),

@@ -3,10 +3,10 @@
 from typing import Any
 
 from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game
-from robomarl.evaluate.evaluate import Row
+from robomarl.evaluate.evaluate import EvalRow
 
 
-def play_row(name: str, options: Any, is_first: bool) -> Row:
+def play_row(name: str, options: Any, is_first: bool) -> EvalRow:
     """Play the matches and set pieces of the team of that name; the first one's first match is drawn.
 
     Raises:
@@ -14,4 +14,4 @@ def play_row(name: str, options: Any, is_first: bool) -> Row:
     """
     video, perturb = options.video if is_first else None, tuple(options.perturb)
     config = GameConfig(options.sim, options.episodes, options.seed, options.against, perturb, video, options.filter)
-    return Row(evaluate_game(name, options.scenario, config))
+    return EvalRow(evaluate_game(name, options.scenario, config))

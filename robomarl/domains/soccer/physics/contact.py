@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from robomarl.domains.soccer.physics.ball import Ball, Way
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -25,7 +25,7 @@ class Contacts(NamedTuple):
     """bool: its kicker hit the ball."""
 
 
-def gap_to_ball(scenario: SoccerScenario, robot: Robots, ball: Ball) -> tuple[Array, Array, Array]:
+def gap_to_ball(scenario: SoccerScenario, robot: OmniRobots, ball: Ball) -> tuple[Array, Array, Array]:
     """Distance between robot and ball surface (negative inside) and the normal towards the ball, world frame."""
     xp, radius, face = namespace(robot.x), scenario.robot.body.radius_m, scenario.kicker.face_m
     half = math.sqrt(radius**2 - face**2)
@@ -41,13 +41,13 @@ def gap_to_ball(scenario: SoccerScenario, robot: Robots, ball: Ball) -> tuple[Ar
     return gap, robot.c * nf - robot.s * nl, robot.s * nf + robot.c * nl
 
 
-def in_body(robot: Robots, x: Array, y: Array) -> tuple[Array, Array]:
+def in_body(robot: OmniRobots, x: Array, y: Array) -> tuple[Array, Array]:
     """World places [m] in the robot's frame: forward and left of the centre."""
     dx, dy = x - robot.x, y - robot.y
     return robot.c * dx + robot.s * dy, robot.c * dy - robot.s * dx
 
 
-def meet_robot(scenario: SoccerScenario, robot: Robots, ball: Ball, way: Way) -> tuple[Ball, Way]:
+def meet_robot(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, way: Way) -> tuple[Ball, Way]:
     """The ball's velocity and way after it has met one robot, before which it was at `ball`.
 
     What the ball would get past the robot's surface is thrown back by the restitution. The surface is taken as flat
@@ -67,7 +67,7 @@ def meet_robot(scenario: SoccerScenario, robot: Robots, ball: Ball, way: Way) ->
     return ball._replace(vx=ball.vx + blow * nx, vy=ball.vy + blow * ny), (way[0] + back * nx, way[1] + back * ny)
 
 
-def share_until_met(scenario: SoccerScenario, robot: Robots, ball: Ball, way: Way) -> Array:
+def share_until_met(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, way: Way) -> Array:
     """Share of a way past the robot [m] after which the ball is at its disc, or, where it misses, nearest to it.
 
     A fast ball gets two thirds of a robot's radius far in a sub-step: the surface that it would meet is not the one
@@ -105,8 +105,8 @@ def mirror(place: Array, speed: Array, limit: Array | float, restitution: float)
 
 
 def meet_each_other(
-    scenario: SoccerScenario, robots: Sequence[Robots], so_far: Sequence[Contacts]
-) -> tuple[list[Robots], list[Contacts]]:
+    scenario: SoccerScenario, robots: Sequence[OmniRobots], so_far: Sequence[Contacts]
+) -> tuple[list[OmniRobots], list[Contacts]]:
     """Robots that will touch within this sub-step: no bounce, equal masses; those that overlap part again.
 
     An impact begins where two robots are apart and their distance will be used up at their closing speed. A robot's
@@ -127,7 +127,7 @@ def meet_each_other(
     return robots, contacts
 
 
-def shift(robot: Robots, nx: Array, ny: Array, push: Array, apart: Array) -> Robots:
+def shift(robot: OmniRobots, nx: Array, ny: Array, push: Array, apart: Array) -> OmniRobots:
     """A robot that gets a velocity and a place further along a normal."""
     return robot._replace(
         vx=robot.vx + push * nx, vy=robot.vy + push * ny, x=robot.x + apart * nx, y=robot.y + apart * ny
@@ -143,7 +143,7 @@ def harder(so_far: Contacts, hit: Array, own: Array) -> Contacts:
     )
 
 
-def stay_inside(scenario: SoccerScenario, robot: Robots) -> Robots:
+def stay_inside(scenario: SoccerScenario, robot: OmniRobots) -> OmniRobots:
     """A robot stops at the boards, and in front of the goals: it does not go in."""
     radius, area = scenario.robot.body.radius_m, scenario.field
     x, vx = mirror(robot.x, robot.vx, area.length_m / 2 - radius, 0.0)
@@ -151,7 +151,7 @@ def stay_inside(scenario: SoccerScenario, robot: Robots) -> Robots:
     return robot._replace(x=x, y=y, vx=vx, vy=vy)
 
 
-def kick(scenario: SoccerScenario, robot: Robots, ball: Ball, speed: Array) -> Array:
+def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) -> Array:
     """What a kicker adds to the ball's speed along its robot's heading now [m/s]; 0 where it does not fire.
 
     It fires by itself as soon as it is charged, the ball is in front of it and a speed is asked for, and takes the

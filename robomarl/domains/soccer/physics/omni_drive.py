@@ -14,7 +14,7 @@ Accel = tuple[Array, Array, Array]
 """Acceleration along world x and y [m/s^2], and angular acceleration [rad/s^2]."""
 
 
-class Robots(NamedTuple):
+class OmniRobots(NamedTuple):
     """All robots on the field, ours first."""
 
     x: Array
@@ -33,7 +33,7 @@ class Robots(NamedTuple):
     """Time until the kicker is charged; 0 when it is."""
 
 
-def drive(scenario: SoccerScenario, robots: Robots, command: tuple[Array, ...], scale: Array) -> Accel:
+def drive(scenario: SoccerScenario, robots: OmniRobots, command: tuple[Array, ...], scale: Array) -> Accel:
     """What the wheels make of a command (acceleration x, y, yaw rate) in one sub-step.
 
     The speed limit comes first, then the limit of every wheel's rim: where one would slip, the whole motion is
@@ -51,7 +51,7 @@ def drive(scenario: SoccerScenario, robots: Robots, command: tuple[Array, ...], 
     return ax * share, ay * share, alpha * share
 
 
-def rim(scenario: SoccerScenario, robots: Robots, motion: Accel) -> Array:
+def rim(scenario: SoccerScenario, robots: OmniRobots, motion: Accel) -> Array:
     """Largest size of any wheel rim's part of a motion of the robot: of its velocity or of its acceleration.
 
     A wheel at angle p drives along (-sin p, cos p) in the body frame and sees the turn at its lever.
@@ -67,7 +67,7 @@ def rim(scenario: SoccerScenario, robots: Robots, motion: Accel) -> Array:
     return largest
 
 
-def roll_on(robots: Robots, accel: Accel, dt_s: float) -> Robots:
+def roll_on(robots: OmniRobots, accel: Accel, dt_s: float) -> OmniRobots:
     """One sub-step at constant acceleration, exact in the plane."""
     xp = namespace(robots.x)
     ax, ay, alpha = accel
@@ -76,7 +76,7 @@ def roll_on(robots: Robots, accel: Accel, dt_s: float) -> Robots:
     sin, cos = angle * (1 - square * (1 / 6 - square / 120)), 1 - square * (0.5 - square / 24)
     c, s = robots.c * cos - robots.s * sin, robots.s * cos + robots.c * sin
     even = 1.5 - 0.5 * (c * c + s * s)  # one Newton step to length 1
-    return Robots(
+    return OmniRobots(
         x=robots.x + dt_s * (robots.vx + dt_s / 2 * ax),
         y=robots.y + dt_s * (robots.vy + dt_s / 2 * ay),
         c=c * even,

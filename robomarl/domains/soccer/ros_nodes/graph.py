@@ -1,9 +1,9 @@
 """What a game adds to the node graph. No ROS here."""
 
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, Team
+from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, TeamRights
 from robomarl.ros_nodes.robot.state_machine import Order
-from robomarl.ros_nodes.topics import REFEREE, WORLD, Graph
+from robomarl.ros_nodes.topics import REFEREE, WORLD, NodeGraph
 
 PLAYER_TOPICS = (
     *(topics.ODOMETRY, topics.STATE_AND_PLAN, topics.CMD_VEL, topics.KICK),
@@ -14,13 +14,13 @@ REFEREE_SERVES = ("start", "stop", "goal", "reset")
 REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
 
 
-def graph() -> Graph:
+def graph() -> NodeGraph:
     """Players, what the referee sees and what it says; goals of the game are nothing that robots are told."""
     sim = (topics.TRUTH, topics.SIM_STATUS)
-    return Graph(PLAYER_TOPICS, goal=None, sensed=(topics.BALL,), beside=((REFEREE, topics.MATCH),), sim=sim)
+    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(topics.BALL,), beside=((REFEREE, topics.MATCH),), sim=sim)
 
 
-def rights(team: Team) -> dict[str, Rights]:
+def rights(team: TeamRights) -> dict[str, Rights]:
     """Of the referee, and what the operator asks of it."""
     services = frozenset(f"{team.base}/{REFEREE}/{service}" for service in REFEREE_SERVES)
     said = team.each((REFEREE,), topics.MATCH)

@@ -53,7 +53,7 @@ class Rules(NamedTuple):
     """Robots and ball are put back by themselves (a simulator); otherwise the game stops for people to do it."""
 
 
-class Verdict(NamedTuple):
+class RefereeCall(NamedTuple):
     """What is to be done now."""
 
     why: str
@@ -98,7 +98,7 @@ class Referee:
         self._forget()
         return ""
 
-    def see(self, ball_m: np.ndarray | None, now_s: float) -> Verdict | None:
+    def see(self, ball_m: np.ndarray | None, now_s: float) -> RefereeCall | None:
         """Time has passed; returns what is to be done.
 
         Args:
@@ -112,16 +112,16 @@ class Referee:
         self.said = self.said._replace(time_s=self.said.time_s + passed_s)
         if self.said.time_s >= self.rules.match_s - 1e-9:
             self.said = self.said._replace(phase=Phase.OVER)
-            return Verdict("time is up", stops=True)
+            return RefereeCall("time is up", stops=True)
         return None if ball_m is None else self._look(ball_m, passed_s)
 
-    def award(self, ball_m: np.ndarray) -> tuple[Verdict | None, str]:
+    def award(self, ball_m: np.ndarray) -> tuple[RefereeCall | None, str]:
         """A goal by hand, for the team in whose attacking half the ball is; what is to be done, or why not."""
         if self.said.phase not in (Phase.PLAYING, Phase.STOPPED):
             return None, f"the match is {self.said.phase}"
         return self._goal(1 if ball_m[0] > 0 else -1), ""
 
-    def _look(self, ball_m: np.ndarray, passed_s: float) -> Verdict | None:
+    def _look(self, ball_m: np.ndarray, passed_s: float) -> RefereeCall | None:
         line_m = self.rules.half_length_m + self.rules.ball_radius_m
         scored = int(ball_m[0] > line_m) - int(ball_m[0] < -line_m)
         if scored and self._dead:
@@ -135,16 +135,16 @@ class Referee:
             return None
         return self._again("the ball is stuck", 1 - 2 * (self.said.kick_offs % 2))
 
-    def _goal(self, scored: int) -> Verdict:
+    def _goal(self, scored: int) -> RefereeCall:
         first, second = self.said.goals
         self.said = self.said._replace(goals=(first + (scored > 0), second + (scored < 0)))
         self._dead = True
         text = "first" if scored > 0 else "second"
         return self._again(f"goal for the {text} team, {self.said.goals[0]} : {self.said.goals[1]}", -scored)
 
-    def _again(self, why: str, kick_off: int) -> Verdict:
+    def _again(self, why: str, kick_off: int) -> RefereeCall:
         self._anchor, self._still_s = np.zeros(2), 0.0
         self.said = self.said._replace(kick_offs=self.said.kick_offs + 1)
         if not self.rules.puts_back:
             self.stop()
-        return Verdict(why, kick_off, stops=not self.rules.puts_back)
+        return RefereeCall(why, kick_off, stops=not self.rules.puts_back)

@@ -21,7 +21,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from robomarl.domains.soccer.ros_nodes import messages
-from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, Rules, Verdict
+from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, RefereeCall, Rules
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_from
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.io.async_wait import wait_until
@@ -127,7 +127,7 @@ class RefereeNode(Node):
             self._sim_s = status["time_s"]
         return self._sim_s
 
-    def _carry_out(self, verdict: Verdict) -> None:
+    def _carry_out(self, verdict: RefereeCall) -> None:
         self.get_logger().info(f"{self._referee.said.time_s:.1f} s: {verdict.why}.")
         if verdict.kick_off and self._put_back is not None:
             self._put_back.call_async(SetBool.Request(data=verdict.kick_off > 0))

@@ -16,7 +16,7 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
 from robomarl.ros_nodes.operator.flight_outcome import Tick
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import SLOWER, START_LIMIT_S, Team, bring_up
+from robomarl.ros_nodes.operator.rehearsal import SLOWER, START_LIMIT_S, TeamNodes, bring_up
 from robomarl.ros_nodes.robot.state_machine import MOVING
 
 REST_S = 1.0
@@ -84,7 +84,7 @@ def play_match(fleet: Fleet, options: MatchOptions, relay: Relay = lambda name, 
 class Match:
     """One match of a game that has been configured."""
 
-    def __init__(self, team: Team, match_s: float) -> None:
+    def __init__(self, team: TeamNodes, match_s: float) -> None:
         """Prepare; nothing happens before `play`. `match_s`: how long it lasts."""
         self._console, self._match_s = team.console, match_s
         self._referee: RefereeClient = team.console.beside

@@ -15,7 +15,7 @@ from robomarl.domains.soccer.engines.mujoco import MujocoPlay
 from robomarl.domains.soccer.evaluation.match import IMPACT_M_S, STANDING_M_S
 from robomarl.domains.soccer.game import Game, num_step_draws, perceive
 from robomarl.domains.soccer.onboard.log import MatchLog
-from robomarl.domains.soccer.physics.omni_drive import Robots
+from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import PLACE_DRAWS, kick_off, sides
 from robomarl.domains.soccer.ros_nodes.messages import acceleration_to
 from robomarl.domains.soccer.ros_nodes.playing import BALL, OPPONENT, Sighting, Thing
@@ -184,7 +184,7 @@ class RealTimeGame:
         return Estimate(flat(x, y), turned(c, s), flat(vx, vy), upright(turn))
 
     def _true(self, index: int) -> Estimate:
-        robots: Robots = self.game.robots
+        robots: OmniRobots = self.game.robots
         side = self._side
         flipped = (side * p for p in (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s))
         return self._estimate(Pose(*[*flipped, robots.turn]), index)

@@ -18,7 +18,7 @@ CLEAR_SHARE = 0.8
 """Share of the field of view where nobody stands who is not seen: at its edge errors may hide one."""
 GAIN_PER_S = 8.0
 """How late a player brakes before an opponent: with the vehicle's own gain, made for travel, it hardly gets at a ball
-that others are near, and runs into no fewer of them (docs/benchmarks.md)."""
+that others are near, and runs into no fewer of them (docs/log/benchmarks_history.md)."""
 
 
 def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robomarl.domains.flight.control.indi import Control, Reading, control_rotors, rest_control
 from robomarl.domains.flight.control.mixer import wrench
-from robomarl.domains.flight.quadrotor import Body, Physics, move, rotor_memory, spin_rotors
+from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, move, rotor_memory, spin_rotors
 from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
 from robomarl.types import GRAVITY_M_S2
 from robomarl.vectors import to_world, up_axis
@@ -24,16 +24,18 @@ def vehicle() -> Vehicle:
     return load_vehicle("carrier_600")
 
 
-def level(vehicle: Vehicle, thrust_n: float) -> Body:
+def level(vehicle: Vehicle, thrust_n: float) -> RigidVehicle:
     zero = np.zeros(())
-    return Body((zero,) * 3, (zero + 1, zero, zero, zero), (zero,) * 3, (zero,) * 3, (zero + thrust_n / 4,) * 4)
+    return RigidVehicle((zero,) * 3, (zero + 1, zero, zero, zero), (zero,) * 3, (zero,) * 3, (zero + thrust_n / 4,) * 4)
 
 
-def reading(body: Body) -> Reading:
+def reading(body: RigidVehicle) -> Reading:
     return Reading(body.quat, body.vel, body.omega, body.rotors)
 
 
-def fly(vehicle: Vehicle, command: tuple, outside: tuple, seconds: float, scale: float = 1.0) -> tuple[Body, Control]:
+def fly(
+    vehicle: Vehicle, command: tuple, outside: tuple, seconds: float, scale: float = 1.0
+) -> tuple[RigidVehicle, Control]:
     """One vehicle from hover under a constant force [N, world] and torque [N m, body], by hand."""
     body = level(vehicle, vehicle.body.mass_kg * GRAVITY_M_S2)
     control = rest_control(reading(body), (0.0, 0.0, 0.0))

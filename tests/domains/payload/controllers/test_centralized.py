@@ -9,7 +9,7 @@ from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.evaluate import make_pilot
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy, limit
-from robomarl.domains.payload.controllers.force_allocation import Rig, Spread, allocate, grasp, rig_of
+from robomarl.domains.payload.controllers.force_allocation import CableRig, Spread, allocate, grasp, rig_of
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.lift import failed
 from robomarl.evaluate.variations import perturbed
@@ -25,7 +25,7 @@ def scenario() -> FlightScenario:
 
 
 @pytest.fixture(scope="module")
-def rig(scenario: FlightScenario) -> Rig:
+def rig(scenario: FlightScenario) -> CableRig:
     return rig_of(scenario)
 
 
@@ -35,7 +35,7 @@ def attitude(roll: float, pitch: float) -> np.ndarray:
 
 
 @given(angle, angle, st.lists(st.floats(-1, 1), min_size=6, max_size=6))
-def test_the_pulls_make_the_wrench(rig: Rig, roll: float, pitch: float, extra: list[float]) -> None:
+def test_the_pulls_make_the_wrench(rig: CableRig, roll: float, pitch: float, extra: list[float]) -> None:
     rot = attitude(roll, pitch)
     wrench = np.array([[0, 0, rig.mass_kg * 9.81, 0, 0, 0]]) + 0.2 * np.array([extra])
     pull = allocate(rig, Spread(), rot, wrench, np.full((1, 3), rig.even_n))
@@ -46,7 +46,7 @@ def test_the_pulls_make_the_wrench(rig: Rig, roll: float, pitch: float, extra: l
 
 
 @given(angle, angle)
-def test_a_load_at_rest_leaves_room_between_the_vehicles(rig: Rig, roll: float, pitch: float) -> None:
+def test_a_load_at_rest_leaves_room_between_the_vehicles(rig: CableRig, roll: float, pitch: float) -> None:
     rot = attitude(roll, pitch)
     weight = np.array([[0, 0, rig.mass_kg * 9.81, 0, 0, 0]])
     tension = np.full((1, 3), rig.even_n)

@@ -13,7 +13,7 @@ from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import SCRIPT_OF, ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import believe, no_belief
 from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game, figures, make_player
-from robomarl.domains.soccer.evaluation.match import Tally, count, play_set_pieces
+from robomarl.domains.soccer.evaluation.match import MatchTally, count, play_set_pieces
 from robomarl.sim.sides import team_view
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
@@ -57,14 +57,14 @@ def test_only_impacts_that_we_drove_into_are_ours():
     impact[2, [0, 2]], own[2] = 0.2, 0.2  # a touch
     game = game._replace(contacts=game.contacts._replace(impact_m_s=impact, own_m_s=own))
     zero = np.zeros(3)
-    tally = count(SCENARIO, Tally(zero, zero, zero, zero, zero), game)
+    tally = count(SCENARIO, MatchTally(zero, zero, zero, zero, zero), game)
     assert tally.impacts.tolist() == [0, 1, 0]
     assert tally.impacts_against.tolist() == [1, 1, 0]
 
 
 def test_the_figures_of_three_matches_by_hand():
     ours, theirs = np.array([2.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0])
-    found = figures(Tally(ours, theirs, ours * 0, ours * 0, ours))
+    found = figures(MatchTally(ours, theirs, ours * 0, ours * 0, ours))
     assert (found["goals_for"], found["goals_against"]) == (1.0, 1.0)
     assert found["goals_for_share"] == pytest.approx(0.5)
     assert found["win_rate"] == pytest.approx(0.5)

@@ -1,0 +1,209 @@
+"""Writes docs/configuration.md: every key of the files that people edit, from the dataclasses that read them.
+
+    python docs/configuration.py
+
+What a key means is the docstring under its field, and is written there only; tests/test_docs.py fails when the page
+is not what this writes.
+"""
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robomarl.config import expected
+from robomarl.domains.payload.ros_nodes.mission import Mission
+from robomarl.domains.registry import domains
+from robomarl.hardware_configs.fleet import Fleet
+from robomarl.hardware_configs.vehicle import KINDS
+from robomarl.ros_nodes import settings
+from robomarl.ros_nodes.operator.launch_plan import arguments
+from robomarl.sim.clock import Clock
+from robomarl.sim.model.scenario import TeamScenario
+from robomarl.train.config import TrainConfig
+from robomarl.train.stages.plan import BundlePlan, StageTable
+
+PAGE = Path(__file__).with_name("configuration.md")
+HEAD = """# Configuration
+
+Every key of the files that one can edit without Python, with its type, its default and its meaning. A key without a
+default must be there. Units are in the names: SI, radians, world frame ENU, body frame FLU. A wrong key or value is an
+error of one sentence that names the file, the key and the mend.
+
+`python docs/configuration.py` writes this page from the dataclasses that read the files.
+"""
+
+
+class File(NamedTuple):
+    """One kind of file."""
+
+    title: str
+    text: str
+    classes: dict[str, type]
+    """What reads it, by the path of the table; "" is the file itself."""
+
+
+def meanings(cls: type) -> dict[str, str]:
+    """Docstring of each field of a dataclass, those that it inherits included; fields without one are not in it."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if dataclasses.is_dataclass(base):
+            (body,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+            assert isinstance(body, ast.ClassDef)
+            found |= dict(_documented(body.body))
+    return found
+
+
+def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for field, text in zip(body, body[1:], strict=False):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                yield name, " ".join(said.split())
+
+
+def nested(hint: Any) -> tuple[type, bool] | None:
+    """The dataclass that such a table becomes, and whether it is a list of tables; None for other types."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return next((found for arg in args if (found := nested(arg))), None)
+    if origin is tuple and args[1:] == (Ellipsis,):
+        return (found[0], True) if (found := nested(args[0])) else None
+    return (hint, False) if dataclasses.is_dataclass(hint) and isinstance(hint, type) else None
+
+
+class Tables:
+    """Writes the tables of dataclasses; a section that several files share is written once."""
+
+    def __init__(self) -> None:
+        """Begin a page."""
+        self._seen: dict[type, str] = {}
+
+    def of(self, cls: type, path: str, title: str) -> Iterator[str]:
+        """The table of a dataclass's keys, then those of its sections.
+
+        Args:
+            cls: the dataclass.
+            path: of the table in its file.
+            title: of the file.
+        """
+        hints, said = typing.get_type_hints(cls, include_extras=True), meanings(cls)
+        fields = [f for f in dataclasses.fields(cls) if not (issubclass(cls, Clock) and f.name == "name")]
+        inside = {f.name: found for f in fields if (found := nested(hints[f.name]))}
+        yield "\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+        for field in fields:
+            section = inside.get(field.name)
+            meaning = said.get(field.name) or (section and first_paragraph(section[0])) or ""
+            yield row(f"`{field.name}`", kind_of(hints[field.name], section), default(field), meaning)
+        for name, (section, many) in inside.items():
+            yield from self._section(section, f"{path}.{name}".lstrip(".") + "[]" * many, title)
+
+    def _section(self, section: type, path: str, title: str) -> Iterator[str]:
+        if section in self._seen:
+            yield f"\n**`{path}`**: as {self._seen[section]}.\n"
+            return
+        self._seen[section] = f"`{path}` of {title}"
+        yield f"\n**`{path}`**: {first_paragraph(section)}\n"
+        yield from self.of(section, path, title)
+
+
+def kind_of(hint: Any, section: tuple[type, bool] | None) -> str:
+    """The type of a key, in a few words."""
+    if section:
+        return "tables, see below" if section[1] else "table, see below"
+    if typing.get_origin(hint) is typing.Literal:
+        return " or ".join(f"`{value}`" for value in typing.get_args(hint))
+    return expected(hint).replace("a finite number", "number").replace("a whole number", "integer").removeprefix("a ")
+
+
+def first_paragraph(cls: type) -> str:
+    """What a section is, in the first paragraph of its docstring."""
+    return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+
+
+def default(field: dataclasses.Field) -> str:
+    """Of a field, as one writes it; empty where the key must be there."""
+    if field.default_factory is not dataclasses.MISSING:
+        return written(field.default_factory())
+    return "" if field.default is dataclasses.MISSING else written(field.default)
+
+
+def written(value: Any) -> str:
+    """A default in the words of a file."""
+    if dataclasses.is_dataclass(value):
+        return "its keys' own"
+    if value is None or value in ("", (), ("",), {}):
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`[{', '.join(written(item).strip('`') for item in value)}]`"
+    return f"`{value:g}`" if isinstance(value, float) and abs(value) < 1e5 else f"`{value}`"
+
+
+def row(*cells: str) -> str:
+    """One row of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\\\|") for cell in cells) + " |\n"
+
+
+def setting_table(cls: type) -> Iterator[str]:
+    """Parameters of one node."""
+    yield f"\n**{(cls.__doc__ or '').split(';')[0].rstrip('.')}**\n\n| parameter | default | range | meaning |\n"
+    yield "| --- | --- | --- | --- |\n"
+    for field in dataclasses.fields(cls):
+        low, high, text = (field.metadata[key] for key in ("low", "high", "text"))
+        yield row(f"`{field.name}`", default(field), "" if low is None else f"{low:g} to {high:g}", text)
+
+
+def scenarios() -> Iterator[File]:
+    """One for each class of scenario; domains of other packages are left out."""
+    ours = [d for d in domains().values() if d.simulation_half.startswith("robomarl.")]
+    for cls in dict.fromkeys(d.simulation.scenario for d in ours):
+        names = ", ".join(d.name for d in ours if d.simulation.scenario is cls)
+        yield File(
+            f"Scenarios: {names}",
+            '`sim/scenarios/NAME.toml`. `extends = "OTHER"` takes the keys of another.',
+            {"": cls},
+        )
+    yield File(
+        "Scenarios: a kind of team of your own",
+        "What `docs/new_domain.md` builds on; a domain adds keys of its own.",
+        {"": TeamScenario},
+    )
+
+
+def files() -> Iterator[File]:
+    """All kinds of files, in the order of the page."""
+    yield from scenarios()
+    for kind, cls in KINDS.items():
+        yield File(f"Vehicles: {kind}", f"`hardware_configs/vehicles/NAME.yaml` with `kind: {kind}`.", {"": cls})
+    yield File("Fleets", "`hardware_configs/fleets/NAME.yaml`.", {"": Fleet})
+    text = '`policies/recipes/NAME.toml`. `extends = "OTHER"` takes another; `docs/training.md` says more.'
+    yield File("Recipes", text, {"": TrainConfig, "stage[]": StageTable, "bundle": BundlePlan})
+    yield File("Missions", "`ros_nodes/missions/NAME.yaml`: where a load goes, and when.", {"": Mission})
+
+
+def page() -> str:
+    """The whole page."""
+    parts, tables = [HEAD], Tables()
+    for file in files():
+        parts.append(f"\n## {file.title}\n\n{file.text}\n")
+        for path, cls in file.classes.items():
+            parts += [f"\n**`{path}`**: {first_paragraph(cls)}\n"] if path else []
+            parts += tables.of(cls, path, file.title)
+    parts.append("\n## Launch arguments\n\n`ros2 launch robomarl field_test.launch.py NAME:=VALUE`.\n")
+    parts.append("\n| argument | default | meaning |\n| --- | --- | --- |\n")
+    for name, argument in arguments().items():
+        parts.append(row(f"`{name}`", "" if argument.default is None else written(argument.default), argument.text))
+    parts.append("\n## Parameters of the nodes\n\nIn the file of `params_file:=`; see `ros_nodes/params/`.\n")
+    for cls in [v for v in vars(settings).values() if isinstance(v, type) and dataclasses.is_dataclass(v)]:
+        parts += setting_table(cls)
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
