@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
+from benchmarks.filter.daqp_projection import project
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.config import UserError
 from robomarl.safety import kernel
@@ -58,7 +59,7 @@ def test_it_finds_what_brute_force_finds(kind: str, random: np.random.Generator)
 def test_it_agrees_with_daqp_to_1e_9(kind: str, m: int, random: np.random.Generator):
     rows, bounds, points = draw(kind, random, 400, m)
     found = project_batch(rows, bounds, points)
-    alone = [projection.project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
+    alone = [project(a, b, u) for a, b, u in zip(rows, bounds, points, strict=True)]
     np.testing.assert_array_equal(found.solved, [one.solved for one in alone])
     np.testing.assert_array_equal(found.infeasible, [one.infeasible for one in alone])
     np.testing.assert_allclose(found.u, [one.u for one in alone], atol=1e-9, rtol=0)
