@@ -172,7 +172,7 @@ def test_an_unknown_name_lists_what_there_is():
         ("Source", "$defs/source/properties"),
         ("FileEntry", "$defs/file_entry/properties"),
         ("Seen", "$defs/seen/properties"),
-        ("Radio", "properties/radio/properties"),
+        ("RadioContract", "properties/radio/properties"),
         ("Conventions", "properties/conventions/properties"),
     ],
 )
