@@ -89,11 +89,10 @@ class Full:
 
     def __init__(self, folder: Path) -> None:
         self.filler = folder / "filler"
-        with self.filler.open("wb") as stream:
+        with self.filler.open("wb", buffering=0) as stream:  # a buffer would be written once more, at its close
             try:
                 while True:
                     stream.write(bytes(2**16))
-                    stream.flush()
             except OSError:
                 pass
         with pytest.raises(OSError):
