@@ -56,6 +56,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
     assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
 
 
+@pytest.mark.slow
 def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
     update, state = (
         jax.jit(make_update(CONFIG, GAMES, [None, None])),

@@ -72,6 +72,7 @@ def test_a_stage_starts_from_the_mean_of_those_that_it_names(whole: Path):
     assert any((one[name] != two[name]).any() for name in one)
 
 
+@pytest.mark.slow
 def test_a_training_that_is_stopped_in_a_stage_and_after_one_ends_the_same_bit_by_bit(whole: Path, tmp_path: Path):
     out = tmp_path / "parts"
     (end,) = train_stages(create_staged(out, PLAN, options(out)), options(out, minutes=0))
