@@ -85,6 +85,19 @@ class NoFilter:
         return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
 
 
+def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dict[str, Any]:
+    """The JSON fields that say what was flown, and how."""
+    return {
+        "policy": policy.name,
+        "scenario": scenario.name,
+        "sim": config.sim,
+        "episodes": config.episodes,
+        "seed": config.seed,
+        "filter": config.filter,
+        "robots": scenario.count,
+    }
+
+
 def evaluate(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluation:
     """Run `config.episodes` episodes and count.
 

@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.domains.registry import domain_of_task, filter_for
 from robomarl.domains.simulation import Evaluated, Simulation
-from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter, conditions_of
 from robomarl.evaluate.intervals import bootstrap, wilson
 from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.evaluate.rows import episodes_row, table
@@ -85,11 +85,10 @@ def evaluate_model(model: Model, policy: FlownPolicy, scenario: Any, config: Eva
         sim.step(result.command, pilot.plan(carry))
         done = count(sim, done, before, result)
     simulated_s = float(done.steps.sum()) * scenario.period_s
-    about = {"policy": policy.name, "scenario": scenario.name, "sim": config.sim, "episodes": config.episodes}
-    about |= {"seed": config.seed, "filter": config.filter, "robots": scenario.count}
     speed = {"realtime_factor": simulated_s / (time.perf_counter() - started_s)}
     success = (done.arrived_step >= 0) & ~done.failed
-    return Evaluation({**about, **figures(scenario, done, success), **speed}, success, None)
+    values = {**conditions_of(policy, scenario, config), **figures(scenario, done, success), **speed}
+    return Evaluation(values, success, None)
 
 
 def make_pilot(model: Model, policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:

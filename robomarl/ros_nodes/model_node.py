@@ -6,7 +6,6 @@ It decides at the policy's rate: a command is in force from the decision after i
 import math
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from robomarl.config import UserError, to_dict
 from robomarl.domains.simulation import needed, simulation_of
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.fieldtask import field_task
+from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.messages import Estimate
@@ -28,24 +28,6 @@ TELL_S = 0.5
 JITTER_M = 1e-6
 """An estimate that stays the same in every bit is taken for a dead sensor: so far it moves even at rest."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
-
-
-class ModelScore(NamedTuple):
-    """The flight so far. It begins with the first command to any robot after a reset."""
-
-    flight: int
-    """Which one since the start."""
-    seed: int
-    flight_s: float
-    succeeded_s: float
-    """When the team had succeeded; NaN as long as it has not."""
-    failed: float
-    collisions: int
-    """How often robots began to touch."""
-    min_distance_m: float
-    time_limit_s: float
-    slipped_s: float
-    """How much the simulator fell behind the clock since the start."""
 
 
 class ModelNode(RealTimeNode):
@@ -141,10 +123,10 @@ class ModelNode(RealTimeNode):
         for name, message in self._model.messages(self._scenario, world, stamp_s).items():
             self._sensed[name].publish(message)
 
-    def figures(self, slipped_s: float) -> ModelScore:
+    def figures(self, slipped_s: float) -> Score:
         """The judge's score of the flight."""
         flown = (self._flight * self.dt_s, self._succeeded_s, float(self._failed), self._collisions, self._closest_m)
-        return ModelScore(self._resets, self._seed, *flown, self._scenario.time_limit_s, slipped_s)
+        return Score(self._resets, self._seed, *flown, self._scenario.time_limit_s, slipped_s)
 
     def write_log(self, folder: Path) -> str:
         """None: the recording has all."""

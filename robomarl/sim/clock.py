@@ -62,6 +62,12 @@ class Clock:
         """Length of one physics step."""
         return 1.0 / self.rates.physics_hz
 
+    def check_rates(self: Timed) -> None:
+        """Raise `ValueError` unless a decision has a whole number of physics steps."""
+        physics, policy = self.rates.physics_hz, self.rates.policy_hz
+        if abs(physics / policy - round(physics / policy)) > 1e-6:
+            raise ValueError(f"rates.physics_hz = {physics:g} must be a multiple of policy_hz = {policy:g}.")
+
     @property
     def max_steps(self: Timed) -> int:
         """Decisions in an episode or a match."""

@@ -119,13 +119,12 @@ class FlightScenario(Clock):
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
-        for rate, of in ((self.rates.physics_hz, "rates.physics_hz"), (self.radio.latency_s, "radio.latency_s")):
-            ratio = rate / self.rates.policy_hz if of.startswith("rates") else rate * self.rates.policy_hz
-            if abs(ratio - round(ratio)) > 1e-6:
-                raise ValueError(
-                    f"{of} = {rate:g} must be a multiple of policy_hz = {self.rates.policy_hz:g}"
-                    f"{'' if of.startswith('rates') else ' periods'}."
-                )
+        self.check_rates()
+        latency_s, policy_hz = self.radio.latency_s, self.rates.policy_hz
+        if abs(latency_s * policy_hz - round(latency_s * policy_hz)) > 1e-6:
+            raise ValueError(
+                f"radio.latency_s = {latency_s:g} must be a multiple of policy_hz = {policy_hz:g} periods."
+            )
         self._check_load()
         check_places(self.start, self.goal, self.count)
         known = set(self.randomized)

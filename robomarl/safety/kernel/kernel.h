@@ -61,7 +61,7 @@ typedef struct {
     int queue, mates, strangers, has_gain;
 } RmSizes;
 
-/* One decision of one robot: robomarl.safety.single.filter_one.
+/* One decision of one robot: robomarl.safety.decision.filter_batch.
  * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; of the bias estimate, doubt, anchor, made,
  *     unsure, since; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
  *     stop; of the strangers mask, position, velocity, age: array after array.

@@ -55,8 +55,6 @@ class TeamScenario(Clock):
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
-        ratio = self.rates.physics_hz / self.rates.policy_hz
-        if abs(ratio - round(ratio)) > 1e-6:
-            raise ValueError(f"rates.physics_hz must be a multiple of policy_hz = {self.rates.policy_hz:g}.")
+        self.check_rates()
         if abs(self.radio.latency_s - self.period_s) > 1e-6:
             raise ValueError(f"radio.latency_s = {self.radio.latency_s:g} must be one period, {self.period_s:g} s.")

@@ -1,5 +1,6 @@
 """A bundle read as the run that it was made from, so that an export can add to it where the run folder is gone."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,8 @@ from robomarl.sim.scenario import build_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.policy_search.structured import LawRun, gained_law, is_law, load_law
-from robomarl.train.run.run_folder import ObservationStats, Run, gains_of, load_run, read_weights, sealed_weights
+from robomarl.train.run.mixture import weights_for
+from robomarl.train.run.run_folder import ObservationStats, Run, gains_of, load_run, sealed_weights
 from robomarl.train.run.weights import learned
 
 
@@ -30,11 +32,12 @@ def run_of(source: str) -> Run:
         return load_law(source)  # type: ignore[return-value]
     if is_run(Path(source)) or not is_bundle(source):
         return load_run(source)
-    contract = load_bundle(source).contract
-    if gains := gains_of(sealed_weights(source)):
+    bundle = load_bundle(source)
+    contract, weights = bundle.contract, sealed_weights(bundle, source)
+    if gains := gains_of(weights):
         return _law(source, contract, gains)  # type: ignore[return-value]
     parts = [(contract.scenario, contract.training), *((e.scenario, e.training) for e in contract.experts)]
-    first, *others = (_actor(source, scenario.content, training) for scenario, training in parts)
+    first, *others = (_actor(source, scenario.content, training, weights) for scenario, training in parts)
     return replace(first, experts=tuple(others))
 
 
@@ -48,12 +51,12 @@ def _law(source: str, contract: Contract, numbers: dict[str, float]) -> LawRun:
     return LawRun(Path(source), scenario, config, training.seed, training.commit, training.versions, gains, seen)
 
 
-def _actor(source: str, content: dict[str, Any], training: Training) -> Run:
+def _actor(source: str, content: dict[str, Any], training: Training, weights: Mapping[str, np.ndarray]) -> Run:
     """One actor of a bundle."""
     scenario: Any = build_scenario(content, f"{source}/bundle.json")
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
-    state = learned(start, read_weights(source, scenario.name), source)
+    state = learned(start, weights_for(weights, scenario.name), source)
     return Run(
         Path(source), scenario, config, training.seed, training.commit, training.versions, state, training.averaged
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -33,6 +33,9 @@ from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
 from robomarl.train.stages.plan import is_staged
 from robomarl.train.state import TrainState
+
+if TYPE_CHECKING:
+    from robomarl.policies.bundle import Bundle
 
 WEIGHTS_FILE = "weights.npz"
 """Where a bundle keeps what `--init` starts from."""
@@ -181,17 +184,16 @@ def read_weights(source: str, scenario: str) -> Mapping[str, np.ndarray]:
     """
     if (Path(source) / "config.json").is_file():
         return load_run(source).weights
-    weights = sealed_weights(source)
+    from robomarl.policies.bundle import load_bundle
+
+    weights = sealed_weights(load_bundle(source), source)
     if gains_of(weights):
         raise UserError(f"--init {source}: it is a law with gains and has no network; train one with --imitate.")
     return weights_for(weights, scenario)
 
 
-def sealed_weights(source: str) -> dict[str, np.ndarray]:
-    """All that is in the weights of a bundle, by name or path; raises `UserError` where it has none."""
-    from robomarl.policies.bundle import load_bundle
-
-    bundle = load_bundle(source)
+def sealed_weights(bundle: "Bundle", source: str) -> dict[str, np.ndarray]:
+    """All that is in the weights of a bundle, which errors call `source`; raises `UserError` where it has none."""
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:

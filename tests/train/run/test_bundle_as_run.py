@@ -22,7 +22,7 @@ def test_a_bundle_exported_anew_has_the_same_network(name: str, tmp_path: Path):
     of_then, now = before.contract.training, after.contract.training
     assert (now.seed, now.commit, now.versions) == (of_then.seed, of_then.commit, of_then.versions)
     assert after.contract.observation == before.contract.observation
-    weights, kept = sealed_weights(name), sealed_weights(str(tmp_path / name))
+    weights, kept = sealed_weights(before, name), sealed_weights(after, name)
     assert [n for n in kept if "actor" in n] == [n for n in weights if "actor" in n]
     assert all(np.array_equal(value, weights[n]) for n, value in kept.items())
     assert bool(gains_of(kept)) == (name == "lift_3")

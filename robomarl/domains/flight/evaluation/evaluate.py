@@ -29,7 +29,7 @@ from robomarl.domains.payload.controllers.mixed_team import mixed_team
 from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.registry import domain_of_task
-from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter, conditions_of
 from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
@@ -92,16 +92,11 @@ def evaluate_flights(policy: FlownPolicy, scenario: FlightScenario, config: Eval
     with bar:
         parts = [flight.fly(bar) for _ in range(batches)]
     done, hover = (join(list(part), config.episodes) for part in zip(*parts, strict=True))
-    about = {
-        "policy": policy.name,
-        "scenario": scenario.name,
-        "sim": config.sim,
-        "episodes": config.episodes,
-        "seed": config.seed,
-        "filter": config.filter,
-        "robots": scenario.count,
+    values = {
+        **conditions_of(policy, scenario, config),
+        **figures(scenario, done),
+        "realtime_factor": flight.realtime_factor,
     }
-    values = {**about, **figures(scenario, done), "realtime_factor": flight.realtime_factor}
     values |= hover_figures(hover, flight.watched) if config.hover_s else {}
     return Evaluation(values, successes(done), flight.log())
 

@@ -1,7 +1,6 @@
 """The judge: what really happened in a flight, from the simulator's truth at every physics step. No ROS."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,28 +18,6 @@ SET_DOWN_M_S = 1.5
 
 MAX_LOG_S = 600.0
 """The log ends there, the flight does not: a rehearsal that stays up for hours must not fill the memory."""
-
-
-class Score(NamedTuple):
-    """The flight so far. It begins with the first command to any robot after a reset."""
-
-    flight: int
-    """Which one since the start: the first reset begins flight 1."""
-    seed: int
-    flight_s: float
-    """Since the first command, or since all had climbed to the hand-over from the ground; 0 before."""
-    succeeded_s: float
-    """When all robots had arrived; NaN as long as they have not."""
-    failed: float
-    """1 when two robots touched or one left the arena, but to land; with a load also when it fell or cables crossed."""
-    collisions: int
-    """How often two robots began to touch."""
-    min_distance_m: float
-    """Least distance between two centres, in continuous time."""
-    time_limit_s: float
-    """Of the scenario."""
-    slipped_s: float
-    """How much the simulator fell behind the clock since the start, all in all."""
 
 
 class Judge:

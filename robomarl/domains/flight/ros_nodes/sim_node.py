@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 from robomarl.config import UserError, to_dict
-from robomarl.domains.flight.ros_nodes.judge import Score
 from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
 from robomarl.domains.flight.scenario import FlightScenario, load_flight_scenario
 from robomarl.domains.payload.ros_nodes.sim_sensors import SENSORS
 from robomarl.log import save_flight
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.fieldtask import field_task
+from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node

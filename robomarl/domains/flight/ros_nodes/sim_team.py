@@ -10,12 +10,13 @@ import numpy as np
 
 from robomarl.domains.flight.control.indi import Reading, rest_control
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
-from robomarl.domains.flight.ros_nodes.judge import Judge, Score
+from robomarl.domains.flight.ros_nodes.judge import Judge
 from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode, VehicleFailsafe
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, Rigid, attitude, origin
 from robomarl.geometry import quat_from_yaw, yaw_of
+from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.robot.hover_control import LEVEL_M
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.sim.clock import RateConfig
