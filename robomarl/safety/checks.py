@@ -26,6 +26,8 @@ class Checked(NamedTuple):
     """Components [..., K]."""
     heard: Array
     """[..., K] bool."""
+    silent: Array
+    """[..., K] bool: heard of, but too long ago."""
     strangers: Body | None
     """Components [..., S]."""
     seen: Array | None
@@ -65,7 +67,8 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
     return Checked(
         own=state,
         mates=_mates(c, view, (use, pos), xp.maximum(age + lead, 0.0), xp),
-        heard=use & ~old,  # of one that fell silent, who may be anywhere, there is nothing to keep clear of
+        heard=use & ~old,  # of one that fell silent nothing is known that would make a row
+        silent=use & old,
         strangers=strangers,
         seen=seen,
         nominal=xp.where(has_nominal[..., None], nominal, 0.0),

@@ -70,7 +70,8 @@ def filter_batch(
     if gain_per_s is not None:
         own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
     # Whoever does not hear the others brakes, keeps clear of those that it has heard of, and stays where it rests.
-    stay = hold.hold_of(c, split(carry.place_m), own, (_is_deaf(checked), checked.has_vel), xp)
+    still = hold.Still(_is_deaf(checked), checked.has_vel, checked.mates, checked.silent)
+    stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
     result = _decide(c, library, (own, checked), stay, nominal)
     return _remember(c, carry, (own, learned, stay), result, xp), result
 
@@ -85,7 +86,8 @@ def blind_batch(
     checked = checked._replace(reason=since_s.astype(int) * 0 + int(Reason.STALE), has_vel=since_s >= 0)
     own = reckoned(c, carry, since_s, xp)
     # Who flies blind does not know that it is slow, so it stays only where it stood before.
-    stay = hold.hold_of(c, split(carry.place_m), own, (checked.has_vel, ~checked.has_vel), xp)
+    still = hold.Still(checked.has_vel, ~checked.has_vel, checked.mates, checked.silent)
+    stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
     result = _decide(c, library, (own, checked), stay, nominal)
     after = _remember(c, carry, (own, carry.bias, stay), result, xp)
     return after._replace(bias=bias.unanchored(carry.bias)), result

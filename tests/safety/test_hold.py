@@ -12,8 +12,9 @@ from robomarl.safety.falsify.jobs import Hunt, fly_again
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.safety.model import barriers
 from robomarl.safety.model.constants import constants_of
-from robomarl.safety.model.hold import NOWHERE_M, hold_of, room_of
+from robomarl.safety.model.hold import NOWHERE_M, Still, hold_of, room_of
 from robomarl.safety.model.motion import Floats, Motion, Predicted
+from robomarl.safety.model.pairs import Body
 from robomarl.safety.model.reckoning import reckoned
 from robomarl.view import LocalView
 from tests.safety.views import PARAMS, make_view
@@ -23,6 +24,14 @@ OLD_S = PARAMS.safety.max_age_s + 0.02
 FAR = ((-2.0, 0.0, 1.5), (0.0, 0.0, 0.0))
 ATTACKS = json.loads((Path(__file__).parent / "vectors" / "attacks.json").read_text())
 NOWHERE, ZERO = np.full(3, NOWHERE_M), np.zeros((3, 4))
+
+
+def mate_at(pos: tuple[float, ...], vel: tuple[float, ...]) -> Body:
+    """One mate."""
+    return Body(Motion(*(tuple(np.array([x]) for x in v) for v in (pos, vel))), np.zeros(1), np.zeros(1))
+
+
+NEAR = mate_at((0.3, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 def batch_of(views: list[LocalView]) -> LocalView:
@@ -68,9 +77,9 @@ def test_without_the_box_it_would():
     assert drift * 8.0 > 4 * C.hold_m[0]
 
 
-def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: tuple[bool, bool]):
+def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: tuple[bool, bool], mate=NEAR, silent: bool = False):
     arrays = Predicted(Motion(tuple(map(np.array, pos)), tuple(map(np.array, vel))), (0.0,) * 3, (0.0,) * 3)
-    return hold_of(C, tuple(before), arrays, (np.array(still[0]), np.array(still[1])), np)
+    return hold_of(C, tuple(before), arrays, Still(*map(np.array, still), mate, np.array([silent])), np)
 
 
 def test_who_is_slow_finds_its_place_and_keeps_it():
@@ -92,6 +101,29 @@ def test_its_room_is_the_arena_cut_by_the_box():
     assert np.array(high) == pytest.approx((3.0, C.hold_m[1], 1 + C.hold_m[2]))
     low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (False, True)), np)
     assert (np.array(low), np.array(high)) == (pytest.approx((-3, -3, 0.1)), pytest.approx((3, 3, 3)))
+
+
+def test_near_a_silent_mate_the_near_side_comes_in_and_the_far_side_opens():
+    found = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), NEAR, silent=True)
+    h = C.hold_m[0]
+    near = (PARAMS.safety.separation_m + 4 * h - 0.3) / (4 * h)
+    assert 0 < near < 1 and np.array(found.away) == pytest.approx((-near, 0, 0), abs=1e-6)
+    low, high = room_of(C, found, np)
+    assert low[0] == pytest.approx(-h * (1 + 4 * near)) and high[0] == pytest.approx(h * (1 - near))
+    assert (low[1], high[1]) == (pytest.approx(-C.hold_m[1]), pytest.approx(C.hold_m[1]))
+
+
+def test_a_silent_mate_counts_where_it_comes_to_rest():
+    speed = (2 * C.brake_m_s2 * 0.5) ** 0.5
+    moving = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), mate_at((0.8, 0, 1), (-speed, 0, 0)), silent=True)
+    resting = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), NEAR, silent=True)
+    assert np.array(moving.away) == pytest.approx(np.array(resting.away), abs=1e-5)
+
+
+def test_who_touches_the_separation_of_a_silent_mate_has_its_place_as_wall():
+    touching = mate_at((PARAMS.safety.separation_m, 0, 1), (0, 0, 0))
+    low, high = room_of(C, hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), touching, silent=True), np)
+    assert high[0] == pytest.approx(0.0, abs=1e-6) and low[0] == pytest.approx(-5 * C.hold_m[0])
 
 
 def test_two_walls_that_far_apart_leave_the_brake_alone():

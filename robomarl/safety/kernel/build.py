@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 MODULE = "robomarl.safety.kernel._kernel"
-SOURCES = ("decide.c", "motion.c", "projection.c", "read.c", "rows.c", "separation.c")
+SOURCES = ("decide.c", "hold.c", "motion.c", "projection.c", "read.c", "rows.c", "separation.c")
 HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
 """Without contraction, so that the same source gives the same numbers on every processor."""

@@ -37,6 +37,13 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
     if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
 }
 
+static Body mate_of(const RmConstants *c, const Given *g, int j, double since) {
+    Motion state, plan;
+    copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
+    copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
+    return rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(fabs(g->mate_age[j]) + since, 0.0));
+}
+
 static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
                       Limits *l) {
     const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
@@ -46,11 +53,8 @@ static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, co
         k->count++;
         if (!rm_usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
         if (c->min_mates > 1 && rm_is_twin(c, g, j)) k->count--;
-        if (age > c->mates.max_age_s) continue; /* it may be anywhere */
-        Motion state, plan;
-        copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
-        copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
-        Body mate = rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(age + k->since, 0.0));
+        if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
+        Body mate = mate_of(c, g, j, k->since);
         add_body(c, &c->mates, own, &mate, 0, l);
         mate.shape = &tail;
         if (c->has_tail_mates) add_body(c, &c->tail_mates, own, &mate, c->tail_m, l);
@@ -79,6 +83,18 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
         add_body(c, &solid->kind, own, &body, 0, l);
         if (solid->has_tail_kind) add_body(c, &solid->tail_kind, own, &body, c->tail_m, l);
     }
+}
+
+/* Where the robot stays, and where to from the mates that fell silent. */
+static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, double since, int deaf) {
+    Hold hold = rm_hold(c, g->place, own, deaf);
+    for (int j = 0; j < s->mates && hold.on; j++) {
+        const int usable = sane(g->mate_pos + 3 * j) && sane(g->mate_vel + 3 * j) && fabs(g->mate_age[j]) < RM_LARGE;
+        if (!g->mask[j] || !usable || !(fabs(g->mate_age[j]) > c->mates.max_age_s)) continue;
+        const Body mate = mate_of(c, g, j, since);
+        rm_away(c, &mate, &hold);
+    }
+    return hold;
 }
 
 static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
@@ -209,7 +225,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     if (k.count < c->min_mates) reason = RM_MISSING;
     if (!k.finite) reason = RM_NON_FINITE;
     const int deaf = reason == RM_STALE || reason == RM_MISSING;
-    const Hold hold = rm_hold(c, g.place, &own, deaf);
+    const Hold hold = stay(c, s, &g, &own, k.since, deaf);
     add_room(c, &hold, &own, &limits);
     brake(c, &own, &k, u);
     const double share = smaller(limits.pressed, 1.0);

@@ -1,4 +1,4 @@
-/* Motion: robomarl/safety/model/{motion,bias,hold,look_ahead}.py, function by function. */
+/* Motion: robomarl/safety/model/{motion,bias,look_ahead}.py, function by function. */
 #include "rows.h"
 
 #define NO_STOP_M 1e-3
@@ -93,27 +93,6 @@ void rm_committed(const RmConstants *c, const Predicted *own, const double *comm
     const double more = faster * (2 * (speed + c->own_error_m_s) + faster);
     const double reach = (speed * speed + more) / (2 * c->brake_m_s2) + farther;
     for (int i = 0; i < 3; i++) stop[i] = pos[i] + n[i] * reach;
-}
-
-Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf) {
-    const int rests = fabs(before[0]) < RM_LARGE;
-    const int slow = dot(own->motion.vel, own->motion.vel) <= c->slow_m_s * c->slow_m_s;
-    Hold hold = {deaf && (rests || slow), {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M}};
-    for (int i = 0; i < 3 && hold.on; i++) {
-        const double x = own->motion.pos[i], half = c->hold_m[i];
-        hold.place[i] = rests ? within(before[i], x - half, x + half) : x;
-    }
-    return hold;
-}
-
-void rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
-    for (int i = 0; i < 3; i++) {
-        own->room[0][i] = c->has_arena ? c->arena[0][i] : -RM_LARGE;
-        own->room[1][i] = c->has_arena ? c->arena[1][i] : RM_LARGE;
-        if (!hold->on || (c->planar && i == 2)) continue;
-        own->room[0][i] = larger(hold->place[i] - c->hold_m[i], own->room[0][i]);
-        own->room[1][i] = smaller(hold->place[i] + c->hold_m[i], own->room[1][i]);
-    }
 }
 
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead) {

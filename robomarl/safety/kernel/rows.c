@@ -22,9 +22,8 @@ static double allowed(const RmKind *kind, double clearance, double fast, double 
     return braking_speed(kind->slope_per_s, larger(clearance + start, 0.0), brake) - lost;
 }
 
-/* Direction of the nearest points at an offset: length, S n, and its length. */
-static double facing(const RmKind *kind, const Body *body, const double *tail, const double *offset, double *n,
-                     double *lean) {
+double rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset, double *n,
+                 double *lean) {
     double between[3];
     rm_apart(offset, tail, body->shape, kind->squash, between);
     const double distance = rm_direction(between, n);
@@ -85,7 +84,7 @@ static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own,
         s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - body->motion.vel[i] * body->wait_s;
         if (i == 2) s.offset[i] *= kind->squash;
     }
-    s.distance = facing(kind, body, tail, s.offset, s.n, &s.lean);
+    s.distance = rm_facing(kind, body, tail, s.offset, s.n, &s.lean);
     know(c, kind, own, body, &s);
     return s;
 }
@@ -135,7 +134,7 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
         fast += smaller(s.reach * step, larger(kind->speed_m_s * s.lean - fast, 0.0));
     for (int i = 0; i < 3; i++)
         offset[i] = s.offset[i] + (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
-    const double ahead = facing(kind, body, tail, offset, n, &lean);
+    const double ahead = rm_facing(kind, body, tail, offset, n, &lean);
     const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
     const double scale = 1 / (step * lean);
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
@@ -156,13 +155,13 @@ double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own,
         w[i] = body->motion.vel[i] * (1 - slower);
         offset[i] = (own->motion.pos[i] - (body->motion.pos[i] + way)) * (i == 2 ? kind->squash : 1.0);
     }
-    double distance = facing(kind, body, tail, offset, n, &lean);
+    double distance = rm_facing(kind, body, tail, offset, n, &lean);
     const double doubt = c->own_error_m_s * lean + along_axes(n, own->unsure_m_s), toward = larger(dot(n, w), 0.0);
     const double taken = kind->crowd_m + toward * toward / (2 * c->brake_m_s2 * lean);
     const double allow = braking_speed(kind->crowd_slope_per_s, distance - taken, c->brake_m_s2 * lean);
     const double value = allow + dot(n, v) - doubt;
     for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
-    distance = facing(kind, body, tail, offset, n, &lean);
+    distance = rm_facing(kind, body, tail, offset, n, &lean);
     const double later = braking_speed(kind->crowd_slope_per_s, distance - taken + toward * step, c->brake_m_s2 * lean) +
                          dot(n, v) - doubt;
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;

@@ -26,7 +26,7 @@ typedef struct {
 /* hold.Hold */
 typedef struct {
     int on;
-    double place[3];
+    double place[3], away[3];
 } Hold;
 
 /* barriers.Bound */
@@ -71,12 +71,17 @@ void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, i
 void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command);
 /* Where a robot stays; `before` is the place in its memory. */
 Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf);
+/* Adds to where to from mates that fell silent near the place. */
+void rm_away(const RmConstants *c, const Body *mate, Hold *hold);
 /* Sets `own->room`: the arena, cut by the box about the place of who stays; +-RM_LARGE where there is no side. */
 void rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
 /* The plan that goes with a command: position, velocity, stop. */
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
 Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);
+/* Direction of the nearest points at an offset, z scaled: distance, S n, and its length. `tail` is our line, or NULL. */
+double rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset, double *n,
+                 double *lean);
 /* Normal and bound of a body's row; returns the gap. `tail` is our line, or NULL. */
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                double *normal, Bound *bound);

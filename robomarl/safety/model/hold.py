@@ -2,18 +2,28 @@
 
 Braking alone is not enough: an estimate of the velocity that is wrong by a constant lets the robot creep on for ever.
 So it remembers the place, and the sides of a box about it become walls, which hold within the errors as the arena's
-do. Components and `xp` are those of `motion`.
+do. Near a mate that fell silent, which rests somewhere in a box of its own and has no row any more, the near side comes
+in to the place itself, and the far side opens. Components and `xp` are those of `motion`.
 """
 
 from typing import NamedTuple
 
 from robomarl.safety.model.bias import LARGE
+from robomarl.safety.model.barriers import along_axes
 from robomarl.safety.model.constants import LARGE_M, Constants
-from robomarl.safety.model.motion import Library, Predicted, Vec3
+from robomarl.safety.model.motion import Library, Predicted, Vec3, direction
+from robomarl.safety.model.pairs import Body, facing
 from robomarl.types import Array
 
 NOWHERE_M = 2 * LARGE
 """Each component of the place of a robot that does not stay anywhere (not NaN, which spoils gradients)."""
+
+SILENT_BOXES = 4.0
+"""Between the places of two robots that fell silent so many half boxes are wanted, beside the separation. Two are what
+both may use; the errors of either place come on top."""
+OPEN_SIDE = 4.0
+"""By so many half boxes the far side opens at most: opposite walls that are as near as the errors allow contradict each
+other after a command that jumped, and then neither pushes."""
 
 
 class Hold(NamedTuple):
@@ -22,33 +32,68 @@ class Hold(NamedTuple):
     on: Array
     place: Vec3
     """Of its commanded point, world frame [m]; `NOWHERE_M` where it does not stay."""
+    away: Vec3
+    """From -1 to 1 along each axis: how much the place is too near to mates that fell silent, and where to from them."""
 
 
-def hold_of(c: Constants, before: Vec3, own: Predicted, still: tuple[Array, Array], xp: Library) -> Hold:
+class Still(NamedTuple):
+    """What decides whether a robot stays."""
+
+    deaf: Array
+    """[...] bool: it has to, as it does not hear the others."""
+    may: Array
+    """[...] bool: it may find a place."""
+    mates: Body
+    """Components [..., K]."""
+    silent: Array
+    """[..., K] bool: heard of, but too long ago."""
+
+
+def hold_of(c: Constants, before: Vec3, own: Predicted, still: Still, xp: Library) -> Hold:
     """Where a robot stays: its place if it has one, else where it is once it is slow.
 
     Args:
         c: constants of the vehicle.
         before: place in its memory.
         own: predicted state.
-        still: whether it has to stay as it does not hear the others, and whether it may find a place.
+        still: what decides whether it stays.
         xp: library of the components.
     """
-    (deaf, may), rests, place, square = still, xp.abs(before[0]) < LARGE, [], 0.0
+    rests, place, square = xp.abs(before[0]) < LARGE, [], 0.0
     for p, x, v, half in zip(before, *own.motion, c.hold_m, strict=True):
         # Who is pushed out of the box takes it along.
         place.append(xp.where(rests, xp.minimum(xp.maximum(p, x - half), x + half), x))
         square = square + v * v
-    on = deaf & (rests | (may & (square <= c.slow_m_s**2)))
-    return Hold(on, tuple(xp.where(on, p, NOWHERE_M) for p in place))
+    on, away = still.deaf & (rests | (still.may & (square <= c.slow_m_s**2))), _away(c, tuple(place), still, xp)
+    return Hold(on, tuple(xp.where(on, p, NOWHERE_M) for p in place), away)
+
+
+def _away(c: Constants, place: Vec3, still: Still, xp: Library) -> Vec3:
+    """`Hold.away`: a mate that fell silent has braked to rest since."""
+    (qx, qy, qz), (px, py, pz) = still.mates.motion.pos, (p[..., None] for p in place)
+    speed, wx, wy, wz = direction(still.mates.motion.vel, xp)
+    way = speed * speed / (2 * c.brake_m_s2)
+    offset = px - qx - wx * way, py - qy - wy * way, (pz - qz - wz * way) * c.mates.squash
+    distance, normal, lean = facing(c.mates, still.mates, None, offset, xp)
+    nx, ny, nz = normal
+    boxes = SILENT_BOXES * along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), c.hold_m)
+    near = xp.clip((c.mates.separation_m + boxes - distance) / boxes, 0.0, 1.0)
+    near = xp.where(still.silent, near / lean, 0.0)
+    x, y, z = (xp.clip((near * n).sum(-1), -1.0, 1.0) for n in normal)
+    return (x, y, z)
 
 
 def room_of(c: Constants, hold: Hold, xp: Library) -> tuple[Vec3, Vec3]:
-    """Lowest and highest corner that the robot must stay within: the arena, cut by the box about its place."""
+    """Lowest and highest corner that the robot must stay within: the arena, cut by the box about its place.
+
+    At most, near a silent mate, from the place itself to `OPEN_SIDE` + 1 half boxes away from the mate.
+    """
     lows, highs = c.arena or ((-LARGE_M,) * 3, (LARGE_M,) * 3)
     low, high = [], []
     for i, (place, least, most) in enumerate(zip(hold.place, lows, highs, strict=True)):
         half = LARGE_M if c.planar and i == 2 else c.hold_m[i]
-        low.append(xp.where(hold.on, xp.maximum(place - half, least), least))
-        high.append(xp.where(hold.on, xp.minimum(place + half, most), most))
+        up, down = xp.maximum(hold.away[i], 0.0), xp.maximum(-hold.away[i], 0.0)
+        below, above = half * (1 + OPEN_SIDE * down - up), half * (1 + OPEN_SIDE * up - down)
+        low.append(xp.where(hold.on, xp.maximum(place - below, least), least))
+        high.append(xp.where(hold.on, xp.minimum(place + above, most), most))
     return tuple(low), tuple(high)

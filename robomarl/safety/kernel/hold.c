@@ -1,0 +1,41 @@
+/* A robot that does not hear the others: robomarl/safety/model/hold.py, function by function. */
+#include "read.h"
+
+#define SILENT_BOXES 4.0
+#define OPEN_SIDE 4.0
+
+Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf) {
+    const int rests = fabs(before[0]) < RM_LARGE;
+    const int slow = dot(own->motion.vel, own->motion.vel) <= c->slow_m_s * c->slow_m_s;
+    Hold hold = {deaf && (rests || slow), {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M}, {0.0, 0.0, 0.0}};
+    for (int i = 0; i < 3 && hold.on; i++) {
+        const double x = own->motion.pos[i], half = c->hold_m[i];
+        hold.place[i] = rests ? within(before[i], x - half, x + half) : x;
+    }
+    return hold;
+}
+
+void rm_away(const RmConstants *c, const Body *mate, Hold *hold) {
+    double offset[3], n[3], lean;
+    const double speed = rm_direction(mate->motion.vel, n), way = speed * speed / (2 * c->brake_m_s2);
+    for (int i = 0; i < 3; i++) {
+        offset[i] = hold->place[i] - mate->motion.pos[i] - n[i] * way;
+        if (i == 2) offset[i] *= c->mates.squash;
+    }
+    const double distance = rm_facing(&c->mates, mate, 0, offset, n, &lean);
+    const double boxes = SILENT_BOXES * along_axes(n, c->hold_m);
+    const double near = within((c->mates.separation_m + boxes - distance) / boxes, 0.0, 1.0) / lean;
+    for (int i = 0; i < 3; i++) hold->away[i] += near * n[i];
+}
+
+void rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
+    for (int i = 0; i < 3; i++) {
+        own->room[0][i] = c->has_arena ? c->arena[0][i] : -RM_LARGE;
+        own->room[1][i] = c->has_arena ? c->arena[1][i] : RM_LARGE;
+        if (!hold->on || (c->planar && i == 2)) continue;
+        const double away = within(hold->away[i], -1.0, 1.0), up = larger(away, 0.0), down = larger(-away, 0.0);
+        const double below = c->hold_m[i] * (1 + OPEN_SIDE * down - up), above = c->hold_m[i] * (1 + OPEN_SIDE * up - down);
+        own->room[0][i] = larger(hold->place[i] - below, own->room[0][i]);
+        own->room[1][i] = smaller(hold->place[i] + above, own->room[1][i]);
+    }
+}
