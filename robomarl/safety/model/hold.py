@@ -8,8 +8,8 @@ in to the place itself, and the far side opens. Components and `xp` are those of
 
 from typing import NamedTuple
 
-from robomarl.safety.model.bias import LARGE
 from robomarl.safety.model.barriers import along_axes
+from robomarl.safety.model.bias import LARGE
 from robomarl.safety.model.constants import LARGE_M, Constants
 from robomarl.safety.model.motion import Library, Predicted, Vec3, direction
 from robomarl.safety.model.pairs import Body, facing
@@ -33,7 +33,7 @@ class Hold(NamedTuple):
     place: Vec3
     """Of its commanded point, world frame [m]; `NOWHERE_M` where it does not stay."""
     away: Vec3
-    """From -1 to 1 along each axis: how much the place is too near to mates that fell silent, and where to from them."""
+    """From -1 to 1 along each axis: how far too near silent mates the place is, and where to from them."""
 
 
 class Still(NamedTuple):
