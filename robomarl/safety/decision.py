@@ -111,7 +111,7 @@ def _decide(
     found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
     torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
-    given = _least(c, limits, rows[-6:, 3], brake, (library, torn))
+    given = _least(c, limits, rows[-6:, 3], (brake, own.last), (library, torn))
     held = good | (deaf & found.solved)
     accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
@@ -249,13 +249,17 @@ def _repeat(step: Callable, u: Array, needed: Array) -> Array:
     return u
 
 
-def _least(c: Constants, limits: Limits, box: Array, brake: Vec3, how: tuple[Library, Array]) -> Vec3:
-    """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...]."""
-    (library, needed), (normals, most), xp = how, limits.at_odds, how[0].xp
+def _least(c: Constants, limits: Limits, box: Array, known: tuple[Vec3, Vec3], how: tuple[Library, Array]) -> Vec3:
+    """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...].
+
+    `known`: the brake and the last command, from which that one settles in.
+    """
+    (brake, last), (library, needed), (normals, most), xp = known, how, limits.at_odds, how[0].xp
     low, high = -box[1::2], box[::2]
     rows = xp.stack([*normals, xp.clip(most, -c.loose_m_s2, c.loose_m_s2)], 1)
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
+    found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, (low, high), xp)
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
         found = least.slowly(found, rows[0], (low, high), xp)
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))

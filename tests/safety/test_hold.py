@@ -97,7 +97,7 @@ def test_who_is_slow_finds_its_place_and_keeps_it():
 
 def test_its_room_is_the_arena_cut_by_the_box():
     low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (True, True)), np)
-    assert np.array(low) == pytest.approx((2.95 - C.hold_m[0], -C.hold_m[1], 1 - C.hold_m[2]))
+    assert np.array(low) == pytest.approx((3.0 - 2 * C.hold_m[0], -C.hold_m[1], 1 - C.hold_m[2])), "room to rest"
     assert np.array(high) == pytest.approx((3.0, C.hold_m[1], 1 + C.hold_m[2]))
     low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (False, True)), np)
     assert (np.array(low), np.array(high)) == (pytest.approx((-3, -3, 0.1)), pytest.approx((3, 3, 3)))

@@ -147,7 +147,7 @@ static Limits at_odds(const RmConstants *c, const RmSizes *s, const Given *g, co
 }
 
 /* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
-static void least_violation(const RmConstants *c, const Limits *l, const Limits *odds, double *u) {
+static void least_violation(const RmConstants *c, const Limits *l, const Limits *odds, const double *last, double *u) {
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {
         sides(c, l, i, low + i, high + i);
@@ -170,6 +170,7 @@ static void least_violation(const RmConstants *c, const Limits *l, const Limits 
         }
         if (!moved) break;
     }
+    for (int i = 0; i < 3; i++) u[i] = within(last[i] + c->settle_share * (u[i] - last[i]), low[i], high[i]);
     const double over = larger(dot(l->slow, u) - l->slow[3], 0.0);
     for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
 }
@@ -235,7 +236,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     if (!good) brake(c, &own, &k, u);
     if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
         const Limits odds = at_odds(c, s, &g, &own, &k, &limits);
-        least_violation(c, &limits, &odds, u);
+        least_violation(c, &limits, &odds, own.last, u);
     }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;

@@ -34,8 +34,10 @@ void rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {
         own->room[1][i] = c->has_arena ? c->arena[1][i] : RM_LARGE;
         if (!hold->on || (c->planar && i == 2)) continue;
         const double away = within(hold->away[i], -1.0, 1.0), up = larger(away, 0.0), down = larger(-away, 0.0);
-        const double below = c->hold_m[i] * (1 + OPEN_SIDE * down - up), above = c->hold_m[i] * (1 + OPEN_SIDE * up - down);
-        own->room[0][i] = larger(hold->place[i] - below, own->room[0][i]);
-        own->room[1][i] = smaller(hold->place[i] + above, own->room[1][i]);
+        const double half = c->hold_m[i], least = own->room[0][i], most = own->room[1][i];
+        const double below = half * (1 + OPEN_SIDE * down - up), above = half * (1 + OPEN_SIDE * up - down);
+        /* The arena does not give way: between it and the box there is room to rest. */
+        own->room[0][i] = larger(smaller(hold->place[i] - below, most - 2 * half), least);
+        own->room[1][i] = smaller(larger(hold->place[i] + above, least + 2 * half), most);
     }
 }

@@ -48,7 +48,7 @@ typedef struct {
     double own_error_m, own_error_m_s, plan_reach_m, plan_reach_m_s, speed_m_s, velocity_error_m_s, accel_error_m_s2;
     double reach_m_s2[3], bias_m_s2[3], forget_m_s2[3], sudden_keep, sudden_share, spend_per_s, spread_s, half_s, half_way_s2;
     int next_count;
-    double floor_m_s2, loose_m_s2, clear_m_s, hold_m[3], slow_m_s, max_own_age_s;
+    double floor_m_s2, loose_m_s2, clear_m_s, settle_share, hold_m[3], slow_m_s, max_own_age_s;
     int min_mates, has_arena;
     double arena[2][3], low[3], high[3], yaw_rate_rad_s, brake_gain_per_s, period_s;
     int num_acting;

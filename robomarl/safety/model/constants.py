@@ -30,6 +30,8 @@ LARGE_M = 1e6
 """As far away as anything can be."""
 BISECTIONS = 80
 """From `LARGE_M` down to rounding."""
+SETTLE_S = 0.09
+"""Time constant of a command where no command holds all rows."""
 TEXTBOOK_STEP_S = 1e-3
 """Look-ahead of the rows in textbook mode: they become the derivatives of the continuous formulas."""
 
@@ -114,6 +116,9 @@ class Constants(NamedTuple):
     """Right-hand side of a row that cannot bind."""
     clear_m_s: float
     """Allowed speed beyond the own one from which on a wall cannot bind; see `far_from_wall`."""
+    settle_share: float
+    """Where no command holds all rows, so much of the way from the last one is gone at once: what flips between two
+    periods, as estimates do within their errors, the delay may take one side of."""
     hold_m: Vector3
     """Half the sides of the box in which a robot stays that does not hear the others: as narrow as the errors allow."""
     slow_m_s: float
@@ -186,6 +191,7 @@ def _robust(params: SafetyParams) -> Constants:
         spend_per_s=-2 * math.log(min(SUDDEN_KEEP, keep_of(s.gain_per_s, period))) / period,
         floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
+        settle_share=1 - math.exp(-period / SETTLE_S),
         hold_m=_hold(params, arc),
         slow_m_s=math.sqrt(s.brake_m_s2 * min(_hold(params, arc))),
         clear_m_s=_clear(most + s.accel_error_m_s2 + s.brake_m_s2, late["sudden_share"], params),

@@ -94,6 +94,8 @@ def room_of(c: Constants, hold: Hold, xp: Library) -> tuple[Vec3, Vec3]:
         half = LARGE_M if c.planar and i == 2 else c.hold_m[i]
         up, down = xp.maximum(hold.away[i], 0.0), xp.maximum(-hold.away[i], 0.0)
         below, above = half * (1 + OPEN_SIDE * down - up), half * (1 + OPEN_SIDE * up - down)
-        low.append(xp.where(hold.on, xp.maximum(place - below, least), least))
-        high.append(xp.where(hold.on, xp.minimum(place + above, most), most))
+        # The arena does not give way: between it and the box there is room to rest.
+        first, last = xp.minimum(place - below, most - 2 * half), xp.maximum(place + above, least + 2 * half)
+        low.append(xp.where(hold.on, xp.maximum(first, least), least))
+        high.append(xp.where(hold.on, xp.minimum(last, most), most))
     return tuple(low), tuple(high)

@@ -38,6 +38,11 @@ def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     return xp.minimum(xp.maximum(u, xp.where(apart, middle, low)), xp.where(apart, middle, high))
 
 
+def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """A share of the way from the last command [3, ...] to the one found."""
+    return inside(last + share * (u - last), box, xp)
+
+
 def slowly(u: Array, slow: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     """The command [3, ...] below the speed limit, half-space `slow` [4, ...]: the mates count on that."""
     return inside(u - xp.maximum(over(slow[None], u)[0], 0.0) * slow[:3], box, xp)
