@@ -19,8 +19,8 @@ from robomarl.types import Array
 from robomarl.view import LocalView
 
 Memory = tuple[Array, ...]
-"""For every field with a history one array [..., history - 1, size], oldest first, and for every mean one [..., 1, size];
-for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
+"""For every field with a history one array [..., history - 1, size], oldest first, and one [..., 1, size] for every
+mean; for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class ObservationSpec:
         return frozenset(path for f in self.fields for path in FEATURES[f.name].reads)
 
     def element_names(self) -> list[str]:
-        """Name of every element of the vector; a trailing `@-n` marks the value n decisions ago, `@mean` one of `keep`."""
+        """Name of every element of the vector: a trailing `@-n` marks the value n decisions ago, `@mean` a mean."""
         names = []
         for item in self.fields:
             elements = FEATURES[item.name].element_names(item.name, self.neighbours)

@@ -1,9 +1,10 @@
 """A Crazyflie 2.1 from published equations, which training never saw: rotors that turn, and a published controller.
 
-Rotors spin up and down at different rates, push with a polynomial of their speed and turn the vehicle as gyroscopes; the
-vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it: gains on
-PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers (cf2x_L250 of
-utiasDSL's drone-models and drone-controllers 0.1.0). Nothing here is shared with the engines but weather, delays and radio.
+Rotors spin up and down at different rates, push with a polynomial of their speed and turn the vehicle as gyroscopes;
+the vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it:
+gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers (cf2x_L250
+of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with the engines, and nothing
+else.
 Numpy; vectors on the last axis, SI units, rotor speeds in rpm.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.flight.unseen_plant swap_4 --episodes 200`: a bundle or run on a plant that training never saw."""
+"""A bundle or run on a plant that training never saw: `python -m benchmarks.flight.unseen_plant swap_4`."""
 
 import argparse
 import json
