@@ -24,6 +24,9 @@ KEEP_OUT = 2.5
 PRECISE_M = 0.05
 """Distance over which the reward for being exactly at the goal falls to a third."""
 
+REMEMBERED_S = 2.0
+"""Time constant of the mean error that the policy sees: thrust and mass that are off show in it, noise does not."""
+
 WEIGHTS = {
     "progress": 3.0,
     "near": 0.6,
@@ -39,11 +42,11 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Own state relative to the goal, and the nearest team-mates."""
+    """Own state relative to the goal, what of the error lasts, and the nearest team-mates."""
     names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
-    radio = scenario.radio
+    radio, lasts = scenario.radio, ObservationField("near_error", keep=math.exp(-scenario.period_s / REMEMBERED_S))
     return ObservationSpec(
-        fields=tuple(ObservationField(name) for name in names),
+        fields=(*(ObservationField(name) for name in names), lasts),
         neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
     )
 
