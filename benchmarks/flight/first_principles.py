@@ -3,8 +3,8 @@
 Rotors spin up and down at different rates, push with a polynomial of their speed and turn the vehicle as gyroscopes;
 the vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it:
 gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers
-(cf2x_L250 of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with the engines,
-and nothing else.
+(cf2x_L250 of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with the
+engines, and nothing else.
 Numpy; vectors on the last axis, SI units, rotor speeds in rpm.
 """
 
@@ -166,8 +166,8 @@ class FirstPrinciplesBodies:
                 rpm = self._control(matrix_of(quat), omega, force, yaw_rate)
                 for _ in range(STEPS):
                     pos, quat, vel, omega = self._move(world, (pos, quat, vel, omega), rpm, air)
-        parts = [tuple(np.moveaxis(x, -1, 0).astype(world.goal_m.dtype)) for x in (pos, quat, vel, omega)]
-        return world._replace(body=RigidVehicle(*parts, body.rotors))
+        p, q, v, o = (tuple(np.moveaxis(x, -1, 0).astype(world.goal_m.dtype)) for x in (pos, quat, vel, omega))
+        return world._replace(body=RigidVehicle(p, q, v, o, body.rotors))
 
     def _move(self, world: World, motion: tuple, wanted_rpm: np.ndarray, air: np.ndarray) -> tuple[np.ndarray, ...]:
         """One step of rotors and rigid bodies, semi-implicit."""

@@ -14,7 +14,7 @@ from robomarl.sim.scenario import load_scenario
 # A state for which drone-models and drone-controllers 0.1.0 gave the numbers below (cf2x_L250).
 QUAT = np.array([0.98, 0.12, -0.09, 0.13]) / np.linalg.norm([0.98, 0.12, -0.09, 0.13])
 OMEGA, BEFORE = np.array([0.4, 0.0, 0.2]), np.array([0.3, -0.2, 0.2])
-FORCE_N, YAW_RAD = np.array([0.03, -0.02, 0.33]), np.float64(0.2)
+FORCE_N, YAW_RAD = np.array([0.03, -0.02, 0.33]), np.array(0.2)
 RPM, VEL_M_S = np.array([15000.0, 17000.0, 16000.0, 18000.0]), np.array([0.5, -0.4, 0.3])
 WANTED_RPM = [22522.543015940802, 21691.957311995284, 19971.040979631132, 8398.025166555306]
 ACCEL = [-1.2961437993168707, -1.713020582972062, -2.9422253880391613]
@@ -24,7 +24,7 @@ SPIN_UP = [55332.99570866829, 34512.27241369528, 29209.483152074077, -61958.6351
 
 def test_the_controller_is_the_published_one():
     control = plant.MellingerControl(YAW_RAD, BEFORE)
-    wanted = control(plant.matrix_of(QUAT), OMEGA, FORCE_N, np.float64(0))
+    wanted = control(plant.matrix_of(QUAT), OMEGA, FORCE_N, np.array(0.0))
     np.testing.assert_allclose(wanted, WANTED_RPM, rtol=1e-9)
 
 
