@@ -24,9 +24,6 @@ KEEP_OUT = 2.5
 PRECISE_M = 0.05
 """Distance over which the reward for being exactly at the goal falls to a third."""
 
-REMEMBERED_S = 2.0
-"""Time constant of the mean error that the policy sees: thrust and mass that are off show in it, noise does not."""
-
 WEIGHTS = {
     "progress": 3.0,
     "near": 0.6,
@@ -42,11 +39,13 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Own state relative to the goal, what of the error lasts, and the nearest team-mates."""
+    """Own state relative to the goal, the nearest team-mates, and a mean of the error where the scenario says so."""
     names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
-    radio, lasts = scenario.radio, ObservationField("near_error", keep=math.exp(-scenario.period_s / REMEMBERED_S))
+    radio, fields = scenario.radio, [ObservationField(name) for name in names]
+    if scenario.remembered_s:
+        fields.append(ObservationField("near_error", keep=math.exp(-scenario.period_s / scenario.remembered_s)))
     return ObservationSpec(
-        fields=(*(ObservationField(name) for name in names), lasts),
+        fields=tuple(fields),
         neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
     )
 
