@@ -74,6 +74,8 @@ def numbers(value: Array) -> list[float]:
 FEATURES: dict[str, Feature] = {}
 """The registry, filled by `feature`."""
 
+NEAR_M = 0.2
+"""Error along an axis of which half is left in `near_error`."""
 XYZ = ("x", "y", "z")
 _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 
@@ -92,6 +94,16 @@ def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...
 def goal_error(view: LocalView, rule: NeighbourRule) -> Array:
     """From the robot to its goal."""
     return view.goal.pos_m - view.own.pos_m
+
+
+@feature(XYZ, "m", "world", ("own.pos_m", "goal.pos_m"))
+def near_error(view: LocalView, rule: NeighbourRule) -> Array:
+    """`goal_error` on each axis where it is small against `NEAR_M`, ever less beyond: what a mean of it is made of.
+
+    An integral of the whole error winds up on the way to the goal, and then drives the robot past it. Each axis by
+    itself, because the height is off by what the thrust is, and that shows on the way already.
+    """
+    return tuple(e / (1 + (e / NEAR_M) ** 2) for e in components(view.goal.pos_m - view.own.pos_m))
 
 
 @feature(XYZ, "m/s", "world", ("own.vel_m_s",))

@@ -19,8 +19,8 @@ from robomarl.types import Array
 from robomarl.view import LocalView
 
 Memory = tuple[Array, ...]
-"""For every field with a history one array [..., history - 1, size], oldest first; for one robot in numpy, whose views
-have no leading axes, the same as a list of floats."""
+"""For every field with a history one array [..., history - 1, size], oldest first, and one [..., 1, size] for every
+mean; for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,14 @@ class ObservationField:
     """A name of `robomarl.features.FEATURES`."""
     history: int = 1
     """How many of the latest values the policy sees, the current one included, oldest first."""
+    keep: float = 0.0
+    """If not 0, the policy sees a mean over time and not the value: of the mean before, this share is kept at each
+    decision, and the rest is the value now. With exp(-period / T) it remembers for about T."""
+
+
+def rows_kept(item: ObservationField) -> int:
+    """Values of a field that the memory holds: what came before, or the mean."""
+    return 1 if item.keep else item.history - 1
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,10 @@ class ObservationSpec:
                 raise UserError(f"Observation field {item.name!r} is not known; allowed: {known}.")
             if item.history < 1:
                 raise UserError(f"Observation field {item.name!r}: history = {item.history} must be at least 1.")
+            if not 0 <= item.keep < 1:
+                raise UserError(f"Observation field {item.name!r}: keep = {item.keep:g} must be from 0 to below 1.")
+            if item.keep and item.history > 1:
+                raise UserError(f"Observation field {item.name!r} has keep and history; leave one of them out.")
 
     @property
     def size(self) -> int:
@@ -61,17 +73,23 @@ class ObservationSpec:
         return sum(FEATURES[f.name].size(self.neighbours) * f.history for f in self.fields)
 
     @property
+    def memory_shapes(self) -> list[tuple[str, tuple[int, int]]]:
+        """Of each array of the memory of one robot, in order: the field, and (rows, size)."""
+        sizes = [(f.name, (rows_kept(f), FEATURES[f.name].size(self.neighbours))) for f in self.fields]
+        return [(name, shape) for name, shape in sizes if shape[0]]
+
+    @property
     def reads(self) -> frozenset[str]:
         """Fields of the view that the observation depends on, dotted."""
         return frozenset(path for f in self.fields for path in FEATURES[f.name].reads)
 
     def element_names(self) -> list[str]:
-        """Name of every element of the vector; a trailing `@-n` marks the value n decisions ago."""
+        """Name of every element of the vector: a trailing `@-n` marks the value n decisions ago, `@mean` a mean."""
         names = []
         for item in self.fields:
             elements = FEATURES[item.name].element_names(item.name, self.neighbours)
             for past in range(item.history - 1, -1, -1):
-                names += [f"{e}@-{past}" if past else e for e in elements]
+                names += [f"{e}@-{past}" if past else f"{e}@mean" if item.keep else e for e in elements]
         return names
 
     def entity_slices(self) -> tuple[tuple[int, int, int], ...]:
@@ -79,7 +97,7 @@ class ObservationSpec:
         slices, start = [], 0
         for item in self.fields:
             width = FEATURES[item.name].size(self.neighbours)
-            if FEATURES[item.name].per_neighbour and item.history == 1:
+            if FEATURES[item.name].per_neighbour and not rows_kept(item):
                 slices.append((start, self.neighbours.count, len(FEATURES[item.name].parts)))
             start += width * item.history
         return tuple(slices)
@@ -89,7 +107,7 @@ class ObservationSpec:
         xp, alone = namespace(view.own.pos_m), of_one(view)
         memory = []
         for item, value in self._values(view):
-            if past := item.history - 1:
+            if past := rows_kept(item):
                 memory.append(numbers(value) * past if alone else xp.stack([as_array(value)] * past, -2))
         return tuple(memory)
 
@@ -105,6 +123,9 @@ class ObservationSpec:
                 window = xp.concatenate([next(past), value[..., None, :]], -2)
                 kept.append(window[..., 1:, :])
                 value = window.reshape(*value.shape[:-1], -1)
+            elif item.keep:
+                value = item.keep * next(past)[..., 0, :] + (1 - item.keep) * value
+                kept.append(value[..., None, :])
             parts.append(value)
         return tuple(kept), xp.concatenate(parts, -1).astype(np.float32)
 
@@ -116,6 +137,9 @@ class ObservationSpec:
             if item.history > 1:
                 width, value = len(value), next(past) + value
                 kept.append(value[width:])
+            elif item.keep:
+                value = [item.keep * mean + (1 - item.keep) * now for mean, now in zip(next(past), value, strict=True)]
+                kept.append(value)
             row += value
         # A third of the time that `np.array` takes for a list.
         return tuple(kept), np.frombuffer(struct.pack(f"{len(row)}d", *row)).astype(np.float32)

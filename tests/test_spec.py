@@ -1,6 +1,7 @@
 """Observations depend on what the spec names, and on nothing else."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -84,7 +85,8 @@ def spec_of(*names: str, history: int = 1) -> ObservationSpec:
     return ObservationSpec(tuple(ObservationField(name, history) for name in names), RULE)
 
 
-EVERY = spec_of(*NAMES, history=3)
+MEANS = tuple(ObservationField(name, keep=0.9) for name in ("near_error", "neighbours"))
+EVERY = replace(spec_of(*NAMES, history=3), fields=(*spec_of(*NAMES, history=3).fields, *MEANS))
 TRACED = SimpleNamespace(init=jax.jit(EVERY.init), observe=jax.jit(EVERY.observe))
 
 
@@ -165,6 +167,33 @@ def test_history_is_the_past_oldest_first():
     assert spec.element_names()[0] == "velocity.x@-2"
 
 
+def test_a_mean_forgets_at_its_rate_and_begins_with_what_is_seen_first():
+    spec = ObservationSpec((ObservationField("velocity", keep=0.75), ObservationField("velocity")), RULE)
+    views = [replaced(random_view(0), "own.vel_m_s", lambda v, k=k: v * 0 + k) for k in (4, 4, 0, 0)]
+    memory, seen = spec.init(views[0]), []
+    for view in views:
+        memory, obs = spec.observe(memory, view)
+        seen.append(obs[[0, 3]].tolist())
+    assert seen == [[4, 4], [4, 4], [3, 0], [2.25, 0]]
+    assert spec.element_names() == [f"velocity.{axis}{mark}" for mark in ("@mean", "") for axis in "xyz"]
+    assert spec.memory_shapes == [("velocity", (1, 3))]
+
+
+def test_an_error_far_from_the_goal_does_not_wind_up():
+    """Half of the error is left at 0.2 m, 2 m away there is no more of it than at 2 cm; each axis is for itself."""
+    near, edge, far = (seen_error(distance) for distance in (0.02, 0.2, 2.0))
+    assert near[0] == pytest.approx(0.02, rel=0.02)
+    assert edge[0] == pytest.approx(0.1, rel=1e-4)
+    assert far[0] <= near[0] * 1.01
+    assert seen_error(2.0, 0.2)[2] == edge[0]
+
+
+def seen_error(x_m: float, z_m: float = 0.0) -> np.ndarray:
+    view = replaced(random_view(0), "own.pos_m", lambda p: p * 0)
+    view = replaced(view, "goal.pos_m", lambda p: p * 0 + np.array([x_m, 0, z_m], np.float32))
+    return spec_of("near_error").observe((), view)[1]
+
+
 @given(st.permutations(range(MATES)))
 def test_the_order_in_which_mates_were_heard_does_not_matter(order: list[int]):
     spec, view = spec_of("neighbours"), random_view(3)
@@ -194,3 +223,7 @@ def test_unknown_fields_and_histories_are_named():
         spec_of("mood")
     with pytest.raises(UserError, match="'velocity': history = 0 must be at least 1"):
         spec_of("velocity", history=0)
+    with pytest.raises(UserError, match="'velocity': keep = 1 must be from 0 to below 1"):
+        ObservationSpec((ObservationField("velocity", keep=1.0),))
+    with pytest.raises(UserError, match="'velocity' has keep and history; leave one of them out"):
+        ObservationSpec((ObservationField("velocity", 2, 0.5),))

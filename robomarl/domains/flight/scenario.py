@@ -108,6 +108,9 @@ class FlightScenario(Clock):
     action_m_s2: Vector3 | None = None
     """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The
     safety filter has the vehicle's whole box."""
+    remembered_s: NonNegative = 0.0
+    """Policies of the task `swap` see a mean of their position error too, over about this time, and so what thrust and
+    mass are off; 0: none."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)

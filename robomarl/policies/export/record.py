@@ -192,9 +192,7 @@ def _observation(spec: ObservationSpec, stats: Stats, safety: SafetyParams) -> O
 
 def _carries(run: Trained, spec: ObservationSpec, safety: SafetyParams) -> tuple[Carry, ...]:
     gap_s = GAP_PERIODS * safety.period_s
-    past = [f for f in spec.fields if f.history > 1]
-    sizes = [sum(n.startswith((f"{f.name}.", f"{f.name}[")) for n in spec.element_names()) // f.history for f in past]
-    shapes = [("observation", f.name, (f.history - 1, size)) for f, size in zip(past, sizes, strict=True)]
+    shapes = [("observation", name, shape) for name, shape in spec.memory_shapes]
     shapes += [("policy", str(i), shape) for i, shape in enumerate(carry_shapes(run))]
     shapes.append(("safety", "commands", (safety.queue_length, 4)))
     return tuple(Carry(owner, name, tuple(map(int, shape)), max_gap_s=gap_s) for owner, name, shape in shapes)  # type: ignore[arg-type]

@@ -78,9 +78,13 @@ def evaluate_flights(policy: FlownPolicy, scenario: FlightScenario, config: Eval
     Raises:
         UserError: unknown engine, or the policy does not fit the scenario's vehicle.
     """
-    batches = math.ceil(config.episodes / MAX_BATCH)
-    size = math.ceil(config.episodes / batches)
-    team = make_team(scenario, config.sim, size, config.seed)
+    size = math.ceil(config.episodes / math.ceil(config.episodes / MAX_BATCH))
+    return evaluate_team(policy, make_team(scenario, config.sim, size, config.seed), config)
+
+
+def evaluate_team(policy: FlownPolicy, team: TeamSim, config: EvalConfig) -> Evaluation:
+    """`evaluate_flights` with teams that have been made, on whatever plant; `config.sim` is no more than its name."""
+    scenario, batches = team.scenario, math.ceil(config.episodes / team.num_envs)
     flight = EpisodeRecorder(make_pilot(mixed_team(policy, scenario), scenario, config.filter), team, config)
     bar = tqdm(
         total=batches * scenario.max_steps,

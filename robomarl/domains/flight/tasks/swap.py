@@ -39,11 +39,13 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Own state relative to the goal, and the nearest team-mates."""
+    """Own state relative to the goal, the nearest team-mates, and a mean of the error where the scenario says so."""
     names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
-    radio = scenario.radio
+    radio, fields = scenario.radio, [ObservationField(name) for name in names]
+    if scenario.remembered_s:
+        fields.append(ObservationField("near_error", keep=math.exp(-scenario.period_s / scenario.remembered_s)))
     return ObservationSpec(
-        fields=tuple(ObservationField(name) for name in names),
+        fields=tuple(fields),
         neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
     )
 

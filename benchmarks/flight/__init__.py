@@ -1,0 +1,1 @@
+"""How policies fly on a plant that is not ours."""
