@@ -67,7 +67,7 @@ def test_a_recorder_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path: Path)
 GROUP = Path("/proc/self/autogroup")
 HURRIED = """
 import os
-from robomarl.ros_nodes.io.node_base import hurry
+from robomarl.ros_nodes.timing.priority import hurry
 hurry()
 print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/autogroup").read())
 """
