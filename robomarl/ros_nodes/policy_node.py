@@ -40,6 +40,7 @@ from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.timing.clocks import NodeClock
 from robomarl.ros_nodes.timing.control_loop import Loop
 from robomarl.ros_nodes.timing.metronome import Beat
+from robomarl.ros_nodes.timing.priority import real_time
 
 
 class PolicyNode(LifecycleNode):
@@ -257,7 +258,12 @@ class PolicyNode(LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """`ros2 run robomarl policy_node`."""
-    return run_node(PolicyNode, args, urgent=True, run=lambda node: node.loop.run())
+    return run_node(PolicyNode, args, urgent=True, run=_run)
+
+
+def _run(node: PolicyNode) -> None:
+    node.loop.prefer = real_time
+    node.loop.run()
 
 
 if __name__ == "__main__":

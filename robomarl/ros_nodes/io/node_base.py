@@ -28,7 +28,7 @@ from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.io.security import check_security, is_enforced, refused
 from robomarl.ros_nodes.robot.inbox import Count
-from robomarl.ros_nodes.timing.priority import hurry
+from robomarl.ros_nodes.timing.priority import hurry, real_time
 from robomarl.ros_nodes.timing.stamp import SECOND_NS, Stamp
 from robomarl.ros_nodes.topics import Topic
 
@@ -231,6 +231,8 @@ def run_node(
         if urgent:
             hurry()
         node = secured(make)
+        if urgent and run is spin:  # who has a loop of its own is in real time as long as it ticks
+            real_time()
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
