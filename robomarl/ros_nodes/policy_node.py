@@ -72,9 +72,9 @@ class PolicyNode(LifecycleNode):
         try:
             loaded = load_pilot(settings, self._trial.on_trial)
             self._prepare(settings, loaded)
-        except UserError as error:
-            self.get_logger().error(str(error))
-            self._trial.problem = str(error)
+        except Exception as error:  # whatever is in a bundle, the node stays, and says why
+            self._trial.problem = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+            self.get_logger().error(self._trial.problem)
             return TransitionCallbackReturn.FAILURE
         tidy_memory()
         self._begin()
