@@ -1,6 +1,5 @@
 """Real nodes in processes of their own, over real DDS. One bring-up; the tests fly one after the other."""
 
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -143,21 +142,6 @@ def test_the_running_graph_is_the_one_of_the_readme(rig: Rig):
             offered = info.qos_profile
             assert (offered.reliability.name == "RELIABLE") is topic.reliable, name
             assert (offered.durability.name == "TRANSIENT_LOCAL") is topic.latched, name
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self/task").is_dir(), reason="needs root, and Linux")
-def test_who_ticks_goes_before_who_records(rig: Rig):
-    """A recorder, and whatever else runs on a robot, puts no control loop aside; nor does the monitor wait for it."""
-
-    def scheduled(name: str) -> set[int]:
-        tasks = Path(f"/proc/{rig.team.processes.running[name].popen.pid}/task")
-        return {os.sched_getscheduler(int(thread.name)) for thread in tasks.iterdir()}
-
-    if scheduled("/monitor") == {os.SCHED_OTHER}:
-        pytest.skip("this system lets nobody run in real time")
-    for name in ("/left/policy_node", "/right/policy_node", "/sim", "/monitor"):
-        assert scheduled(name) == {os.SCHED_RR}, name
-    assert scheduled("/recorder") == {os.SCHED_OTHER}
 
 
 def test_nothing_moves_because_a_process_started(rig: Rig):

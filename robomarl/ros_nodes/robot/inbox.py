@@ -20,7 +20,6 @@ from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
 _BITS = struct.Struct("13d")
-"""Of an estimate."""
 
 
 class Now(NamedTuple):
@@ -212,7 +211,7 @@ class Inbox:
             time_s: since the policy was activated.
         """
         own_problems, task_problems = self._own_problems(now), [*self._goal_problems(), *self._sensed_problems(now)]
-        slots = [self._own, *self._heard.values()]
+        slots = (self._own, *self._heard.values())
         source = [now.stamp_s - slot.stamp_s for slot in slots]
         delivery = [now.steady_s - slot.arrived_s for slot in slots]
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
