@@ -33,7 +33,8 @@ class Args:
     dry_run: bool = False
     """rollback, setup: look at everything that can be looked at, and change nothing."""
     allow_rollback: bool = False
-    """rollback: also of robots that take signed bundles only, to a smaller counter than what they have had."""
+    """rollback, and status where it ends one that was broken off: also of robots that take signed bundles only, to a
+    smaller counter than what they have had."""
     wheels: Path | None = None
     """setup: folder of wheels to install from, for robots without a way to a package index."""
     domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
@@ -69,7 +70,7 @@ def run(args: Args) -> dict[str, Any]:
     if args.action == "journal":
         return collected(look.journals(robots, record.folder / "journals"))
     if args.action == "status":
-        return report(look.status(robots), record.deployed())
+        return report(look.status(robots, args.allow_rollback), record.deployed())
     return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
 
 

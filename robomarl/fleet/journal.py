@@ -18,6 +18,12 @@ MAX_BYTES = 2**20
 """A larger journal is set aside as `journal.old.jsonl`, in the place of the one before."""
 
 
+SWITCHES = ("flash", "rollback", "finish")
+"""Actions that make something current."""
+LEFT = "whoever switched was gone before all had"
+"""Why a robot went back by itself; it may be that others had been told to stay, see `robomarl.fleet.look`."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One line."""
@@ -27,7 +33,7 @@ class Entry:
     who: str
     """user@host of the operator."""
     action: str
-    """flash, rollback, undo, verify, prune, trust, revoke, setup or started anew."""
+    """flash, rollback, finish, undo, verify, prune, trust, revoke, setup or started anew."""
     before: str | None
     """Id that was current."""
     after: str | None
@@ -78,6 +84,13 @@ class Journal:
         """The last lines that are whole, oldest first; none where the file can't be read."""
         entries = [entry for line in self.raw().splitlines() if (entry := entry_of(line)) is not None]
         return entries[-count:] if count > 0 else []
+
+    def undone(self, current: str | None) -> str:
+        """Id of what the robot went back from by itself to what is current, and nobody switched it since; else ""."""
+        done = [e for e in self.read() if e.action == "undo" or (e.action in SWITCHES and e.result == "ok")]
+        last = done[-1] if done else None
+        left = last is not None and last.action == "undo" and LEFT in last.result and last.after == current
+        return (last.before or "") if left and last is not None else ""
 
 
 def entry_of(line: bytes) -> Entry | None:

@@ -1,11 +1,20 @@
-"""Look after robots one by one: no robot waits for another, and none is switched."""
+"""Look after robots one by one: no robot waits for another, and none is switched but to end what another change began.
+
+Nobody is told to stay before all are well on a new bundle. So where an operator died when he had told one robot, the
+change was decided: who was not told yet went back by itself, and is brought to what the others have.
+"""
 
 import base64
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.change import Change, TeamChange
 from robomarl.fleet.evidence.collect import collect
+from robomarl.fleet.pointer import ID
+from robomarl.fleet.preflight import Need
 from robomarl.fleet.report import Report, Robots, each
 from robomarl.fleet.robot import Robot
 
@@ -13,18 +22,29 @@ NODE = ("state", "bundle_id", "problem", "robomarl")
 """What status tells of a policy node."""
 
 
-def status(robots: Robots) -> list[Report]:
-    """What every robot has, since when, when it was last checked, who holds it, and what its filter runs in."""
+def status(robots: Robots, allow_rollback: bool = False) -> list[Report]:
+    """What every robot has, since when, when it was last checked, who holds it, and what its filter runs in.
 
-    def look(robot: Robot) -> dict[str, Any]:
-        answer = robot.call("state")
-        facts = {key: answer[key] for key in ("age_s", "verified", "holder", "pending")} | {"host": robot.place}
-        node = robot.call("node")
-        facts["node"] = {key: str(node.get(key, "")) for key in NODE} if node else {}
-        facts["filter"] = answer.get("filter", "")  # robots with an older robomarl do not say
-        return {"bundles": answer["ids"], "facts": facts}
+    Args:
+        robots: by name.
+        allow_rollback: what an operator began who died may be brought to its end with an older bundle.
+    """
+    found = each(robots, _state)
+    if not (goals := _unfinished(found)):
+        return found
+    said = _finish(robots, goals, allow_rollback)
+    return [replace(r, reason=said.get(r.name, r.reason)) for r in each(robots, _state)]
 
-    return each(robots, look)
+
+def _state(robot: Robot) -> dict[str, Any]:
+    answer = robot.call("state")
+    facts = {key: answer[key] for key in ("age_s", "verified", "holder", "pending")} | {"host": robot.place}
+    undone = str(answer.get("undone", ""))  # robots with an older robomarl do not say
+    facts["undone"] = undone if ID.fullmatch(undone) else ""
+    node = robot.call("node")
+    facts["node"] = {key: str(node.get(key, "")) for key in NODE} if node else {}
+    facts["filter"] = answer.get("filter", "")
+    return {"bundles": answer["ids"], "facts": facts}
 
 
 def verify(robots: Robots) -> list[Report]:
@@ -69,3 +89,32 @@ def journals(robots: Robots, folder: Path) -> list[Report]:
         return {"ok": not problem, "reason": problem, "facts": facts}
 
     return each(robots, look)
+
+
+def _unfinished(reports: Sequence[Report]) -> dict[str, str]:
+    """Robots that went back from what another one was told to stay with: id of that by name; from `look.status`."""
+    there = [r for r in reports if r.ok]
+    stays = {r.current for r in there if not r.facts["pending"]}
+    goals: dict[str, str] = {r.name: r.facts["undone"] for r in there if not r.facts["pending"]}
+    return {name: goal for name, goal in goals.items() if goal in stays}
+
+
+def _finish(robots: Robots, goals: dict[str, str], allow_rollback: bool = False) -> dict[str, str]:
+    """Switch robots to what the others have; each checks it again, and has to be well on it.
+
+    Args:
+        robots: all, by name.
+        goals: from `_unfinished`.
+        allow_rollback: see `TeamChange`.
+
+    Returns:
+        What to say of each of them.
+    """
+    said = {}
+    for goal in sorted(set(goals.values())):
+        behind = {name: robots[name] for name in goals if goals[name] == goal}
+        plan = TeamChange("finish", goal, Need("", 0, float("inf")), allow_rollback=allow_rollback)
+        for report in Change(plan, behind, lambda name, step: None).run():
+            done = "switched now, its operator had gone before it was told to stay."
+            said[report.name] = done if report.ok else f"is to have {goal[:12]} like the others: {report.reason}"
+    return said

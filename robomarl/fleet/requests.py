@@ -25,6 +25,7 @@ from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
+from robomarl.fleet.journal import LEFT, SWITCHES
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
@@ -33,6 +34,9 @@ from robomarl.safety.kernel import usable
 
 PROTOCOL = 3
 """Both halves must speak the same one."""
+VERIFY = "verify"
+MAX_ACTION, MAX_RESULT = 40, 1000
+"""Characters of what an operator writes into a journal, which keeps a mebibyte."""
 
 
 class OperatorSession:
@@ -62,10 +66,10 @@ class OperatorSession:
     def close(self) -> None:
         """The operator is gone: go back if the switch was not confirmed, and let go of the robot."""
         try:
-            self.undo("the operator went away before all had switched")
+            self.undo(LEFT)
         finally:
             self._lock.close()
-            self._is_locked = False
+            self._is_locked, self._sound = False, set()
 
     def hello(self, who: str) -> dict[str, Any]:
         """What the robot is, for preflight."""
@@ -99,11 +103,13 @@ class OperatorSession:
         if not self._is_locked:
             self.store.settle()
         state = self.store.state()
-        checks = [e for e in self.store.journal.read() if e.after == state.current and e.result == "ok"]
+        checks = [e for e in self.store.journal.read() if (e.after, e.result) == (state.current, "ok")]
+        checks = [e for e in checks if e.action in (*SWITCHES, VERIFY)]
         return {
             "current": state.current,
             "previous": state.previous,
             "pending": state.pending is not None,
+            "undone": self.store.journal.undone(state.current),
             "ids": self.store.ids(),
             "age_s": None if (since := self.store.since_s()) is None else max(0.0, time.time() - since),
             "verified": checks[-1].time if checks else "",
@@ -186,7 +192,16 @@ class OperatorSession:
             self._note("undo", now, before, f"ok: {reason}")
 
     def note(self, action: str, after: str | None, result: str) -> None:
-        """Write into the journal what came of it, where nothing was switched."""
+        """Write into the journal what came of it, where nothing was switched.
+
+        That a bundle is well, only this robot says: after a check of its own, for this operator.
+        """
+        if result == "ok" and (action != VERIFY or after not in self._sound):
+            raise UserError(f"{self.store.root}: {action[:40]!r} is not ok because an operator says so; verify it.")
+        self.tell(action[:MAX_ACTION], after, result[:MAX_RESULT])
+
+    def tell(self, action: str, after: str | None, result: str) -> None:
+        """The same from here: no operator has a say in it."""
         if self.store.root.is_dir():
             with written(self.store.root):
                 self._note(action, self.store.state(), InstalledBundles(after), result)
@@ -195,7 +210,7 @@ class OperatorSession:
         """Remove what is neither current nor previous."""
         self.need_lock()
         gone, now = self.store.prune(), self.store.state()
-        self.note("prune", now.current, f"ok: {len(gone)} removed")
+        self.tell("prune", now.current, f"ok: {len(gone)} removed")
         return {"gone": gone}
 
     def log(self, count: int = 20) -> dict[str, Any]:
@@ -208,7 +223,7 @@ class OperatorSession:
         with written(self.store.root):
             text = json.dumps(about, indent=1) + "\n"
             replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
-        self.note("setup", self.store.state().current, "ok")
+        self.tell("setup", self.store.state().current, "ok")
 
     def collect(self) -> dict[str, Any]:
         """All of the journal, as it is on the disk."""

@@ -33,7 +33,7 @@ from robomarl.fleet.disk import (
     write_durably,
     written,
 )
-from robomarl.fleet.journal import Journal
+from robomarl.fleet.journal import LEFT, Journal
 from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
@@ -169,7 +169,7 @@ class Store:
             return
         if now.pending is not None:
             self.pointer.undo()
-            self._tell(now, now.pending, "ok: whoever switched was gone before all had")
+            self._tell(now, now.pending, f"ok: {LEFT}")
 
     def _tell(self, before: InstalledBundles, after: InstalledBundles, result: str) -> None:
         with suppress(OSError):  # going back must not depend on room for a line

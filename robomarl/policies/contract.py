@@ -13,6 +13,8 @@ from robomarl.spec import ActionSpec, ObservationSpec
 SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
 
+NAME_LENGTH = 100
+"""Of a bundle: people read it in terminals and logs."""
 COMMANDS = {
     "acceleration": ("m/s^2", ("world", "field")),
     "rate": ("rad/s", ("body",)),
@@ -165,6 +167,8 @@ class Contract:
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
+        if not (self.name.strip() and self.name.isprintable() and len(self.name) <= NAME_LENGTH):
+            raise ValueError(f"name must be one line of 1 to {NAME_LENGTH} printable characters.")
         if self.team_size[0] > self.team_size[1]:
             raise ValueError(f"team_size = {list(self.team_size)} must be [least, largest].")
         if abs(self.rate_hz * self.safety.period_s - 1) > 1e-9:

@@ -7,6 +7,7 @@ named `view.own.pos_m`, `obs`, `action`, `command`; [S, T, N, ...] each.
 import io
 import math
 import threading
+import tokenize
 import zipfile
 import zlib
 from collections import namedtuple
@@ -98,6 +99,7 @@ def from_bytes(content: bytes) -> Golden:
         zlib.error,
         SyntaxError,
         RuntimeError,
+        tokenize.TokenError,
     ) as error:
         raise UserError(f"golden.npz: can't be read ({error}); export the bundle anew.") from None
 

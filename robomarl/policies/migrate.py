@@ -21,6 +21,8 @@ def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
         UserError: a version that is not known, newer than this code, or a file that is not of its version.
     """
     version = check_version(data, where)
+    if version == SCHEMA_VERSION and data.get("actions_seen") == []:
+        raise UserError(f"{where}: actions_seen is empty, which only schema_version 1 leaves out; export it anew.")
     while version != SCHEMA_VERSION:
         if version not in STEPS:
             known = ", ".join(map(str, [*sorted(STEPS), SCHEMA_VERSION]))

@@ -41,6 +41,7 @@ _MODEL, _GRAPH, _NODE = {1, 2, 3, 4, 5, 6, 14}, {2, 10, 11, 12, 13, 14, 16}, {1,
 _ATTRIBUTE, _TENSOR = {1, 3, 4, 8, 13, 20}, {1, 5, 7, 11, 12, 14}
 """Fields of each message that may hold anything: names, sizes, remarks."""
 _FUNCTIONS, _FLOATS, _RAW, _DOUBLES, _ELSEWHERE = 25, 4, 9, 10, (13, 14)
+_INTEGERS, _HALF = 5, 10
 _SPARSE = "has sparse weights, which no exporter of ours writes; export it anew."
 
 
@@ -129,23 +130,25 @@ class _Check:
                 self._plain(number, _ATTRIBUTE)
 
     def _tensor(self, message: memoryview) -> None:
-        name, kind, parts = "a constant", 0, {_RAW: [], _FLOATS: [], _DOUBLES: []}
+        name, kind, parts = "a constant", 0, {_RAW: [], _FLOATS: [], _DOUBLES: [], _INTEGERS: []}
         for number, value in self._fields(message):
             if number == 8:
                 name = repr(bytes(memoryview(value))[:80].decode(errors="replace"))
             elif number == 2:
                 kind = value
             elif number in parts:
-                parts[number].append(memoryview(value))
+                parts[number].append(value if number == _INTEGERS else memoryview(value))
             elif number in _ELSEWHERE and value:
                 self._refuse("a constant lies in another file; a bundle's graph holds its own numbers, export anew.")
             else:
                 self._plain(number, _TENSOR)
         if not isinstance(kind, int) or kind not in _NUMBERS:
             self._refuse(f"{name} has numbers of type {kind}; single precision is what a policy needs, export anew.")
+        if parts[_INTEGERS] and kind == _HALF:
+            self._refuse(f"{name} has numbers of half precision as integers; single precision is what a policy needs.")
         self._check_numbers(name, _NUMBERS[kind], parts)
 
-    def _check_numbers(self, name: str, raw: np.dtype | None, parts: dict[int, list[memoryview]]) -> None:
+    def _check_numbers(self, name: str, raw: np.dtype | None, parts: dict[int, list]) -> None:
         if raw is not None:
             for content, numbers in ((_RAW, raw), (_FLOATS, np.dtype("<f4")), (_DOUBLES, np.dtype("<f8"))):
                 self._finite(np.frombuffer(b"".join(parts[content]), numbers), name)

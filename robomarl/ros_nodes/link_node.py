@@ -4,13 +4,13 @@ Takes the robots' odometry and state-and-plan messages and delivers them to `ROB
 nodes with `via_link` listen. Its parameters may be changed while it runs; see `LinkSettings`.
 """
 
+import math
 import struct
 import sys
 import time
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -117,9 +117,10 @@ class LinkNode(Node):
             cdr.set_stamp(changed, cdr.stamp_s(data) + shift_s)
             pose = cdr.odometry_at(data)[0]
             if fault == "nan":
-                cdr.set_vector(changed, pose, np.full(3, np.nan))
+                cdr.set_vector(changed, pose, [math.nan] * 3)
             elif fault == "jump":
-                cdr.set_vector(changed, pose, np.add(struct.unpack_from("<3d", data, pose), (JUMP_M, 0.0, 0.0)))
+                x_m, *others_m = struct.unpack_from("<3d", data, pose)
+                cdr.set_vector(changed, pose, [x_m + JUMP_M, *others_m])
         except (cdr.LayoutError, struct.error):
             return data
         return bytes(changed)

@@ -40,6 +40,7 @@ from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.timing.clocks import NodeClock
 from robomarl.ros_nodes.timing.control_loop import Loop
 from robomarl.ros_nodes.timing.metronome import Beat
+from robomarl.ros_nodes.timing.priority import real_time
 
 
 class PolicyNode(LifecycleNode):
@@ -71,9 +72,9 @@ class PolicyNode(LifecycleNode):
         try:
             loaded = load_pilot(settings, self._trial.on_trial)
             self._prepare(settings, loaded)
-        except UserError as error:
-            self.get_logger().error(str(error))
-            self._trial.problem = str(error)
+        except Exception as error:  # whatever is in a bundle, the node stays, and says why
+            self._trial.problem = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+            self.get_logger().error(self._trial.problem)
             return TransitionCallbackReturn.FAILURE
         tidy_memory()
         self._begin()
@@ -257,7 +258,12 @@ class PolicyNode(LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """`ros2 run robomarl policy_node`."""
-    return run_node(PolicyNode, args, urgent=True, run=lambda node: node.loop.run())
+    return run_node(PolicyNode, args, urgent=True, run=_run)
+
+
+def _run(node: PolicyNode) -> None:
+    node.loop.prefer = real_time
+    node.loop.run()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Status messages and back: diagnostics (REP-107), and how a robot announces itself."""
+"""Status messages and back: diagnostics (REP-107), how a robot announces itself, what its ticks did."""
 
 from collections.abc import Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from std_msgs.msg import Float64MultiArray
 
-from robomarl.ros_nodes.convert import MessageError, header
+from robomarl.ros_nodes.convert import MessageError, header, rows_to
+from robomarl.ros_nodes.recording.tick_record import HEAD
 from robomarl.ros_nodes.recording.watch import Told
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import State
@@ -58,3 +60,15 @@ def status_from(name: str, level: int, message: str, values: dict[str, str]) -> 
     made = DiagnosticStatus(name=name, level=bytes([level]), message=message)
     made.values = [KeyValue(key=key, value=value) for key, value in values.items()]
     return made
+
+
+def ticks_to(message: Float64MultiArray) -> list[dict[str, float]]:
+    """Rows of the `tick` topic; see `robomarl.ros_nodes.recording.tick_record`.
+
+    Raises:
+        MessageError: as `convert.rows_to`, or they are of something else.
+    """
+    rows = rows_to(message)
+    if rows and (missing := [name for name in HEAD if name not in rows[0]]):
+        raise MessageError(f"no ticks: {missing[0]!r} is missing")
+    return rows

@@ -8,6 +8,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.fleet import flash, look, store
+from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.policies.bundle import load_bundle
@@ -106,7 +107,7 @@ def test_a_robot_goes_back_by_itself_if_the_operator_goes_away_before_confirming
     assert robot.state().current == second.id
     robot.close()
     assert robot.state() == InstalledBundles(first.id)
-    assert stores["robot_0"].journal.read()[-1].result == "ok: the operator went away before all had switched"
+    assert stores["robot_0"].journal.read()[-1].result == f"ok: {LEFT}"
 
 
 def test_a_robot_switches_to_nothing_that_it_did_not_check(bundles, robots, stores):

@@ -22,7 +22,7 @@ from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_ssh import QUICK
 
 HASTE = QUICK + "\nimport robomarl.policies.bundle as b\nb.check_schema = lambda data, where: None\n"
-ROBOTS = 2
+ROBOTS = 3
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,9 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
     rng, allowed = random.Random(count), {b.id for b in bundles}
     stores = [Store(tmp_path / f"robot_{i}") for i in range(ROBOTS)]
     fleet = load_fleet(str(fleet_file))
+    begin_s = time.monotonic()
     assert all(r.ok for r in flash.flash(bundles[0], connect_all(fleet, tmp_path)))
+    took_s = time.monotonic() - begin_s  # on a slow machine the last steps are late: kills must come as late
     words = [str(fleet_file), *(str(b.folder) for b in bundles), "forever"]
     command = [sys.executable, "-m", "tests.fleet.operator", *words]
     mixed = 0
@@ -86,7 +88,7 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
         assert process.stdout
         if i % 4 == 0:
             process.stdout.readline()  # one whole flash; then anywhere within the next
-        time.sleep(rng.uniform(0.0, 1.6))
+        time.sleep(rng.uniform(0.0, 1.2 * took_s))
         if i % 2 == 0 and (there := onboard_processes(tmp_path)):
             try:
                 os.kill(rng.choice(there), signal.SIGKILL)
@@ -99,8 +101,8 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
         wait_until_free(tmp_path, stores)
         assert all(r.ok for r in look.status(connect_all(fleet, tmp_path))), f"kill {i}"
         mixed += len({checked(store.root, allowed) for store in stores}) > 1
-    print(f"{count} kills: {mixed} times the robots had different bundles at the next contact, until the next flash")
-    assert mixed <= max(1, count // 20), "an operator who dies in the instant between two confirmations, and no other"
+    print(f"{count} kills: {mixed} times the robots had different bundles after the next contact")
+    assert mixed == 0
     reports = flash.flash(bundles[1], connect_all(fleet, tmp_path))
     assert all(r.ok for r in reports), reports
 

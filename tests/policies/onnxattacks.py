@@ -128,6 +128,11 @@ def bfloat16_weights(model: onnx.ModelProto) -> None:
     model.graph.initializer.append(raw)
 
 
+def half_as_integers(model: onnx.ModelProto) -> None:
+    """NaN of half precision, in the field of the integers."""
+    model.graph.initializer.append(TensorProto(data_type=TensorProto.FLOAT16, dims=[1], name="h", int32_data=[0x7E00]))
+
+
 def strings(model: onnx.ModelProto) -> None:
     model.graph.initializer.append(helper.make_tensor("s", TensorProto.STRING, [1], [b"text"]))  # type: ignore[arg-type]
 
@@ -147,6 +152,7 @@ ATTACKS: dict[Callable[[onnx.ModelProto], None], str] = {
     large_constant: "operator 'ConstantOfShape'",
     nan_in_an_attribute: "that is nan",
     bfloat16_weights: "numbers of type 16",
+    half_as_integers: "half precision as integers",
     strings: "field 6",
 }
 """What is said of each."""

@@ -194,6 +194,9 @@ def bad_crc() -> bytes:
         lambda: npz({f"a{i}": npy((0,)) for i in range(2000)}),
         lambda: npz({"obs": npy((1,), bytes(8), "|O")}),
         lambda: npz({"obs": b"\x93NUMPY\x01\x00\xff\xff{"}),
+        lambda: npz(
+            {"obs": b"\x93NUMPY\x01\x00" + (60).to_bytes(2, "little") + b"{'descr': '<f4', 'shape': (".ljust(60)}
+        ),
         lambda: npz({"obs": b"no array"}),
         lambda: npz({"obs": npy((4,), bytes(16))}, zipfile.ZIP_LZMA),
         bad_crc,

@@ -12,6 +12,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from robomarl.policies import golden
 from robomarl.policies.bundle import entry_of, seal
 from robomarl.policies.contract import Contract
+from robomarl.policies.export.record import actions_seen
 
 STEPS = 25
 """Decisions of the golden sequence."""
@@ -58,7 +59,8 @@ def write_bundle(folder: Path, plain: Contract, network: bytes, flown: golden.Go
         "golden.npz": golden.to_bytes(flown),
         "README.md": f"# {plain.name}\n".encode(),
     }
-    contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
+    seen = actions_seen(flown.action)
+    contract = replace(plain, actions_seen=seen, files={path: entry_of(data) for path, data in files.items()})
     folder.mkdir(parents=True)
     for path, data in {**files, "bundle.json": seal(contract)}.items():
         (folder / path).write_bytes(data)

@@ -15,10 +15,11 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from robomarl.geometry import rotate
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.recording.tick_record import HEAD
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
 from robomarl.ros_nodes.robot.state_machine import State
 from robomarl.ros_nodes.robot.team_agreement import Announcement
-from robomarl.ros_nodes.status_messages import announcement_from, announcement_to
+from robomarl.ros_nodes.status_messages import announcement_from, announcement_to, ticks_to
 from robomarl.ros_nodes.topics import COMMAND_COLUMNS
 from robomarl.view import Goal, Plan
 from tests.ros_nodes.truth import truth_to
@@ -178,3 +179,12 @@ def test_an_announcement_says_all_of_a_robot(handover_m: float, state: State, or
     who = Announcement("left", "f" * 64, "swap_4, schema 2", "crazyflie_21", index, state, "land was ordered", ordered)
     who = who._replace(robomarl="0.1.0", handover_m=handover_m)
     assert announcement_to(over_the_wire(announcement_from(who))) == who
+
+
+def test_rows_of_something_else_are_no_ticks():
+    """A stranger's, which the operator's commands would look up a robot's state in."""
+    good = convert.rows_from(",".join(HEAD), np.zeros((2, len(HEAD))))
+    assert [set(row) for row in ticks_to(good)] == [set(HEAD)] * 2
+    for label in ("", "a", ",".join(HEAD[1:])):
+        with pytest.raises(MessageError, match="no ticks: 'stamp_s' is missing"):
+            ticks_to(convert.rows_from(label, np.zeros((2, label.count(",") + 1))))

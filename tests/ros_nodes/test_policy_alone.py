@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
@@ -24,6 +25,7 @@ from robomarl.ros_nodes.io.node_base import Mailbox, RCLError
 from robomarl.ros_nodes.io.processes import claimed_domain
 from robomarl.ros_nodes.policy_node import PolicyNode
 from robomarl.ros_nodes.robot.state_machine import Order, State
+from tests.policies.sealing import copy, reseal
 
 pytestmark = pytest.mark.ros
 PATIENCE_S = 20.0
@@ -135,3 +137,27 @@ def test_no_parameter_is_changed_by_a_stranger(alone: Alone, name: str, value: A
             alone.wait(cleanup.service_is_ready)
             request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CLEANUP))
             alone.wait(cleanup.call_async(request).done)
+
+
+def test_what_no_check_foresees_is_one_line_and_the_node_stays(
+    goto_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Golden observations of another shape, say."""
+    folder = copy(goto_bundle, tmp_path)
+    arrays = dict(np.load(folder / "golden.npz"))
+    np.savez_compressed(folder / "golden.npz", **{**arrays, "obs": arrays["obs"][0, 0, 0]})
+    reseal(folder)
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    with claimed_domain(None) as domain:
+        words = [
+            w for n, v in {"bundle": folder, "team": "[left, right]"}.items() for w in ("-p", f"policy_node:{n}:={v}")
+        ]
+        rclpy.init(args=["--ros-args", *words], domain_id=domain)
+        node = PolicyNode()
+        try:
+            for _ in range(2):
+                assert node.trigger_configure().name == "FAILURE"
+                assert node._trial.problem.count("\n") == 0 and node._trial.problem
+        finally:
+            node.destroy_node()
+            rclpy.shutdown()

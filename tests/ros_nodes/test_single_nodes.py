@@ -67,7 +67,7 @@ def test_a_recorder_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path: Path)
 GROUP = Path("/proc/self/autogroup")
 HURRIED = """
 import os
-from robomarl.ros_nodes.io.node_base import hurry
+from robomarl.ros_nodes.timing.priority import hurry
 hurry()
 print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/autogroup").read())
 """
@@ -83,6 +83,28 @@ def test_a_control_loop_goes_before_other_sessions_too():
     among_others = subprocess.run(command, capture_output=True, text=True, check=True)
     assert among_others.stdout.split()[0] == "-10"
     assert GROUP.read_text() == before, "the session is not this process's own"
+
+
+REAL_TIME = """
+import os, threading
+from robomarl.ros_nodes.timing.priority import real_time
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+for on in (True, False):
+    real_time(on)
+    print(*sorted(os.sched_getscheduler(int(thread)) for thread in os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self/task").is_dir(), reason="needs root, and Linux")
+def test_all_threads_go_before_those_of_others_and_no_longer():
+    done = subprocess.run([sys.executable, "-c", REAL_TIME], capture_output=True, text=True, check=True)
+    during, after = (set(line.split()) for line in done.stdout.splitlines())
+    if during == {str(os.SCHED_OTHER)}:
+        pytest.skip("this system lets nobody run in real time")
+    assert during == {str(os.SCHED_RR)} and after == {str(os.SCHED_OTHER)}
+    nobody = REAL_TIME.replace("for on", "os.setgid(65534)\nos.setuid(65534)\nfor on")
+    done = subprocess.run([sys.executable, "-c", nobody], capture_output=True, text=True)
+    assert set(done.stdout.split()) == {str(os.SCHED_OTHER)}, done.stderr
 
 
 def test_no_parameter_reaches_a_shell(root: Path):

@@ -84,6 +84,7 @@ ExecStart=/bin/bash "{folder}/policy_node.sh"
 Restart=on-failure
 RestartSec=2
 Nice=-10
+LimitRTPRIO=1
 TimeoutStopSec=5
 
 [Install]

@@ -21,7 +21,7 @@ class Session(Protocol):
         """Raise `UserError` where the operator does not hold the robot."""
         ...
 
-    def note(self, action: str, after: str | None, result: str) -> None:
+    def tell(self, action: str, after: str | None, result: str) -> None:
         """Write into the journal."""
         ...
 
@@ -90,7 +90,7 @@ def admits(  # noqa: PLR0913
 def _changed(session: Session, new: Trust, action: str, what: str) -> dict[str, Any]:
     write_trust(session.store.root, new)
     now = session.store.state().current
-    session.note(action, now, f"ok: {what}".removesuffix(": "))
+    session.tell(action, now, f"ok: {what}".removesuffix(": "))
     wrong = ""
     if now:
         try:

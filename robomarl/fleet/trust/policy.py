@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from robomarl.config import UserError, build
-from robomarl.fleet.disk import replace_durably, written
+from robomarl.fleet.disk import replace_durably, sync_folder, written
 from robomarl.fleet.trust.keys import checked_name, fingerprint, public_key
 from robomarl.fleet.trust.statement import SIGNATURE_FILE, Signed, Statement, eval_hash, is_signed_by, parse
 from robomarl.policies.bundle import Bundle, written_version
@@ -188,6 +188,7 @@ def write_trust(root: Path, trust: Trust) -> None:
     with written(root):
         text = json.dumps(asdict(trust), indent=1) + "\n"
         replace_durably(root / TRUST_FILE, text.encode(), root / f"{TRUST_FILE}.new")
+        sync_folder(root.absolute().parent)  # a robot whose whole folder a power cut takes would be open again
 
 
 def _old_trust(folder: Path) -> Trust:

@@ -145,7 +145,7 @@ def _point_at(data: bytes, at: int) -> tuple[PointAt, int]:
     return PointAt(places[0], places[1], places[2], at, tuple(counts)), at + 8
 
 
-def set_vector(data: bytearray, at: int, value: np.ndarray) -> None:
+def set_vector(data: bytearray, at: int, value: Sequence[float]) -> None:
     """Write three doubles."""
     _VECTOR.pack_into(data, at, *value)
 

@@ -88,13 +88,13 @@ def _odometry_layout(data: bytes) -> cdr.Layout:
 
 
 def _estimate(numbers: list[float]) -> Estimate:
-    found = np.array(numbers)
     x, y, z, w = numbers[3:7]
     length = (w * w + x * x + y * y + z * z) ** 0.5
     if not abs(length - 1.0) <= convert.UNIT_TOLERANCE:
         raise MessageError(f"quaternion {[w, x, y, z]} (wxyz) has length {length:.4g}, not 1")
     quat = w / length, x / length, y / length, z / length
-    return Estimate(found[:3], np.array(quat), np.array(_turned(*quat, numbers[7:10])), found[10:])
+    found = np.array([*numbers[:3], *quat, *_turned(*quat, numbers[7:10]), *numbers[10:]])
+    return Estimate(found[:3], found[3:7], found[7:10], found[10:])
 
 
 def _turned(w: float, x: float, y: float, z: float, vector: Sequence[float]) -> tuple[float, float, float]:
@@ -161,8 +161,7 @@ class BroadcastWriter:
         said = Broadcast(nothing, nothing, Plan(nothing, nothing, nothing))
         self._data = _template(convert.broadcast_from(said, 0.0, robot, (0.0, 0.0)))
         points, _ = cdr.trajectory_at(bytes(self._data))
-        places = [at for point in points for at in (point.transform, point.velocity)][:5]
-        self._views = [cdr.view(self._data, at, 3) for at in places]
+        self._places = [at for point in points for at in (point.transform, point.velocity)][:5]
         self._durations = [point.duration for point in points[1:]]
 
     def __call__(self, said: Broadcast, stamp_s: float, ahead_s: tuple[float, float]) -> bytes:
@@ -170,8 +169,8 @@ class BroadcastWriter:
         if said.seen is not None:
             return serialize_message(convert.broadcast_from(said, stamp_s, self._robot, ahead_s))
         cdr.set_stamp(self._data, stamp_s)
-        for place, value in zip(self._views, (said.pos_m, said.vel_m_s, *said.plan), strict=True):
-            place[:] = value
+        for at, value in zip(self._places, (said.pos_m, said.vel_m_s, *said.plan), strict=True):
+            cdr.set_vector(self._data, at, value.tolist())
         for at, time_s in zip(self._durations, ahead_s, strict=True):
             cdr.set_duration(self._data, at, time_s)
         return bytes(self._data)
@@ -184,13 +183,16 @@ class CommandWriter:
         """Make the template."""
         self._data = _template(convert.command_from(np.zeros(4), 0.0, robot))
         ((point,), _) = cdr.trajectory_at(bytes(self._data))
-        self._acceleration = cdr.view(self._data, point.acceleration, 3)
-        self._rates = cdr.view(self._data, point.velocity + 24, 3)
+        self._acceleration, self._rates = point.acceleration, point.velocity + 24
 
     def __call__(self, command: np.ndarray, stamp_s: float) -> bytes:
         """As `convert.command_from`."""
         cdr.set_stamp(self._data, stamp_s)
-        self._acceleration[:], self._rates[COMMAND_RATES[len(command)]] = command[:3], command[3:]
+        numbers, rates = command.tolist(), [0.0, 0.0, 0.0]
+        for place, rate in zip(COMMAND_RATES[len(numbers)], numbers[3:], strict=True):
+            rates[place] = rate
+        cdr.set_vector(self._data, self._acceleration, numbers[:3])
+        cdr.set_vector(self._data, self._rates, rates)
         return bytes(self._data)
 
 

@@ -28,6 +28,7 @@ from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.io.security import check_security, is_enforced, refused
 from robomarl.ros_nodes.robot.inbox import Count
+from robomarl.ros_nodes.timing.priority import hurry, real_time
 from robomarl.ros_nodes.timing.stamp import SECOND_NS, Stamp
 from robomarl.ros_nodes.topics import Topic
 
@@ -37,8 +38,6 @@ SPEAKS_S = 1.5
 """Who has sent nothing for so long does not speak on a topic; announcements come twice a second."""
 TELL_EVERY_S = 1.0
 """One refused message in so long is logged, for each topic."""
-URGENT = -10
-"""Niceness of a control loop."""
 
 
 class Polled(CallbackGroup):
@@ -232,6 +231,8 @@ def run_node(
         if urgent:
             hurry()
         node = secured(make)
+        if urgent and run is spin:  # who has a loop of its own is in real time as long as it ticks
+            real_time()
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -268,16 +269,6 @@ def tidy_memory() -> None:
     gc.freeze()  # the collector need not look at it within a tick
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def hurry() -> None:
-    """Go before other programs of this machine, where the system allows that (root, or CAP_SYS_NICE)."""
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, URGENT)
-    # Linux may share the processor between sessions first (sched_autogroup); niceness then counts within one only.
-    if os.getsid(0) == os.getpid():
-        with suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(URGENT))
 
 
 def die_with_parent() -> None:

@@ -75,8 +75,14 @@ class Subscriptions:
             self._receive_seldom(steady_s)
 
     def send(self, topic: Topic, message: Any) -> None:
-        """Publish a message or its bytes."""
-        self._publishers[topic.name].publish(message)
+        """Publish a message or its bytes; bytes without rclpy's own look at what they are."""
+        made = self._publishers[topic.name]
+        if not isinstance(message, bytes):
+            made.publish(message)
+            return
+        handle = made.handle
+        with handle:
+            handle.publish_raw(message)
 
     def rivals(self) -> list[Problem]:
         """Topics that this robot relies on, and on which several speak."""

@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.domains.registry import onboard_of
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.enclaves.rights import CONSOLE
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, secured
 from robomarl.ros_nodes.io.security import is_enforced
@@ -75,7 +75,7 @@ class Console:
             for order in Order
         }
         tick = topics.TICK
-        self._ticks = {name: Mailbox(node, tick, tick.of(name, base), convert.rows_to) for name in team}
+        self._ticks = {name: Mailbox(node, tick, tick.of(name, base), status_messages.ticks_to) for name in team}
         self._sim = {name: node.create_client(Trigger, f"{base}/sim/{name}") for name in ("reset", "finish") if sim}
         status, drawn = topics.SIM_STATUS, topics.SIM_GOALS
         self.status = Mailbox(node, status, status.of("sim", base), convert.numbers_to)

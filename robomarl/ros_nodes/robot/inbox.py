@@ -6,6 +6,7 @@ that is set back or a receiver that froze shows in one of them only, so the larg
 """
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
 NEVER = -math.inf
+_BITS = struct.Struct("13d")
 
 
 class Now(NamedTuple):
@@ -127,21 +129,24 @@ class Inbox:
         self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
         self._same_s = 0.0
         self._heard = {name: _Slot() for name in self.mates}
+        self._rows = np.zeros((5, len(self.mates), 3))
+        self._said: list[Broadcast | None] = [None] * len(self.mates)
         self._goal, self._history = task.fixed_goal, PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
     def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
         """A state estimate of this robot arrived."""
-        numbers = np.concatenate(estimate)
-        self._broken = not math.isfinite(numbers.sum())
+        # In plain floats: between two ticks the machine did other things, and every function of numpy is cold.
+        numbers = [number for part in estimate for number in part.tolist()]
+        self._broken = not math.isfinite(sum(numbers))
         if self._broken:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
         if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
             return
-        if (bits := numbers.tobytes()) != self._bits:
+        if (bits := _BITS.pack(*numbers)) != self._bits:
             self._bits, self._changed_s, same_s = bits, steady_s, 0.0
         self._same_s = same_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
@@ -206,14 +211,16 @@ class Inbox:
             time_s: since the policy was activated.
         """
         own_problems, task_problems = self._own_problems(now), [*self._goal_problems(), *self._sensed_problems(now)]
-        slots = [self._own, *self._heard.values()]
-        source = np.array([now.stamp_s - slot.stamp_s for slot in slots])
-        delivery = np.array([now.steady_s - slot.arrived_s for slot in slots])
+        slots = (self._own, *self._heard.values())
+        source = [now.stamp_s - slot.stamp_s for slot in slots]
+        delivery = [now.steady_s - slot.arrived_s for slot in slots]
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
         problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
-        view = self._view(np.maximum(source, delivery), [use for _, use in judged.values()], now.stamp_s, time_s)
+        ages = [max(pair) for pair in zip(source, delivery, strict=True)]
+        view = self._view(ages, [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
-        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), source, delivery, self.jumps.count)
+        ages = np.array(source), np.array(delivery)
+        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = "is not finite" if self._broken else self.jumps.problem
@@ -255,26 +262,33 @@ class Inbox:
             return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
         return ""
 
-    def _view(self, age_s: np.ndarray, usable: list[bool], now_s: float, time_s: float) -> LocalView:
+    def _view(self, age_s: list[float], usable: list[bool], now_s: float, time_s: float) -> LocalView:
         own = self._own.value or _NOWHERE
-        rows, ages = np.zeros((5, len(self.mates), 3)), np.zeros(len(self.mates))
+        ages = [0.0] * len(self.mates)
         heard: list[tuple[Broadcast | None, float]] = [(None, math.inf)] * len(self.mates)
         for k, (name, slot) in enumerate(self._heard.items()):
             if usable[k]:
                 said = self._standing.get(name) or slot.value
-                rows[:, k] = said.pos_m, said.vel_m_s, *said.plan
                 ages[k] = 0.0 if name in self._standing else max(age_s[1 + k], 0.0)
                 heard[k] = said, ages[k]
-        pos, vel, *plan = rows
+        pos, vel, *plan = self._rows_of([said for said, _ in heard])
         snapshot = TeamSnapshot(now_s, self._history, tuple(heard))
         return LocalView(
-            own=Own(*own, age_s=np.maximum(age_s[0], 0.0)),
-            heard=Heard(np.array(usable, bool), pos, vel, ages, Plan(*plan)),
+            own=Own(*own, age_s=np.float64(max(age_s[0], 0.0))),
+            heard=Heard(np.array(usable, bool), pos, vel, np.array(ages), Plan(*plan)),
             sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, snapshot),
             goal=self._goal or _NO_GOAL,
             role=self.task.role,
             time_s=np.float64(time_s),
         )
+
+    def _rows_of(self, said: list[Broadcast | None]) -> np.ndarray:
+        """[5, K, 3] what every team-mate says, zeros for none; only what is new since the last tick is written."""
+        for k, (now, before) in enumerate(zip(said, self._said, strict=True)):
+            if now is not before:
+                self._rows[:, k] = 0.0 if now is None else (now.pos_m, now.vel_m_s, *now.plan)
+        self._said = said
+        return self._rows.copy()
 
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])

@@ -74,7 +74,7 @@ class JumpCheck:
         if self._reach is None or before is None or math.isinf(dt_s):
             return True
         far_m = _apart(new.pos_m, before.pos_m)
-        most_m = self._reach.after(float(np.linalg.norm(before.vel_m_s)), dt_s)
+        most_m = self._reach.after(math.hypot(*before.vel_m_s.tolist()), dt_s)
         of_refused = self._refused_m is not None and _apart(new.pos_m, self._refused_m) < far_m
         if far_m <= most_m and not of_refused:
             self._refused_m = None
@@ -88,4 +88,4 @@ class JumpCheck:
 
 
 def _apart(a_m: np.ndarray, b_m: np.ndarray) -> float:
-    return float(np.linalg.norm(a_m - b_m))
+    return math.dist(a_m.tolist(), b_m.tolist())

@@ -83,6 +83,8 @@ class Loop:
             between: called some times a second, between two ticks or where there are none; raises nothing.
         """
         self._between = between
+        self.prefer: Callable[[bool], None] = lambda on: None
+        """Called when ticks begin and when they have ended: a process of its own goes before others meanwhile."""
         self._node, self._tick, self._failed = node, tick, failed
         self._metronome: Metronome | None = None
         self._awaited: Awaited | None = None
@@ -93,9 +95,12 @@ class Loop:
         """Tick from now on, in step with the messages of a subscription."""
         self._awaited, self._asked = Awaited(self._node, subscription), Asked(self._node)
         self._metronome = Metronome(period_s, time.monotonic() + period_s)
+        self.prefer(True)
 
     def end(self) -> None:
         """No more ticks."""
+        if self._metronome is not None:
+            self.prefer(False)
         self._metronome = self._awaited = None
 
     def run(self) -> None:
