@@ -120,7 +120,8 @@ class CrtpServer:
             if not block.period_s or now_s < block.due_s:
                 continue
             values = logged() if values is None else values
-            block.due_s = max(block.due_s + block.period_s, now_s)
+            next_s = block.due_s + block.period_s
+            block.due_s = next_s if next_s > now_s else now_s + block.period_s
             stamp = int(now_s * 1000) & 0xFFFFFF
             row = b"".join(struct.pack("<" + kind, _fit(kind, values[name])) for name, kind in block.names)
             found.append(Packet(LOG, 2, bytes([ident]) + stamp.to_bytes(3, "little") + row))
