@@ -153,12 +153,14 @@ def _adapter(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> Nod
     """What stands between the robots' commands and their vehicles.
 
     Raises:
-        UserError: there is no such adapter.
+        UserError: there is no such adapter, or a vehicle that is not simulated has no URI.
     """
     if options.vehicles not in ADAPTERS:
         raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
     script, module, settings = ADAPTERS[options.vehicles]
     robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
+        raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"uris": tuple(robot.uri for robot in robots), "vehicle": _absolute(fleet.vehicle), "sim": options.sim}
     return _spec(script, module, (script, team_of["base"]), _checked(settings, {**team_of, **about}), options)
 

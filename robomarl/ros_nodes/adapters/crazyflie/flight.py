@@ -49,6 +49,8 @@ UNHEARD_S = 1.0
 """A take-off or a landing that does not begin within this time is told again."""
 HOLD_S = 0.02
 """Period of a stream that holds."""
+BURST_S = 1.0
+"""Longest time that packets may wait for each other on the way."""
 LOW_BATTERY_S = 2.0
 """A voltage that sags for less is not a low battery."""
 
@@ -140,7 +142,7 @@ class GuardedCrazyflie:
         if sample is None or sample is self._trusted:
             return
         before, self._jumps.in_flight = self._trusted, self.guard.state in AIRBORNE
-        dt_s = sample.heard_s - before.heard_s if before else math.inf
+        dt_s = between_s(before, sample) if before else math.inf
         if self._jumps.trusts(before.estimate if before else None, sample.estimate, dt_s):
             self._trusted = sample
 
@@ -255,6 +257,14 @@ class GuardedCrazyflie:
         if now_s - self._fed_s >= AGAIN_S:
             self._fed_s = now_s
             self._link.keep_alive()
+
+
+def between_s(before: StateSample, after: StateSample) -> float:
+    """Time from one estimate to another: by the vehicle's clock, packets may have come in a burst; and no less than
+    by ours, the vehicle may have been started anew."""
+    ticked_s = (after.vehicle_ms - before.vehicle_ms) % (1 << 24) / 1000
+    heard_s = after.heard_s - before.heard_s
+    return max(heard_s, ticked_s if ticked_s < heard_s + BURST_S else 0.0)
 
 
 _REPEATED = (Deed.ARM, Deed.KILL, Deed.DISARM)
