@@ -193,7 +193,7 @@ def _fails(seen: Sighted, rules: GuardRules) -> str:
         return "the link is lost"
     if seen.pose_age_s > rules.pose_s:
         return "the pose is lost"
-    return "the battery is low" if seen.low else ""
+    return "the battery is low" if seen.low else "" if seen.armed else "the vehicle disarmed itself"
 
 
 def _waiting(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
@@ -226,8 +226,6 @@ def _arming(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
 def _takeoff(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
     if why := _fails(seen, rules):
         return GuardState.LANDING, why
-    if not seen.armed:
-        return GuardState.LANDING, "the vehicle disarmed itself"
     if seen.command_age_s > rules.loss.hover_after_s:
         return GuardState.LANDING, "commands stopped during the take-off"
     if seen.moved_origin:
@@ -242,8 +240,6 @@ def _takeoff(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
 def _flying(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
     if why := _fails(seen, rules):
         return GuardState.LANDING, why
-    if not seen.armed:
-        return GuardState.LANDING, "the vehicle disarmed itself"
     if seen.told_off:
         return GuardState.LANDED, "landed by command"
     if seen.moved_origin:
@@ -256,8 +252,6 @@ def _flying(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
 def _holding(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
     if why := _fails(seen, rules):
         return GuardState.LANDING, why
-    if not seen.armed:
-        return GuardState.LANDING, "the vehicle disarmed itself"
     # One that was found in the air has never been commanded: it counts from then on.
     silent_s = min(seen.command_age_s, rules.loss.hover_after_s + status.held_s)
     off_s = rules.loss.motors_off_after_s

@@ -15,7 +15,7 @@ from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import BOOT_S
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.team import CrazyflieTeam
 from robomarl.domains.flight.scenario import load_flight_scenario
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, Heard
+from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, TickInput
 from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink, StateSample
 from robomarl.ros_nodes.adapters.crazyflie.uris import address_of
 from robomarl.ros_nodes.adapters.guard import GuardRules, GuardState
@@ -82,7 +82,7 @@ class CrazyRig:
         for index, flight in enumerate(self.flights):
             own = flight.own
             command = law(index, own) if law is not None and own is not None else None
-            flight.tick(Heard(command, self.pressed), self.team.now_s)
+            flight.tick(TickInput(command, self.pressed), self.team.now_s)
 
     def _drain(self) -> None:
         """Wait until cflib has read what was sent."""

@@ -70,7 +70,7 @@ class CrazyflieConfig:
     lead: Lead = Lead()
 
 
-class Heard(NamedTuple):
+class TickInput(NamedTuple):
     """What came from ROS since the last tick."""
 
     command: np.ndarray | None = None
@@ -124,7 +124,7 @@ class GuardedCrazyflie:
         """Why it may not take off; "" where it may, or flies."""
         return "" if self.guard.state in AIRBORNE else missing(self.seen, self._config.rules)
 
-    def tick(self, heard: Heard, now_s: float) -> GuardStatus:
+    def tick(self, heard: TickInput, now_s: float) -> GuardStatus:
         """One step; returns the guard's status."""
         dt_s = 0.0 if math.isnan(self._then_s) else now_s - self._then_s
         self._then_s = now_s
@@ -146,7 +146,7 @@ class GuardedCrazyflie:
         if self._jumps.trusts(before.estimate if before else None, sample.estimate, dt_s):
             self._trusted = sample
 
-    def _sight(self, heard: Heard, now_s: float) -> Sighted:
+    def _sight(self, heard: TickInput, now_s: float) -> Sighted:
         own, status = self._trusted, self._link.status
         bits = status.bits if status else 0
         told_off = low = False

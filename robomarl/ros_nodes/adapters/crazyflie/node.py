@@ -20,7 +20,7 @@ from std_srvs.srv import Trigger
 from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import Quadrotor, load_vehicle
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, Heard
+from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, TickInput
 from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink, StateSample
 from robomarl.ros_nodes.adapters.crazyflie.uris import check_uris, simulated_uris
 from robomarl.ros_nodes.adapters.guard import AIRBORNE, GuardRules, GuardState, GuardStatus
@@ -64,7 +64,7 @@ class CrazyflieSeat:
         orders, self.orders = self.orders, set()
         latest = self._commands.latest()
         command = latest[0][FLOWN] if latest is not None and active else None
-        status = self.flight.tick(Heard(command, pressed, "kill" in orders, "reset" in orders), clock_s)
+        status = self.flight.tick(TickInput(command, pressed, "kill" in orders, "reset" in orders), clock_s)
         sample = self.link.sample
         if sample is not None and sample is not self._published and not self.flight.unfit:
             age_s = clock_s - sample.heard_s
