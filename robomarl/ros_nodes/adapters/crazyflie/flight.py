@@ -49,6 +49,8 @@ UNHEARD_S = 1.0
 """A take-off or a landing that does not begin within this time is told again."""
 HOLD_S = 0.02
 """Period of a stream that holds."""
+COMMANDED = (GuardState.ARMING, GuardState.TAKEOFF, GuardState.FLYING, GuardState.HOLDING)
+"""Firmware that arms itself is armed on the ground too; it counts in these states and while it flies."""
 BURST_S = 1.0
 """Longest time that packets may wait for each other on the way."""
 LOW_BATTERY_S = 2.0
@@ -156,7 +158,7 @@ class GuardedCrazyflie:
             low = low_m < LOW_M and speed < SLOW_M_S
             told_off = low and self._command[2] < FREE_FALL_M_S2
         flies = bool(bits & FLYING)
-        counts = not bits & AUTO or flies or self.guard.state in AIRBORNE or self.guard.state is GuardState.ARMING
+        counts = not bits & AUTO or flies or self.guard.state in COMMANDED
         dead = bits & (TUMBLED | LOCKED | CRASHED)
         return Sighted(
             command_age_s=now_s - self._command_s,
@@ -198,8 +200,11 @@ class GuardedCrazyflie:
         """Whether the vehicle does not do what it was told once: the packet may be lost."""
         if now_s - self._told_s < UNHEARD_S or self._trusted is None:
             return False
+        if deed is Deed.TAKE_OFF:
+            return not self.seen.flies
+        # Told anew, a landing begins anew: not while nobody sees whether it sinks.
         sinks = self._trusted.estimate.vel_m_s[2] < -SLOW_M_S / 6
-        return deed is Deed.TAKE_OFF and not self.seen.flies or deed is Deed.LAND and not sinks
+        return deed is Deed.LAND and not sinks and self.seen.pose_age_s <= self._config.rules.pose_s
 
     def _tell(self, deed: Deed) -> None:
         if deed is Deed.NOTHING:

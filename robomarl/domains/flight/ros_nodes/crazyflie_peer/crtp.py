@@ -127,6 +127,10 @@ class CrtpServer:
             found.append(Packet(LOG, 2, bytes([ident]) + stamp.to_bytes(3, "little") + row))
         return found
 
+    def tells(self, row: Packet, group: str) -> bool:
+        """Whether a row of a log block has variables of a group."""
+        return any(name.startswith(group) for name, _ in self.blocks[row.data[0]].names)
+
     def _link(self, packet: Packet) -> list[Packet]:
         if packet.channel == 1:
             return [Packet(LINK, 1, b"Bitcraze Crazyflie\0")]
