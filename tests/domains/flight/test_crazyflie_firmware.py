@@ -37,9 +37,9 @@ NOTIFY = b"\0" + struct.pack("<I", 0)
 class Bench:
     """A firmware that is stepped with one estimate."""
 
-    def __init__(self, **supervisor: bool) -> None:
+    def __init__(self, auto_arm: bool = True, refuses: bool = False) -> None:
         self.now_s = 0.0
-        self.firmware = Firmware(Supervisor(**supervisor), 0.0)
+        self.firmware = Firmware(Supervisor(auto_arm, refuses), 0.0)
         self.run(BOOT_S + DT_S)
 
     def run(self, seconds: float, stream: bytes = b"") -> Setpoint | None:

@@ -1,6 +1,7 @@
 """The controller behind the Crazyflie's peer is the published one."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ def test_it_is_the_controller_of_drone_controllers():
     from drone_controllers.core import parametrize
     from drone_controllers.mellinger import attitude2force_torque, state2attitude
 
-    outer, inner = parametrize(state2attitude, "cf2x_L250"), parametrize(attitude2force_torque, "cf2x_L250")
+    outer: Any = parametrize(state2attitude, "cf2x_L250")
+    inner: Any = parametrize(attitude2force_torque, "cf2x_L250")
     rng, gains, memory = np.random.default_rng(0), MellingerGains(), mellinger_rest(COUNT)
     errors: list = [(None, None, np.zeros(3))] * COUNT
     arms = np.array([gains.arm_m, gains.arm_m, gains.torque_per_thrust_m])

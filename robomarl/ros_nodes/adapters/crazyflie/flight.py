@@ -230,6 +230,8 @@ class GuardedCrazyflie:
     def _follow(self, own: StateSample, begins: bool, dt_s: float) -> None:
         if begins or self._reference is None:
             self._reference, self._since_s = reference_at(own.estimate), 0.0
+        if begins and self._config.mode == "attitude":  # the firmware locks thrust until one of zero came
+            self._link.tilt(own.estimate.quat_wxyz, 0.0, 0.0)
         self._since_s += dt_s
         if not self._fresh:
             return
