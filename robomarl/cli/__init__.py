@@ -32,6 +32,7 @@ COMMANDS = {
 """Commands and what `robomarl --help` says of them."""
 
 EXTRAS = {
+    "crazyflie": ("cflib",),
     "train": (
         *("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
         "cmaes",

@@ -34,6 +34,7 @@ def fly(fleet: Any, args: "Args") -> dict[str, Any]:
         record=args.record,
         duration_s=args.duration,
         ground=args.ground,
+        vehicles=args.vehicles or "",
         domain_id=args.domain_id,
     )
     result = flights.fly(fleet, options, relay, lambda figures: print(line_of(figures), flush=True))

@@ -25,6 +25,9 @@ class Args:
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
+    vehicles: Literal["crazyflie"] | None = None
+    """Start the adapter of these vehicles, whose URIs are in the fleet file. With --sim mujoco they are simulated
+    behind their own protocol, and start on the ground."""
     bundle: str = ""
     """Name or folder of a bundle for all robots, instead of what each was flashed with."""
     root: Path = Path()
@@ -95,6 +98,8 @@ def run(args: Args) -> dict[str, Any]:
     if (args.flights or args.mission) and not args.sim:
         word = "--flights" if args.flights else "--mission"
         raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
+    if args.vehicles and args.sim:
+        args = replace(args, ground=True)
     judged = "--flights" if args.flights else "--mission" if args.mission else ""
     if judged and (given := [name for name in STAYING if getattr(args, name) != getattr(Args, name)]):
         raise UserError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
@@ -134,6 +139,7 @@ def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
         autostart=args.autostart,
         link=args.link,
         ground=args.ground,
+        vehicles=args.vehicles or "",
         seed=args.seed,
         log_dir=str(args.out.absolute()),
         robots=args.robots,

@@ -4,7 +4,7 @@ What needs more than that (nodes, messages, reports) is named by `Later`, and im
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -90,6 +90,8 @@ class Onboard:
     operator's name what the operator has besides."""
     sim_node: tuple[str, str] = ("model_node", "robomarl.ros_nodes.model_node")
     """Console script and module of the simulator's node."""
+    peers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The same by adapter: simulators whose vehicles are spoken to as real ones are."""
     nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
     """(fleet, `PlanOptions`) -> what runs besides."""
     console: Callable[[Any, str], Any] = nothing

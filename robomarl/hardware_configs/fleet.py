@@ -46,6 +46,8 @@ class RobotConfig:
     below the working directory, or below `--root`."""
     host: str = ""
     """Where it is, as `ssh` takes it: a name of the user's ssh settings, or user@address. Empty: on this machine."""
+    uri: str = ""
+    """Where its autopilot is, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
     """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in
     `FOLDER/venv`."""

@@ -124,6 +124,25 @@ class MonitorSettings:
 
 
 @dataclass(frozen=True)
+class CrazyflieSettings:
+    """Parameters of `crazyflie_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    uris: tuple[str, ...] = setting(("",), "URI of each, as cflib takes it, such as radio://0/80/2M/E7E7E7E701")
+    sim: bool = setting(False, "fly simulated ones, which have addresses of their own")
+    vehicle: str = setting("crazyflie_21", "vehicle file: mass, limits, what happens when commands stop")
+    autostart: bool = setting(True, "configure and activate by itself; a vehicle moves once it is commanded")
+    mode: str = setting("full_state", "what the vehicle is sent: full_state or attitude")
+    on_estop: str = setting("land", "what the E-stop does to a vehicle in the air: land or kill (motors off)")
+    rate_hz: float = setting(50.0, "state estimates of each vehicle per second", 4.0, 100.0)
+    low_v: float = setting(3.2, "a lower voltage under load lands the vehicle", 2.5, 30.0)
+    lift_m: float = setting(0.3, "height above the ground at which commands take over from the take-off", 0.1, 5.0)
+    watchdog: bool = setting(True, "from the first take-off on motors stop when this node is silent for a second")
+    cache: str = setting("", "folder for the vehicles' tables of contents, so that they are read once")
+
+
+@dataclass(frozen=True)
 class LinkSettings:
     """Parameters of `link_node`; all but the first three may be changed while it runs."""
 

@@ -1,1 +1,1 @@
-"""Vehicles with messages of their own: units and frames of each change in its module, and nowhere else."""
+"""Vehicles with messages of their own: what all adapters share, and a folder for each autopilot."""

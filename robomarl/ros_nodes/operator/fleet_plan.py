@@ -19,6 +19,7 @@ from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
+    CrazyflieSettings,
     LinkSettings,
     MonitorSettings,
     PolicySettings,
@@ -27,6 +28,8 @@ from robomarl.ros_nodes.settings import (
 )
 
 NODES = "robomarl.ros_nodes"
+ADAPTERS = {"crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings)}
+"""Script, module and parameters of each adapter's node."""
 
 
 def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeSpec]:  # noqa: B008
@@ -48,6 +51,8 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     specs += _shared(team_of, base, options)
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
+    if options.vehicles:
+        specs.append(_adapter(fleet, team_of, options))
     for node in domain.nodes(fleet, options):
         about = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
         specs.append(_spec(node.script, node.module, (node.name, base), about, options))
@@ -136,9 +141,28 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
         "tell_goals": options.tell_goals and not plays and not options.mission,
         "clock": options.use_sim_time,
     }
-    node = onboard_of(scenario_content(fleet.scenario)).sim_node
+    domain = onboard_of(scenario_content(fleet.scenario))
+    if options.vehicles and options.vehicles not in domain.peers:
+        raise UserError(f"Robots of {fleet.scenario} can't be simulated as {options.vehicles}; leave `vehicles` out.")
+    node = domain.peers.get(options.vehicles, domain.sim_node)
     spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
+
+
+def _adapter(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
+    """What stands between the robots' commands and their vehicles.
+
+    Raises:
+        UserError: there is no such adapter, or a vehicle that is not simulated has no URI.
+    """
+    if options.vehicles not in ADAPTERS:
+        raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
+    script, module, settings = ADAPTERS[options.vehicles]
+    robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
+        raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
+    about = {"uris": tuple(robot.uri for robot in robots), "vehicle": _absolute(fleet.vehicle), "sim": options.sim}
+    return _spec(script, module, (script, team_of["base"]), _checked(settings, {**team_of, **about}), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

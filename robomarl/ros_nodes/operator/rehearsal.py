@@ -64,6 +64,8 @@ class FlyOptions:
     """Longest flight; 0: the scenario's time limit."""
     domain_id: int | None = None
     """ROS domain; by default one that nobody uses."""
+    vehicles: str = ""
+    """Adapter between robots and simulated vehicles."""
     ground: bool = False
     """Robots start on the ground; the flight's clock starts when all have climbed to the hand-over."""
 
@@ -93,6 +95,7 @@ def fly(
         seed=options.seed,
         log_dir=str(Path(options.out).absolute()),
         ground=options.ground,
+        vehicles=options.vehicles,
     )
     with bring_up(fleet, plan, options.domain_id, relay) as team:
         team.configure()

@@ -14,7 +14,7 @@ import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim
 from robomarl.domains.flight.engines.mjcf import build_model, contact_pairs
-from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
+from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3, Vec4, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, advance, command_in_force
 from robomarl.sim.engines.rollouts import Rollouts
@@ -49,6 +49,7 @@ class MujocoBodies:
         self._force = self._outside[:, 1 : 1 + count, :3]
         self._pairs = len(contact_pairs(scenario))
         self.contact = np.zeros(num_envs, bool)
+        self._masses_kg = np.empty(0)
 
     def prepare(self, world: World) -> None:
         """Take over what randomization drew for the episodes that begin."""
@@ -57,6 +58,9 @@ class MujocoBodies:
 
     def set_masses(self, mass_kg: np.ndarray) -> None:
         """Give every vehicle its own mass, [E, N]; the models are rebuilt where that is needed."""
+        if np.array_equal(mass_kg, self._masses_kg):
+            return  # a world that was changed by hand is still that of the same vehicles
+        self._masses_kg = mass_kg.copy()
         bodies = [self._model.body(f"robot{i}").id for i in range(self._scenario.count)]
         if np.allclose(mass_kg, self._model.body_mass[bodies], rtol=1e-7):
             self._batch.models = [self._model] * len(mass_kg)
@@ -78,9 +82,7 @@ class MujocoBodies:
         self.contact[:] = False
         for i in range(scenario.substeps):
             body = self._read(rotors)
-            *accel, yaw_rate = command_in_force(world, np.asarray(i), scenario.substeps)
-            targets = rotor_targets(vehicle, body.quat, body.omega, tuple(accel), yaw_rate)
-            rotors = spin_rotors(rotors, targets, memory)
+            rotors = spin_rotors(rotors, self.rotor_targets(world, body, i), memory)
             for k, thrust in enumerate(rotors):
                 self._thrust[..., k] = thrust * physics.thrust_scale
             for k, push in enumerate(drag(vehicle, vehicle.body.mass_kg, body.vel, wind)):
@@ -89,6 +91,11 @@ class MujocoBodies:
         dtype = world.goal_m.dtype
         final = self._read(rotors)
         return world._replace(body=RigidVehicle(*(tuple(c.astype(dtype) for c in part) for part in final)))
+
+    def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
+        """What the low-level controllers want of the rotors in a sub-step: [E, N] thrust [N] of each of the four."""
+        *accel, yaw_rate = command_in_force(world, np.asarray(substep), self._scenario.substeps)
+        return rotor_targets(self._scenario.vehicle_config, body.quat, body.omega, tuple(accel), yaw_rate)
 
     def _substep(self) -> None:
         self._batch.step()

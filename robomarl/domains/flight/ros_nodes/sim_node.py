@@ -14,9 +14,9 @@ from robomarl.ros_nodes.fieldtask import field_task
 from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
+from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.real_time import RealTimeNode
-from robomarl.ros_nodes.settings import SimSettings
 
 TELL_S = 0.5
 """Goals are told again so often."""
@@ -36,8 +36,9 @@ class SimNode(RealTimeNode):
         scenario = load_flight_scenario(settings.scenario)
         if scenario.count != len(settings.team):
             raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
-        self._team, self._names = made(scenario, settings), settings.team
+        self._team, self._names = self.made(scenario), settings.team
         self._connect()
+        self.connect_robots()
         self._team.reset(settings.seed)
         self._show_goals()
         self.begin(self._team.dt_s)
@@ -48,11 +49,7 @@ class SimNode(RealTimeNode):
     def _connect(self) -> None:
         base, names = self.base, self._names
         task = self._team.scenario.task
-        own, command = topics.ODOMETRY, topics.COMMAND
-        self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
-        self._write = [OdometryWriter(name) for name in names]
         self._write_truth = TruthWriter(names)
-        self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader()) for n in names]
         self._columns = topics.COMMAND_COLUMNS[self._team.width]
         field = field_task(to_dict(self._team.scenario))
         self._for_load = field.goal is not topics.GOAL
@@ -66,17 +63,37 @@ class SimNode(RealTimeNode):
         sensors = field.sensors if self._sense else ()
         self._sensed = {s.topic.name: publisher(self, s.topic, s.name("", base)) for s in sensors}
 
+    def made(self, scenario: FlightScenario) -> RealTimeTeam:
+        """The robots, in the air or on the ground."""
+        return RealTimeTeam(scenario, self.settings.ground_start, self.settings.handover_m)
+
+    def connect_robots(self) -> None:
+        """What the robots hear and say themselves."""
+        own, command, names, base = topics.ODOMETRY, topics.COMMAND, self._names, self.base
+        self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
+        self._write = [OdometryWriter(name) for name in names]
+        self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader()) for n in names]
+
+    def take_commands(self) -> None:
+        """What the robots have been told since the last step."""
+        for index, mailbox in enumerate(self._commands):
+            for (command, _), _ in mailbox.take():
+                self._team.command(index, command[self._columns])
+
+    def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
+        """What the robots' estimators say; `truth` is that of now."""
+        for write, estimate, made in zip(self._write, self._team.estimates(truth), self._odometry, strict=True):
+            made.publish(write(estimate, stamp_s))
+
     def step(self) -> None:
         """Take commands, step, and publish when a decision is due."""
         team = self._team
-        for index, mailbox in enumerate(self._commands):
-            for (command, _), _ in mailbox.take():
-                team.command(index, command[self._columns])
+        self.take_commands()
         team.step()
         if math.isnan(self.began_s) and team.judge.flight_s:
             self.began_s = self.stamp_now_s()
         if self.is_pressed():
-            team.onboard.stop()
+            team.stop()
         if self.steps % round(TELL_S / team.dt_s) == 0:
             self._tell_goals()
         if self.steps % team.every == 0:
@@ -123,17 +140,11 @@ class SimNode(RealTimeNode):
     def _publish(self) -> None:
         stamp_s = self.stamp_now_s()
         truth = self._team.truth()
-        for write, estimate, made in zip(self._write, self._team.estimates(truth), self._odometry, strict=True):
-            made.publish(write(estimate, stamp_s))
+        self.tell_estimates(truth, stamp_s)
         self._shown[topics.TRUTH].publish(self._write_truth(truth, stamp_s))
         if self._sense:
             for name, message in self._sense(self._team.scenario, self._team.world, stamp_s).items():
                 self._sensed[name].publish(message)
-
-
-def made(scenario: FlightScenario, settings: SimSettings) -> RealTimeTeam:
-    """The robots, in the air or on the ground."""
-    return RealTimeTeam(scenario, settings.ground_start, settings.handover_m)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -50,7 +50,7 @@ class RealTimeTeam:
         """Steps from one decision of the policies to the next."""
         self.judge = Judge(self._fine, self.every)
         self._resets, self._seed = -1, -1
-        self._sim = MujocoTeam(self._fine, 1, 0)
+        self._sim = self._engine(0)
 
     @property
     def dt_s(self) -> float:
@@ -59,7 +59,7 @@ class RealTimeTeam:
 
     def reset(self, seed: int) -> None:
         """New places, goals, weather and vehicles, drawn from the seed; everybody hovers."""
-        self._sim = MujocoTeam(self._fine, 1, seed)
+        self._sim = self._engine(seed)
         world = self._sim.reset()
         self.onboard.reset(world.measured.pos_m[0])
         if self._ground:
@@ -85,11 +85,14 @@ class RealTimeTeam:
         places = np.broadcast_to(goal.pos_m, self.world.goal_m.shape).astype(self.world.goal_m.dtype)
         self._sim.set_world(self.world._replace(goal_m=places, load=load._replace(goal_quat=turned)))
 
+    def stop(self) -> None:
+        """The E-stop is pressed, and the vehicles hear it."""
+        self.onboard.stop()
+
     def step(self) -> None:
         """One physics step."""
-        measured = self.world.measured
         stands, before = np.isin(self.onboard.mode, ON_FEET), self.world
-        command = self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
+        command = self._drive()
         self._stop_motors()
         world = self._sim.step(command[None])
         if stands.any():
@@ -98,6 +101,15 @@ class RealTimeTeam:
             self.judge.watch(world, command, bool(self._sim.contact[0]))
         elif self._ground:
             self.judge.watch_climb(world, bool(self._sim.contact[0]))
+
+    def _engine(self, seed: int) -> MujocoTeam:
+        """One team on MuJoCo."""
+        return MujocoTeam(self._fine, 1, seed)
+
+    def _drive(self) -> np.ndarray:
+        """[N, A] what the low-level controllers get for this step."""
+        measured = self.world.measured
+        return self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
 
     def _stop_motors(self) -> None:
         """Vehicles whose motors stop now hang or fall from here on, in the engine and for the judge."""

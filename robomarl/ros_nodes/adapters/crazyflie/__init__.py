@@ -1,0 +1,1 @@
+"""Crazyflies over radio, without ROS on them: `cflib`."""

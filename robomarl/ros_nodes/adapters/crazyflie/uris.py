@@ -1,0 +1,36 @@
+"""Where Crazyflies are found: URIs as cflib takes them."""
+
+from urllib.parse import urlparse
+
+from robomarl.config import UserError
+
+SIM_PORT = 19850
+SCHEMES = ("radio", "usb", "udp", "tcp")
+
+
+def simulated_uris(count: int, domain_id: int) -> tuple[str, ...]:
+    """Of simulated ones: loopback addresses of their own for each ROS domain, so that rehearsals don't meet."""
+    return tuple(f"udp://127.77.{domain_id}.{index + 1}:{SIM_PORT}" for index in range(count))
+
+
+def address_of(uri: str) -> tuple[str, int]:
+    """Host and port of a URI of a socket."""
+    found = urlparse(uri)
+    return found.hostname or "", found.port or SIM_PORT
+
+
+def check_uris(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
+    """One URI for each robot.
+
+    Raises:
+        UserError: there is not, or two robots have the same.
+    """
+    if len(uris) != len(team):
+        raise UserError(f"uris: {len(uris)} URIs for {len(team)} robots; name one for each, in the team's order.")
+    for uri, name in zip(uris, team, strict=True):
+        if urlparse(uri).scheme not in SCHEMES:
+            raise UserError(
+                f"uris: {uri!r} of {name} must begin with one of {', '.join(SCHEMES)}, such as radio://0/80/2M."
+            )
+        if uris.count(uri) > 1:
+            raise UserError(f"uris: {uri} is named {uris.count(uri)} times; two adapters can't fly one vehicle.")

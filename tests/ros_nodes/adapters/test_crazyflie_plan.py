@@ -1,0 +1,60 @@
+"""The adapter in the plan of a fleet, and URIs."""
+
+from dataclasses import replace
+
+import pytest
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes.adapters.crazyflie.uris import address_of, check_uris, simulated_uris
+from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
+
+TEAM = ("a", "b")
+
+
+def test_simulated_vehicles_have_addresses_of_their_own():
+    uris = simulated_uris(4, 55) + simulated_uris(4, 56)
+    assert len(set(uris)) == 8
+    assert address_of(uris[1]) == ("127.77.55.2", 19850)
+
+
+@pytest.mark.parametrize(
+    ("uris", "why"),
+    [
+        (("udp://x:1",), "1 URIs for 2 robots"),
+        (("udp://x:1", "udp://x:1"), "two adapters can't fly one vehicle"),
+        (("udp://x:1", "cf231"), "'cf231' of b must begin with one of radio"),
+    ],
+)
+def test_wrong_uris_are_named(uris: tuple[str, ...], why: str):
+    with pytest.raises(UserError, match=why):
+        check_uris(uris, TEAM)
+    check_uris(("radio://0/80/2M/E7E7E7E701", "udp://x:1"), TEAM)
+
+
+def test_the_adapter_stands_between_robots_and_simulated_vehicles():
+    fleet = load_fleet("local_4")
+    specs = {spec.executable: spec for spec in plan_fleet(fleet, PlanOptions(sim=True, vehicles="crazyflie"))}
+    assert "sim_node" not in specs
+    assert specs["crazyflie_peer_node"].full_name == "/sim"
+    adapter = specs["crazyflie_node"]
+    assert adapter.parameters["sim"] is True and adapter.parameters["vehicle"] == "crazyflie_21"
+
+
+def test_real_vehicles_have_the_uris_of_the_fleet_file():
+    fleet = load_fleet("local_4")
+    robots = tuple(replace(robot, uri=f"radio://0/80/2M/E7E7E7E70{robot.index}") for robot in fleet.robots)
+    specs = plan_fleet(replace(fleet, robots=robots), PlanOptions(vehicles="crazyflie"))
+    (adapter,) = (spec for spec in specs if spec.executable == "crazyflie_node")
+    assert adapter.parameters["uris"][3] == "radio://0/80/2M/E7E7E7E703"
+    assert not [spec for spec in specs if "sim" in spec.name]
+
+
+def test_there_is_not_every_adapter():
+    with pytest.raises(UserError, match="must be one of crazyflie"):
+        plan_fleet(load_fleet("local_4"), PlanOptions(vehicles="tello"))
+    with pytest.raises(UserError, match="robot_0 has no uri"):
+        plan_fleet(load_fleet("local_4"), PlanOptions(vehicles="crazyflie"))
+    with pytest.raises(UserError, match="can't be simulated as crazyflie"):
+        plan_fleet(load_fleet("soccer_2v2"), PlanOptions(sim=True, vehicles="crazyflie"))
