@@ -152,8 +152,8 @@ def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
 def fly(options: DemoOptions, journal: StageLog) -> Any:
     """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
     from robomarl.hardware_configs.fleet import load_fleet
-    from robomarl.ros_nodes.operator.rehearsal import FlyOptions
-    from robomarl.ros_nodes.operator.rehearsal import fly as fly_fleet
+    from robomarl.ros_nodes.operator.flights import FlyOptions
+    from robomarl.ros_nodes.operator.flights import fly as fly_fleet
 
     flights = QUICK_FLIGHTS if options.quick else FLIGHTS
     out = options.out.absolute()

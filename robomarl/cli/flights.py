@@ -23,7 +23,7 @@ def fly(fleet: Any, args: "Args") -> dict[str, Any]:
     """Flights in the simulator, one line for each."""
     from robomarl.cli.up import relay
     from robomarl.config import to_dict
-    from robomarl.ros_nodes.operator import rehearsal as flights
+    from robomarl.ros_nodes.operator import flights
 
     options = flights.FlyOptions(
         flights=args.flights,
