@@ -49,7 +49,7 @@ LAYERS = {
         "cli",
         "__main__",
         "domains.payload.fleet_rules",
-        *(f"domains.{name}.up" for name in ("flight", "payload", "soccer")),
+        *(f"domains.{name}.up" for name in ("payload", "soccer")),
     ],
 }
 ONBOARD = ["base", "hardware", "onboard"]

@@ -13,5 +13,4 @@ ONBOARD = Onboard(
     rules=Later("robomarl.safety.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
-    rehearse=Later("robomarl.domains.flight.up:rehearse"),
 )

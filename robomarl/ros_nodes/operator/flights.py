@@ -4,14 +4,13 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
 from robomarl.ros_nodes.operator.console import DEACTIVATE
-from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Tick, complete_log, figures_of, why_failed
+from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, complete_log, figures_of, why_failed
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import SLOWER, START_LIMIT_S, TeamNodes, bring_up
+from robomarl.ros_nodes.operator.rehearsal import SILENT, SLOWER, START_LIMIT_S, Rehearsal, TeamNodes, rehearse
 
 GRACE_S = 1.0
 """The judge's clock starts with the first command; so much longer than its limit we wait by ours."""
@@ -34,101 +33,73 @@ class FlightsResult:
     """The bag; empty if there is none."""
 
 
-@dataclass(frozen=True)
-class FlyOptions:
-    """What `fly` is to do."""
-
-    flights: int = 1
-    seed: int = 0
-    """Of the first flight; each one adds 1."""
-    bundle: str = ""
-    """Instead of the robots' own."""
-    root: str = ""
-    """Relative folders of the fleet file are below it."""
-    out: str = "runs/flights"
-    """Folder for logs; it is made."""
-    record: str = ""
-    """Folder of a recording; none without it."""
-    duration_s: float = 0.0
-    """Longest flight; 0: the scenario's time limit."""
-    domain_id: int | None = None
-    """ROS domain; by default one that nobody uses."""
-    ground: bool = False
-    """Robots start on the ground; the flight's clock starts when all have climbed to the hand-over."""
-
-
 def fly(
     fleet: Fleet,
-    options: FlyOptions,
-    relay: Relay = lambda name, line: None,
+    plan: PlanOptions,
+    flights: int = 1,
+    duration_s: float = 0.0,
+    relay: Relay = SILENT,
     landed: Callable[[FlightFigures], None] = lambda figures: None,
 ) -> FlightsResult:
     """Fly a fleet in the simulator.
 
     Args:
         fleet: which robots, and which scenario.
-        options: how often and with what.
+        plan: what to start; `seed` is that of the first flight, each one adds 1.
+        flights: how often.
+        duration_s: longest flight; 0: the scenario's time limit.
         relay: gets every line that a node prints, with its name.
         landed: called after each flight.
 
     Raises:
-        UserError: a node did not come up, a bundle was refused, or a node died.
+        UserError: as `rehearse`.
     """
-    plan = PlanOptions(
-        bundle=options.bundle,
-        root=options.root,
-        sim=True,
-        record=options.record,
-        seed=options.seed,
-        log_dir=str(Path(options.out).absolute()),
-        ground=options.ground,
-    )
-    with bring_up(fleet, plan, options.domain_id, relay) as team:
-        team.configure()
-        flights = []
-        for number in range(options.flights):
-            flights.append(TeamFlight(team, options.seed + number, options.duration_s).fly())
-            landed(flights[-1])
-        slipped_s = team.slipped_s
-    return FlightsResult(tuple(flights), team.bring_up_s, team.ready_s, team.configure_s, slipped_s, options.record)
+
+    def run(team: TeamNodes) -> FlightsResult:
+        flown = []
+        for number in range(flights):
+            flown.append(TeamFlight(team, plan.seed + number, duration_s).fly())
+            landed(flown[-1])
+        return FlightsResult(tuple(flown), team.bring_up_s, team.ready_s, team.configure_s, team.slipped_s, plan.record)
+
+    return rehearse(fleet, plan, run, relay)
 
 
-class TeamFlight:
+class TeamFlight(Rehearsal):
     """One flight of a team that has been configured."""
 
     def __init__(self, team: TeamNodes, seed: int, duration_s: float) -> None:
         """Prepare; nothing happens before `fly`."""
-        self._team, self._console = team, team.console
+        super().__init__(team)
         self._seed, self._duration_s = seed, duration_s or math.inf
-        self._ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}
         self._status: dict[str, float] = {}
         self._flying: set[str] = set()
 
     def fly(self) -> FlightFigures:
         """Reset, send goals, activate, wait for the end, deactivate, judge."""
-        console, robots = self._console, self._console.team
+        console, robots = self.console, self.console.team
         goals = console.reset()
         console.send_goals(dict(zip(robots, goals, strict=True)))
-        self._listen()
-        for rows in self._ticks.values():
+        self.listen()
+        for rows in self.ticks.values():
             rows.clear()
         refused = console.start(robots)
         reason = "; ".join(f"{name} was not activated: {why}" for name, why in refused.items() if why)
         if not reason:
             reason = self._watch()
         console.change(DEACTIVATE, robots)
-        self._listen()
+        self.listen()
         score = console.finish()
-        self._team.slipped_s = score["slipped_s"]
-        complete_log(score, self._ticks)
-        return figures_of(score, self._ticks, reason)
+        self.team.slipped_s = score["slipped_s"]
+        complete_log(score, self.ticks)
+        return figures_of(score, self.ticks, reason)
 
     def _watch(self) -> str:
         """Wait for the end of the flight; returns what was wrong."""
         deadline = time.monotonic() + START_LIMIT_S
         while time.monotonic() < deadline:
-            self._console.poll()
-            self._listen()
+            self.console.poll()
+            self.listen()
             status = self._status
             if status.get("seed") != self._seed:
                 continue
@@ -137,7 +108,7 @@ class TeamFlight:
             if not math.isnan(status["succeeded_s"]):
                 return ""
             if gone := self._gave_up():
-                return f"{gone} gave up: {self._team.last_error(gone)}"
+                return f"{gone} gave up: {self.team.last_error(gone)}"
             limit_s = min(status["time_limit_s"], self._duration_s)
             left_s = limit_s - status["flight_s"]
             deadline = min(deadline, time.monotonic() + SLOWER * left_s + GRACE_S)
@@ -147,12 +118,12 @@ class TeamFlight:
 
     def _gave_up(self) -> str:
         """A robot that was active and is not any more."""
-        active = {name for name, rows in self._ticks.items() if rows and rows[-1]["active"]}
+        active = {name for name, rows in self.ticks.items() if rows and rows[-1]["active"]}
         gone = self._flying - active
         self._flying |= active
         return min(gone, default="")
 
-    def _listen(self) -> None:
-        for name, rows in self._ticks.items():
-            rows += self._console.take_ticks(name)
-        self._status = self._console.status.latest() or self._status
+    def listen(self) -> None:
+        """The simulator's status too."""
+        super().listen()
+        self._status = self.console.status.latest() or self._status

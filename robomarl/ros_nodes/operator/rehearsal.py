@@ -1,10 +1,11 @@
-"""The nodes of a fleet in the simulator or beside its robots: brought up together, and stopped whatever happens."""
+"""The nodes of a fleet, in the simulator or beside its robots: brought up together, listened to, and stopped."""
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import TypeVar
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
@@ -13,8 +14,10 @@ from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import Processes, Relay, child_environment, claimed_domain
 from robomarl.ros_nodes.operator.console import CONFIGURE, Console, open_console
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
+from robomarl.ros_nodes.operator.flight_outcome import Ticks
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.ros_nodes.robot.state_machine import MOVING
 
 START_LIMIT_S = 60.0
 """For all nodes to come up, load their bundles and hear each other, on a machine that has other things to do."""
@@ -22,24 +25,42 @@ AGAIN_S = 3.0
 """For a robot to answer that was started again; then it is asked anew."""
 SLOWER = 4.0
 """On a busy machine the simulator's time may run so much slower than ours."""
+SILENT: Relay = lambda name, line: None  # noqa: E731
+R = TypeVar("R")
+"""What came of a rehearsal."""
 
 
-def stay_up(
-    fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay, duration_s: float = 0.0
-) -> dict[str, float]:
+def rehearse(fleet: Fleet, plan: PlanOptions, run: Callable[["TeamNodes"], R], relay: Relay = SILENT) -> R:
+    """Bring a fleet up in the simulator, let all robots load their bundles, and run what is rehearsed.
+
+    Args:
+        fleet: which robots, and which scenario.
+        plan: what to start; nothing begins by itself, and nothing emulates the air, whatever it says.
+        run: the nodes -> what came of it.
+        relay: gets every line that a node prints, with its name.
+
+    Raises:
+        UserError: a node did not come up, a bundle was refused, or a node died.
+    """
+    plan = replace(plan, sim=True, autostart=False, link=False)
+    with bring_up(fleet, plan, plan.domain_id, relay) as team:
+        team.configure()
+        return run(team)
+
+
+def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0.0) -> dict[str, float]:
     """Bring a fleet up and leave it to the operator, until Ctrl-C; what ends by itself is started again.
 
     Args:
         fleet: which robots.
         plan: what to start.
-        domain_id: ROS domain; None for one that nobody uses.
         relay: gets every line that a node prints.
         duration_s: end after so many seconds; 0 for never.
 
     Raises:
-        UserError: as `fly`.
+        UserError: as `rehearse`.
     """
-    with bring_up(fleet, replace(plan, tell_goals=True), domain_id, relay) as team:
+    with bring_up(fleet, replace(plan, tell_goals=True), plan.domain_id, relay) as team:
         team.configure()
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():
@@ -127,3 +148,36 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
             up.environment = shared
             up.wait()
             yield up
+
+
+class Rehearsal:
+    """What listens to a team that has been configured, while something is rehearsed with it."""
+
+    def __init__(self, team: TeamNodes) -> None:
+        """Prepare; nothing happens by itself."""
+        self.team, self.console = team, team.console
+        self.ticks: Ticks = {name: [] for name in team.console.team}
+        """What the robots have said so far."""
+
+    def listen(self) -> None:
+        """Take what has come since the last call; kinds of rehearsals take more than the robots' ticks."""
+        for name, rows in self.ticks.items():
+            rows += self.console.take_ticks(name)
+
+    def until(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
+        """Listen until something is so; raises `UserError` where it was not within the limit."""
+
+        def listened() -> bool:
+            self.listen()
+            return condition()
+
+        self.console.wait(listened, limit_s, what)
+
+    def rest(self, duration_s: float) -> None:
+        """Listen for a while."""
+        end_s = time.monotonic() + duration_s
+        self.until(lambda: time.monotonic() >= end_s, duration_s + 1, "time to pass")
+
+    def moves(self, robots: Iterable[str]) -> bool:
+        """Whether one of the robots moves, or has not been heard yet."""
+        return any(not (rows := self.ticks[name]) or rows[-1]["state"] in MOVING for name in robots)
