@@ -17,7 +17,7 @@ from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.evaluation.match import MatchTally, Player, Track, play_matches, play_set_pieces
 from robomarl.domains.soccer.evaluation.picture import draw_match
-from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.sections import GameRandomize, Sees
 from robomarl.domains.soccer.task import action
 from robomarl.evaluate.evaluate import NoFilter
@@ -25,6 +25,7 @@ from robomarl.evaluate.intervals import wilson
 from robomarl.evaluate.resolve import is_controller, resolve_policy
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView, Plan
 
 MAX_BATCH = 100
@@ -104,7 +105,7 @@ def game_of(name: str, scenario_name: str | None) -> SoccerScenario:
         UserError: no such game or team, a script without a game, or a policy that plays none.
     """
     if scenario_name:
-        return load_soccer(scenario_name)
+        return load_scenario(scenario_name, SoccerScenario)
     if name in SCRIPTS:
         raise UserError(f"The script {name!r} belongs to no scenario; add --scenario NAME.")
     scenario = resolve_policy(name)[1]
