@@ -10,12 +10,13 @@ from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder, make_pilot
+from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.evaluate.evaluate import EvalConfig
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.message import braking_plan, mates_of
 from robomarl.sim.scenario import load_scenario
