@@ -23,8 +23,8 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.hardware_configs.vehicle import KINDS
 from robomarl.ros_nodes import settings
 from robomarl.ros_nodes.operator.launch_plan import arguments
-from robomarl.sim.clock import Clock
 from robomarl.sim.model.scenario import TeamScenario
+from robomarl.sim.scenario import Scenario
 from robomarl.train.config import TrainConfig
 from robomarl.train.stages.plan import BundlePlan, StageTable
 
@@ -92,7 +92,7 @@ class Tables:
             title: of the file.
         """
         hints, said = typing.get_type_hints(cls, include_extras=True), meanings(cls)
-        fields = [f for f in dataclasses.fields(cls) if not (issubclass(cls, Clock) and f.name == "name")]
+        fields = [f for f in dataclasses.fields(cls) if not (issubclass(cls, Scenario) and f.name == "name")]
         inside = {f.name: found for f in fields if (found := nested(hints[f.name]))}
         yield "\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
         for field in fields:

@@ -39,7 +39,7 @@ LAYERS = {
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
     ],
     "train": [
-        *("train", "evaluate", "domains.payload.controllers.mixed_team", "domains.payload.controllers.upright_filter"),
+        *("train", "evaluate", "domains.payload.controllers.mixed_team"),
         *("domains.flight.evaluation", "domains.flight.safety.attack"),
         *("domains.soccer.evaluation.evaluate", "domains.soccer.evaluation.rows"),
         *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer")),
@@ -49,7 +49,7 @@ LAYERS = {
         "cli",
         "__main__",
         "domains.payload.fleet_rules",
-        *(f"domains.{name}.up" for name in ("flight", "payload", "soccer")),
+        *(f"domains.{name}.up" for name in ("payload", "soccer")),
     ],
 }
 ONBOARD = ["base", "hardware", "onboard"]

@@ -30,9 +30,9 @@ def rows() -> list[Row]:
 def soccer() -> list[Row]:
     """soccer_2v2 on `fast` with eyes, radio, referee, observation and reward; both teams' robots are agents."""
     from robomarl.domains.soccer.env import SoccerEnv
-    from robomarl.domains.soccer.scenario import load_soccer
+    from robomarl.sim.scenario import load_scenario
 
-    env = SoccerEnv(load_soccer("soccer_2v2"))
+    env = SoccerEnv(load_scenario("soccer_2v2"))
     return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", throughput(env, n), "1/s") for n in (1024, 4096, 8192)]
 
 

@@ -152,16 +152,14 @@ def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
 def fly(options: DemoOptions, journal: StageLog) -> Any:
     """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
     from robomarl.hardware_configs.fleet import load_fleet
-    from robomarl.ros_nodes.operator.rehearsal import FlyOptions
-    from robomarl.ros_nodes.operator.rehearsal import fly as fly_fleet
+    from robomarl.ros_nodes.operator.flights import fly as fly_fleet
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
     flights = QUICK_FLIGHTS if options.quick else FLIGHTS
     out = options.out.absolute()
-    settings = FlyOptions(
-        flights=flights, seed=options.seed, root=str(out), out=str(out / "flights"), record=str(out / "bag")
-    )
+    plan = PlanOptions(seed=options.seed, root=str(out), log_dir=str(out / "flights"), record=str(out / "bag"))
     with journal.stage(f"fly {flights} times through ROS 2") as note:
-        result = fly_fleet(load_fleet(options.fleet), settings, landed=lambda f: print(_landed(f), flush=True))
+        result = fly_fleet(load_fleet(options.fleet), plan, flights, landed=lambda f: print(_landed(f), flush=True))
         note.append(f"{sum(f.success for f in result.flights)} of {flights} succeeded")
     return result
 

@@ -1,14 +1,13 @@
-"""Flights of `robomarl up --sim mujoco`: a rehearsal in the simulator, one line for each."""
+"""Rehearsals of `robomarl up --sim mujoco`: flights, one line for each, and the report of what is no flight."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from robomarl.config import UserError
-
-if TYPE_CHECKING:
-    from robomarl.cli.up import Args
+from robomarl.cli.up import Args, plan_of, relay
+from robomarl.config import UserError, to_dict
 
 
-def rehearse(fleet: Any, args: "Args") -> dict[str, Any] | None:
+def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
     """Fly so often as is said; None: never.
 
     Raises:
@@ -19,25 +18,13 @@ def rehearse(fleet: Any, args: "Args") -> dict[str, Any] | None:
     return fly(fleet, args) if args.flights else None
 
 
-def fly(fleet: Any, args: "Args") -> dict[str, Any]:
+def fly(fleet: Any, args: Args) -> dict[str, Any]:
     """Flights in the simulator, one line for each."""
-    from robomarl.cli.up import relay
-    from robomarl.config import to_dict
-    from robomarl.ros_nodes.operator import rehearsal as flights
+    from robomarl.ros_nodes.operator import flights
 
-    options = flights.FlyOptions(
-        flights=args.flights,
-        seed=args.seed,
-        bundle=args.bundle,
-        root=str(args.root),
-        out=str(args.out),
-        record=args.record,
-        duration_s=args.duration,
-        ground=args.ground,
-        vehicles=args.vehicles or "",
-        domain_id=args.domain_id,
+    result = flights.fly(
+        fleet, plan_of(fleet, args), args.flights, args.duration, relay, lambda flight: print(flight.line, flush=True)
     )
-    result = flights.fly(fleet, options, relay, lambda figures: print(line_of(figures), flush=True))
     good = sum(flight.success for flight in result.flights)
     print(f"{good} of {len(result.flights)} flights succeeded; bring-up {result.bring_up_s:.1f} s.")
     figures = to_dict(result)
@@ -46,13 +33,21 @@ def fly(fleet: Any, args: "Args") -> dict[str, Any]:
     return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
 
 
-def line_of(figures: Any) -> str:
-    """One flight as one line."""
-    end = f"arrived after {figures.arrived_s:.2f} s" if figures.success else f"failed: {figures.reason}"
-    slowest = max(figures.tick_p99_us.values())
-    lost, expected = (sum(getattr(link, name) for link in figures.links) for name in ("lost", "expected"))
-    return (
-        f"flight {figures.seed}: {end}; closest {figures.min_distance_m:.3f} m; filter acted in "
-        f"{100 * figures.filter_active_share:.1f} % of decisions; tick p99 {slowest / 1e3:.1f} ms; "
-        f"{lost} of {expected} messages lost"
-    )
+def reported(result: Any, args: Args, write: Callable[..., None], page: str, about: dict[str, str]) -> dict[str, Any]:
+    """Write the page of a mission or a match, print one line, and return the figures.
+
+    Args:
+        result: `RehearsalResult` with a `line`.
+        args: where the page goes.
+        write: (result, file, what else to say).
+        page: the file's name.
+        about: what it says besides bundle, seed and commit.
+    """
+    from robomarl.ros_nodes.operator.fleet_plan import commit
+
+    report, fell = args.out / page, {"simulator fell behind [s]": result.slipped_s}
+    write(result, report, {**about, "bundle": args.bundle, "seed": args.seed, "commit": commit(), **fell})
+    print(f"{result.line}; report: {report}")
+    figures = to_dict(result)
+    del figures["flight"]["ticks_us"]
+    return {**figures, "report": str(report)}

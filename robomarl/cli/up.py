@@ -106,7 +106,11 @@ def run(args: Args) -> dict[str, Any]:
     if args.lose and not args.mission:
         raise UserError("--lose needs --mission.")
     figures = domain.rehearse(fleet, args)
-    return stay_up(fleet, args) if figures is None else figures
+    if figures is not None:
+        return figures
+    from robomarl.ros_nodes.operator.rehearsal import stay_up
+
+    return stay_up(fleet, plan_of(fleet, args), relay, args.duration)
 
 
 def recording(args: Args, fleet: str) -> str:
@@ -125,33 +129,25 @@ def recording(args: Args, fleet: str) -> str:
     return args.record or new_recording(fleet)
 
 
-def stay_up(fleet: Any, args: Args) -> dict[str, Any]:
-    """Configure all robots, activate them if asked to, and relay logs until Ctrl-C."""
-    from robomarl.ros_nodes.operator.plan_options import PlanOptions
-    from robomarl.ros_nodes.operator.rehearsal import stay_up
+def plan_of(fleet: Any, args: Args) -> Any:
+    """The `PlanOptions` that the options say.
 
-    plan = PlanOptions(
-        bundle=args.bundle,
-        against=args.against,
+    Raises:
+        UserError: `--secure` without enclaves.
+    """
+    from robomarl.ros_nodes.operator.plan_options import PlanOptions
+
+    same = set(PlanOptions.__dataclass_fields__) & set(Args.__dataclass_fields__)
+    return PlanOptions(
+        **{name: getattr(args, name) for name in same - {"root", "sim", "vehicles"}},
         root=str(args.root),
         sim=args.sim is not None,
-        record=args.record,
-        autostart=args.autostart,
-        link=args.link,
-        ground=args.ground,
         vehicles=args.vehicles or "",
-        seed=args.seed,
         log_dir=str(args.out.absolute()),
-        robots=args.robots,
         policies=not args.no_policies,
         monitor=not args.no_monitor,
-        namespace=args.namespace,
-        params_file=args.params_file,
-        use_sim_time=args.use_sim_time,
-        log_level=args.log_level,
         keystore=enclaves_of(fleet.name) if args.secure else "",
     )
-    return stay_up(fleet, plan, args.domain_id, relay, args.duration)
 
 
 def enclaves_of(fleet: str) -> str:

@@ -61,6 +61,8 @@ class Simulation:
 
     scenario: type
     """Frozen dataclass of the keys of a scenario file, a `Clock`."""
+    action: Callable[[Any], Any]
+    """Scenario -> `ActionSpec`, what robots are commanded."""
     env: Callable[..., Any]
     """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.sim.env.make_env`."""
     batch: Callable[[Any, str, int, int], Any]

@@ -8,8 +8,6 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.domains.simulation import needed, simulation_of
 from robomarl.evaluate.resolve import FlownPolicy
-from robomarl.types import FilterResult
-from robomarl.view import LocalView
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
 HOVER_S = 10.0
@@ -69,20 +67,6 @@ class EvalRow(NamedTuple):
     scenario: Any = None
     config: EvalConfig | None = None
     """How those were flown."""
-
-
-class NoFilter:
-    """What stands in for the safety filter where there shall be none: commands pass as they are."""
-
-    def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """No memory."""
-        return ()
-
-    def __call__(self, carry: tuple, view: LocalView, nominal: np.ndarray) -> tuple[tuple, FilterResult]:
-        """(carry, view, nominal [..., A]) -> (carry, result)."""
-        zero = np.zeros(nominal.shape[:-1], np.float32)
-        no = zero.astype(bool)
-        return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
 
 
 def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dict[str, Any]:

@@ -6,17 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.config import UserError
-from robomarl.domains.registry import domain_of_task, filter_for
 from robomarl.domains.simulation import Evaluated, Simulation
-from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter, conditions_of
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, conditions_of
 from robomarl.evaluate.intervals import bootstrap, wilson
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.evaluate.rows import episodes_row, table
 from robomarl.geometry import norm
-from robomarl.policies.pilot import Pilot
 from robomarl.safety.params import from_vehicle
-from robomarl.sim.filter_params import safety_params
 from robomarl.sim.model.batch import ModelSim, make_model_sim
 from robomarl.sim.model.check import check_model, check_table
 from robomarl.sim.model.env import ModelEnv
@@ -32,6 +29,7 @@ def simulation_of_model(model: Model, scenario: type, **more: Any) -> Simulation
         more: what else `Simulation` has, or instead.
     """
     made = {
+        "action": model.action,
         "env": lambda chosen, sim, weights, safety, starts: ModelEnv(model, chosen, sim, weights, safety),
         "batch": partial(make_model_sim, model),
         "filter_params": lambda chosen, mates: from_vehicle(chosen.vehicle_config, chosen.period_s, None, mates),
@@ -76,7 +74,7 @@ def evaluate_model(model: Model, policy: FlownPolicy, scenario: Any, config: Eva
         UserError: unknown engine, or the policy does not fit the scenario.
     """
     sim = make_model_sim(model, scenario, config.sim, config.episodes, config.seed)
-    pilot = make_pilot(model, policy, scenario, config.filter)
+    pilot = make_pilot(policy, scenario, config.filter)
     sim.reset()
     carry, done, started_s = pilot.init(sim.views()), no_counts(config.episodes), time.perf_counter()
     while done.running.any():
@@ -89,18 +87,6 @@ def evaluate_model(model: Model, policy: FlownPolicy, scenario: Any, config: Eva
     success = (done.arrived_step >= 0) & ~done.failed
     values = {**conditions_of(policy, scenario, config), **figures(scenario, done, success), **speed}
     return Evaluation(values, success, None)
-
-
-def make_pilot(model: Model, policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
-    """The policy behind the filter of the scenario's vehicle; raises `UserError` where it commands something else."""
-    wanted, has = (tuple(field.name for field in spec.fields) for spec in (model.action(scenario), policy.action))
-    if wanted != has:
-        raise UserError(f"{policy.name} commands {', '.join(has)}, {scenario.name}.toml takes {', '.join(wanted)}.")
-    if mode == "off":
-        return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
-    params = safety_params(scenario)
-    safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
-    return Pilot(policy, safety, domain_of_task(scenario.task).onboard.rules(params))
 
 
 def no_counts(episodes: int) -> Counts:

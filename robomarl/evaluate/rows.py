@@ -1,5 +1,6 @@
 """What `robomarl eval` says of policies whose episodes succeed or do not: a row for each, and the table of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, EvalRow, evaluate
@@ -41,10 +42,10 @@ COLUMNS = {
 }
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """The figures that people look at first, aligned."""
-    lines = [list(COLUMNS), *([_cell(row.get(key)) for key in COLUMNS.values()] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+def table(rows: list[dict[str, Any]], columns: Mapping[str, str] = COLUMNS) -> str:
+    """The figures that people look at first, aligned; `columns` are the keys of the figures by their heads."""
+    lines = [list(columns), *([_cell(row.get(key)) for key in columns.values()] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
 
 

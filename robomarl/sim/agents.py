@@ -2,17 +2,51 @@
 
 import contextlib
 import io
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
-from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.sim.random_bits import uniform
+from robomarl.spec import ActionSpec, Memory, ObservationSpec
 from robomarl.view import LocalView
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
     from brax.envs.base import Env, State
+
+
+class EpisodeState(NamedTuple):
+    """What `State.pipeline_state` holds."""
+
+    world: Any
+    memory: Memory
+    """Of the observation, [N, ...] each."""
+    seed: jax.Array
+    """[2] uint32: randomness of the steps to come."""
+    own: Any = ()
+    """What the kind of team keeps of an episode besides."""
+    safety: Any = ()
+    """Memory of the safety filters, [N, ...] each; empty without one."""
+
+
+class StepOutcome(NamedTuple):
+    """What a decision has come to, [] bool each but the first."""
+
+    own: Any
+    """The next `EpisodeState.own`."""
+    ended: jax.Array
+    """The episode ends, and not by time."""
+    timeout: jax.Array
+    """It ends by time."""
+    success: jax.Array
+    contact: jax.Array
+
+
+def of_team(episode: EpisodeState, world: Any, failed: jax.Array, succeeded: jax.Array, max_steps: int) -> StepOutcome:
+    """An outcome where `own` is whether the team has succeeded so far: that counts if nothing fails to the end."""
+    timeout, once = ~failed & (world.step >= max_steps), episode.own | succeeded
+    return StepOutcome(once, failed, timeout, once & timeout, failed)
 
 
 class AgentsEnv(Env):
@@ -28,7 +62,12 @@ class AgentsEnv(Env):
     @property
     def num_agents(self) -> int:
         """Robots that act: rows of observation, action and reward."""
-        raise NotImplementedError
+        return self.scenario.count
+
+    @property
+    def backend(self) -> str:
+        """Name of the engine."""
+        return "fast"
 
     @property
     def num_draws(self) -> int:
@@ -57,12 +96,45 @@ class AgentsEnv(Env):
         """Length of one robot's action."""
         return self.action.size
 
-    def first(self, simulation: Any, obs: jax.Array) -> State:
-        """The state at the start of an episode; `obs` is [N, O]."""
-        zero = jnp.zeros(())
+    def terms(self, before: Any, after: Any, command: jax.Array) -> dict[str, jax.Array]:
+        """Reward terms per second, [N] each, before their weights."""
+        raise NotImplementedError
+
+    def outcome(self, episode: EpisodeState, world: Any) -> StepOutcome:
+        """What the decision after `episode`, which led to `world`, has come to."""
+        raise NotImplementedError
+
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Any, jax.Array, Any]:
+        """The world one decision later, what was commanded [N, A], and the filters' memory; here there are none."""
+        return self.advance(episode.world, action, draws), action, ()
+
+    def first(self, world: Any, seed: jax.Array, own: Any, safety: Any = ()) -> State:
+        """The state at the start of an episode; see `EpisodeState`."""
+        views, zero = self.views(world), jnp.zeros(())
+        memory, obs = self.observation.observe(self.observation.init(views), views)
         names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
         info = {"truncation": zero, "steps": zero}
-        return State(simulation, obs, jnp.zeros(len(obs)), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+        episode = EpisodeState(world, memory, seed, own, safety)
+        return State(episode, obs, jnp.zeros(len(obs)), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+
+    def step(self, state: State, action: jax.Array) -> State:
+        """One decision of all robots, [N, A]; metrics are those of our team."""
+        episode: EpisodeState = state.pipeline_state  # type: ignore[assignment]
+        draws = uniform(episode.seed, episode.world.step, self.num_agents, self.num_draws)
+        world, command, safety = self.decide(episode, action, draws)
+        memory, obs = self.observation.observe(episode.memory, self.views(world))
+        terms, now = self.terms(episode.world, world, command), self.outcome(episode, world)
+        weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
+        metrics = {f"reward/{k}": v[: self.scenario.count].mean() for k, v in weighted.items()}
+        said = {"success": now.success.astype(jnp.float32), "contact": now.contact.astype(jnp.float32)}
+        return state.replace(  # type: ignore[attr-defined]
+            pipeline_state=EpisodeState(world, memory, episode.seed, now.own, safety),
+            obs=obs,
+            reward=sum(weighted.values()),
+            done=(now.ended | now.timeout).astype(jnp.float32),
+            metrics={**state.metrics, **metrics, **said},
+            info={**state.info, "truncation": now.timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)},
+        )
 
 
 def merge_weights(own: dict[str, float], replaced: dict[str, float] | None) -> dict[str, float]:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from robomarl.view import Plan
+from robomarl.view import LocalView, Plan
 
 SIMS = ("fast", "mujoco", "mjx")
 """Names of the engines."""
@@ -42,6 +42,28 @@ class BatchSim(ABC, Generic[W]):
             raise RuntimeError(f"{type(self).__name__}.world: call reset() first.")
         return self._world
 
+    def reset(self) -> W:
+        """Start E new episodes with new draws of everything that is randomized."""
+        self.set_world(self._start())
+        return self.world
+
+    def step(self, command: np.ndarray, plan: Plan | None = None) -> W:
+        """One decision of every team.
+
+        Args:
+            command: [E, N, A], clipped to the limits of the action.
+            plan: [E, N, 3] each: what the robots' filters committed to with it, which goes out with the state that
+                they decided from; by default nobody has a plan.
+        """
+        if plan is not None:
+            plan = Plan(*(np.asarray(part, np.float32) for part in plan))
+        self._world = self._advance(self.world, np.asarray(command, np.float32), self._step_draws(), plan)
+        return self._world
+
+    @abstractmethod
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, N, ...]."""
+
     def set_world(self, world: W) -> None:
         """Go on from another state, as if `reset` had drawn it."""
         self._world = world
@@ -59,6 +81,14 @@ class BatchSim(ABC, Generic[W]):
 
     def _started(self, world: W) -> None:  # noqa: B027
         """What an engine does when a new episode begins; nothing by default."""
+
+    @abstractmethod
+    def _start(self) -> W:
+        """The start of E episodes, drawn."""
+
+    @abstractmethod
+    def _step_draws(self) -> np.ndarray:
+        """[E, N, D] uniform random numbers of one decision."""
 
     @abstractmethod
     def _advance(self, world: W, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> W:

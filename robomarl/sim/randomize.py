@@ -12,7 +12,21 @@ LOAD_NAMES = ("load_mass_scale", "load_com_m", "cable_scale", "attachment_m", "c
 
 
 @dataclass(frozen=True)
-class RandomizeConfig:
+class Randomize:
+    """What a scenario randomizes: intervals, and here none."""
+
+    def __post_init__(self) -> None:
+        """Check the intervals; raises `ValueError` where one is reversed or negative, or a probability is above 1."""
+        ranges: dict[str, Interval] = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, (low, high) in ranges.items():
+            if low > high or low < 0:
+                raise ValueError(f"{name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
+        if ranges.get("packet_loss", (0.0, 0.0))[1] > 1:
+            raise ValueError(f"packet_loss = {list(ranges['packet_loss'])} must end at 1 or below.")
+
+
+@dataclass(frozen=True)
+class RandomizeConfig(Randomize):
     """Uniform ranges [low, high], drawn for each robot and episode (`wind`, `gust`: for the team)."""
 
     mass_scale: Interval = (1.0, 1.0)
@@ -48,23 +62,10 @@ class RandomizeConfig:
 
     def __post_init__(self) -> None:
         """Check the intervals."""
-        check_intervals({f.name: getattr(self, f.name) for f in fields(self)})
+        super().__post_init__()
         for name in ABOVE_ZERO:
             if getattr(self, name)[0] <= 0:
                 raise ValueError(f"{name} must be larger than 0.")
-
-
-def check_intervals(ranges: dict[str, Interval]) -> None:
-    """Check the ranges of a section `randomize`, by name.
-
-    Raises:
-        ValueError: one is reversed or negative, or a probability is above 1.
-    """
-    for name, (low, high) in ranges.items():
-        if low > high or low < 0:
-            raise ValueError(f"{name} = [{low:g}, {high:g}] must be [low, high] with 0 <= low <= high.")
-    if ranges["packet_loss"][1] > 1:
-        raise ValueError(f"packet_loss = {list(ranges['packet_loss'])} must end at 1 or below.")
 
 
 def between(interval: Interval, draw: Array) -> Array:

@@ -1,85 +1,130 @@
-"""Scenario files of every kind of team, by name or path, and their content.
+"""`Scenario`: what every scenario file says; and the files of every kind of team, by name or path, as they are read.
 
 `extends = "other"` takes another file and overrides keys of it. A name NAME_N without a file of its own is
 NAME's family (`swap`, `goto`) with `count = N`.
 """
 
+import dataclasses
+import itertools
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Literal
 
-from robomarl.config import UserError, build, read_toml
+from robomarl.config import Count, Positive, UserError, build, read_toml
 from robomarl.domains.simulation import simulation_for
+from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.paths import scenarios_dir
-from robomarl.sim.clock import Rates
+from robomarl.sim.radio import RadioConfig
+from robomarl.sim.randomize import Randomize
 
 
-class Scenario(Protocol):
-    """What generic code reads of a scenario of any kind: a frozen dataclass that its domain makes of a file."""
+@dataclass(frozen=True)
+class RateConfig:
+    """How often things happen, the slowest first; each is a multiple of the one before it."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    policy_hz: Positive
+    """Decisions per second."""
+    physics_hz: Positive
+    """Sub-steps of the physics and of the low-level controller per second; a multiple of `policy_hz`."""
 
-    @property
-    def name(self) -> str:
-        """The name that it was loaded by."""
-        ...
+    def __post_init__(self) -> None:
+        """Check that the rates divide."""
+        for low, high in itertools.pairwise(field.name for field in dataclasses.fields(self)):
+            slow, fast = getattr(self, low), getattr(self, high)
+            if fast / slow < 1 or abs(fast / slow - round(fast / slow)) > 1e-6:
+                raise ValueError(f"{high} = {fast:g} must be a multiple of {low} = {slow:g}.")
 
-    @property
-    def task(self) -> str:
-        """Leads to its domain."""
-        ...
 
-    @property
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One scenario and its vehicle; a kind of team adds its sections to a subclass."""
+
+    version: Literal[1]
+    """Version of the file's layout."""
+    task: str
+    """Reward and termination; leads to the domain."""
+    vehicle: str
+    """Name or path of the vehicle file."""
+    count: Count
+    """Robots in the team, in each of two."""
+    time_limit_s: Positive
+    """Length of an episode or a match."""
+    rates: RateConfig
+    radio: RadioConfig
+    randomize: Randomize = Randomize()
+    """What is drawn anew for each episode; its fields are intervals."""
+    held_out: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    """Variations that training never sees: name -> {parameter: value}."""
+    name: str = ""
+    """The name that it was loaded by."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show; raises `ValueError`."""
+        known = sorted(self.randomized)
+        for variation, values in self.held_out.items():
+            for name in values:
+                if name not in known:
+                    allowed = ", ".join(known) or "none"
+                    raise ValueError(f"held_out.{variation}.{name} is not a randomized parameter; allowed: {allowed}.")
+        self.check_latency("radio", self.radio.latency_s)
+
+    def check_latency(self, section: str, latency_s: float) -> None:
+        """Check that what is late comes with a decision; raises `ValueError`."""
+        periods = latency_s * self.rates.policy_hz
+        if abs(periods - round(periods)) > 1e-6:
+            raise ValueError(
+                f"{section}.latency_s = {latency_s:g} must be a multiple of the decision period, {self.period_s:g} s."
+            )
+
+    @cached_property
     def vehicle_config(self) -> Any:
         """The vehicle file."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """Robots in the team, in each of two."""
-        ...
-
-    @property
-    def rates(self) -> Rates:
-        """How often things happen."""
-        ...
-
-    @property
-    def period_s(self) -> float:
-        """Time between two decisions."""
-        ...
-
-    @property
-    def max_steps(self) -> int:
-        """Decisions in an episode."""
-        ...
-
-    @property
-    def randomize(self) -> Any:
-        """What is drawn anew for each episode; its fields are intervals, by the names in `randomized`."""
-        ...
+        return load_any_vehicle(self.vehicle)
 
     @property
     def randomized(self) -> tuple[str, ...]:
         """Names of the parameters that can be randomized and perturbed."""
-        ...
+        return tuple(field.name for field in dataclasses.fields(self.randomize))
 
     @property
-    def held_out(self) -> dict[str, dict[str, float]]:
-        """Variations that training never sees: name -> {parameter: value}."""
-        ...
+    def period_s(self) -> float:
+        """Time between two decisions."""
+        return 1.0 / self.rates.policy_hz
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps per decision."""
+        return round(self.rates.physics_hz / self.rates.policy_hz)
+
+    @property
+    def physics_dt_s(self) -> float:
+        """Length of one physics step."""
+        return 1.0 / self.rates.physics_hz
+
+    @property
+    def max_steps(self) -> int:
+        """Decisions in an episode or a match."""
+        return round(self.time_limit_s * self.rates.policy_hz)
 
 
-def load_scenario(name: str) -> Any:
+def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
     """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file, as its domain does.
 
+    Args:
+        name: which one.
+        kind: what it has to be, where not any kind of team will do.
+
     Raises:
-        UserError: unknown name, bad TOML, or a wrong key or value.
+        UserError: unknown name, bad TOML, a wrong key or value, or another kind of team.
     """
     content, file = read_scenario(name)
     simulation = simulation_for(content, file)
     scenario = build(simulation.scenario, {"name": Path(name).stem, **content}, file)
     simulation.check_scenario(scenario, file)
+    if not isinstance(scenario, kind):
+        raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is another kind of team's; name another.")
     return scenario
 
 

@@ -6,11 +6,12 @@ import numpy as np
 from onnx import helper
 
 from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.domains.soccer.task import action
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
 from robomarl.policies.provenance import Training, source_of
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from tests.ros_nodes.handmade import golden_of, graph, write_bundle
 
@@ -66,7 +67,7 @@ def contract_for(scenario: SoccerScenario) -> Contract:
 
 def make_player_bundle(folder: Path, scenario_name: str = "soccer_2v2") -> Path:
     """Write the bundle and return its folder."""
-    scenario, (gains, bias) = load_soccer(scenario_name), law()
+    scenario, (gains, bias) = load_scenario(scenario_name), law()
     contract = contract_for(scenario)
     low, high = contract.action.low, contract.action.high
     played = golden_of(

@@ -15,7 +15,6 @@ import pytest
 
 from robomarl.cli.up import Args
 from robomarl.config import UserError
-from robomarl.domains.soccer.scenario import is_soccer, load_soccer
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import PARENT_ENV
@@ -228,7 +227,7 @@ def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypa
     assert included.args[0].args[0] == str(root / "ros_nodes" / "launch" / "field_test.launch.py")
     fleet = load_fleet(REHEARSALS[name]["fleet"])
     assert {action.args[0]: action.kwargs["default_value"] for action in declared} == REHEARSALS[name]
-    scenario = load_soccer(name) if is_soccer(name) else load_scenario(name)
+    scenario = load_scenario(name)
     assert (fleet.scenario, fleet.team_size, fleet.vehicle) == (name, scenario.count, scenario.vehicle)
     assert [given[0] for given in included.kwargs["launch_arguments"]] == [action.args[0] for action in declared]
 

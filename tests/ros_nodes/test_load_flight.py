@@ -1,6 +1,5 @@
 """A load through ROS 2: real processes over real DDS, with the simulator in place of robots and motion capture."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,23 @@ pytest.importorskip("mujoco")
 
 from robomarl.domains.payload.report.page import write_load_report
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult
-from robomarl.domains.payload.ros_nodes.rehearsal import MissionOptions, fly_mission
+from robomarl.domains.payload.ros_nodes.rehearsal import fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
 # Three policy nodes at 100 Hz and a simulator, on machines that have other things to do: what is late is not lost.
 PATIENT = {"heartbeat_after_s": 10.0, "robot_lost_after_s": 2.0, "arm_lasts_s": 600.0, "silent_after_s": 10.0}
 
 
-def options(folder: Path, bundle: Path, mission: str) -> MissionOptions:
+def options(folder: Path, bundle: Path, mission: str) -> PlanOptions:
     params = folder / "params.yaml"
     params.write_text(yaml.safe_dump({"/**/policy_node": {"ros__parameters": PATIENT}}))
-    return MissionOptions(
+    return PlanOptions(
         mission=mission,
         bundle=str(bundle),
         root=str(folder),
-        out=str(folder / "out"),
+        log_dir=str(folder / "out"),
         record=str(folder / "bag"),
         params_file=str(params),
     )
@@ -82,8 +82,7 @@ def test_sixty_seconds_with_three_set_points(law_bundle: Path, tmp_path: Path):
 @pytest.mark.slow
 def test_a_process_ends_in_flight_and_the_others_set_the_load_down(law_bundle: Path, tmp_path: Path):
     fleet = load_fleet("lift_3")
-    asked = replace(options(tmp_path, law_bundle, "lift_3"), lose=("robot_1", 40.0))
-    result = fly_mission(fleet, asked)
+    result = fly_mission(fleet, options(tmp_path, law_bundle, "lift_3"), ("robot_1", 40.0))
     check_landed(result, {"robot_0", "robot_2"})
     assert result.load.lost == "robot_1"
     assert result.load.after_loss_min_height_m is not None

@@ -22,8 +22,9 @@ from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.operator.console import ACTIVATE, DEACTIVATE
+from robomarl.ros_nodes.operator.flights import TeamFlight
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import TeamFlight, TeamNodes, bring_up
+from robomarl.ros_nodes.operator.rehearsal import TeamNodes, bring_up
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.ros_nodes.robot.state_machine import Order, State

@@ -15,11 +15,12 @@ from robomarl.domains.soccer.onboard.log import load_match
 from robomarl.domains.soccer.report.page import write_match_report
 from robomarl.domains.soccer.ros_nodes.outcome import match_result
 from robomarl.domains.soccer.ros_nodes.referee import Phase
-from robomarl.domains.soccer.ros_nodes.rehearsal import Match, MatchOptions
+from robomarl.domains.soccer.ros_nodes.rehearsal import Match
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import TeamNodes, bring_up
 from robomarl.ros_nodes.robot.state_machine import Order
 from tests.ros_nodes.playerbundle import make_player_bundle
@@ -70,15 +71,16 @@ def rig(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]
     folder = tmp_path_factory.mktemp("game")
     params = folder / "params.yaml"
     params.write_text(yaml.safe_dump({"/**/policy_node": {"ros__parameters": PATIENT}}))
-    options = MatchOptions(
+    options = PlanOptions(
+        sim=True,
         bundle=str(make_player_bundle(folder / "bundle")),
         root=str(folder),
-        out=str(folder / "out"),
+        log_dir=str(folder / "out"),
         record=str(folder / "bag"),
         params_file=str(params),
         match_s=MATCH_S,
     )
-    with bring_up(fleet, options.plan, None, lambda name, line: None) as team:
+    with bring_up(fleet, options, None, lambda name, line: None) as team:
         team.configure()
         yield Rig(team, folder)
 
@@ -140,7 +142,7 @@ def test_stop_brings_all_to_rest_and_keeps_them_there(rig: Rig, fleet: Fleet):
     rig.match.until(lambda: rig.speed() < 0.02, 20, "all robots to be at rest")
     rig.match.rest(3.0)
     assert rig.speed() < 0.02
-    rig.match.until(lambda: not rig.match._moves(), 20, "all robots in STOP")
+    rig.match.until(lambda: not rig.match.moves(rig.match.ticks), 20, "all robots in STOP")
     assert rig.match.said.phase is Phase.STOPPED
     log = load_match(Path(rig.console.finish()["log"]))
     vehicle = load_any_vehicle(fleet.vehicle)

@@ -12,7 +12,7 @@ from robomarl.domains.soccer.game import whistle
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.placement import PLACE_DRAWS
 from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, RefereeCall, Rules
-from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.sim.scenario import load_scenario
 
 RULES = Rules(half_length_m=2.25, ball_radius_m=0.02, stuck_m=0.15, stuck_s=3.0, match_s=60.0)
 
@@ -98,7 +98,7 @@ def test_a_goal_by_hand_is_for_who_attacks_that_half():
 
 def test_the_referee_of_training_says_the_same():
     """Balls on a walk that goes into both goals, and stands still for long now and then."""
-    scenario = load_soccer("soccer_2v2")
+    scenario = load_scenario("soccer_2v2")
     stuck_s = scenario.rules.stuck_s - scenario.period_s / 2  # not on a decision, where rounding would tell
     scenario = dataclasses.replace(scenario, rules=dataclasses.replace(scenario.rules, stuck_s=stuck_s))
     referee = Referee(

@@ -15,12 +15,13 @@ from robomarl.config import UserError, to_dict
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.playing import Playing, Sighting, Thing, check_roles
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.domains.soccer.task import observation
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.io import fast_messages, half_turn
 from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
+from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView, Plan
 from tests.ros_nodes.soccerrig import Senses
 
@@ -42,8 +43,8 @@ def of_robot(views: LocalView, index: int) -> LocalView:
 @pytest.mark.parametrize(("name", "trained_in"), [("soccer_2v2", ""), ("soccer_3v3", ""), ("soccer_3v3", "soccer_2v2")])
 def test_every_players_observation_is_the_simulators(name: str, trained_in: str):
     """Both teams, with every error of the sensors, over kicks and kick-offs; a bundle may be of another field."""
-    scenario = undisturbed(load_soccer(name))
-    senses = Senses(scenario, load_soccer(trained_in) if trained_in else None)
+    scenario = undisturbed(load_scenario(name))
+    senses = Senses(scenario, load_scenario(trained_in) if trained_in else None)
     sim, spec = make_soccer(scenario, "mujoco", 1, 3), observation(scenario)
     random, command = np.random.default_rng(0), np.zeros((1, scenario.players, 4), np.float32)
     sim.reset()
@@ -73,7 +74,7 @@ def test_every_players_observation_is_the_simulators(name: str, trained_in: str)
     assert sim.world.referee.restarts[0] > 0
 
 
-CONTENT = to_dict(load_soccer("soccer_2v2"))
+CONTENT = to_dict(load_scenario("soccer_2v2"))
 
 
 def test_a_command_crosses_as_a_velocity_and_comes_back_as_the_same_acceleration():

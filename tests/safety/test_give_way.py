@@ -9,12 +9,13 @@ import pytest
 from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder, make_pilot
+from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder
 from robomarl.domains.flight.evaluation.score import successes
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.registry import domains
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.policies.pilot import Pilot
 from robomarl.safety import passages
 from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet

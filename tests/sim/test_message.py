@@ -10,13 +10,13 @@ from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder, make_pilot
+from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.evaluate.evaluate import EvalConfig
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.message import braking_plan, mates_of
 from robomarl.sim.scenario import load_scenario
@@ -121,7 +121,7 @@ def test_training_behind_the_filter_hears_plans_and_without_it_carries_none():
 
 
 def test_players_hear_the_plans_of_their_own_team():
-    scenario = load_soccer("soccer_2v2")
+    scenario = load_scenario("soccer_2v2")
     sim, random = make_soccer(scenario, "fast", 2, 0), np.random.default_rng(0)
     sim.reset()
     views, plans = [], []
@@ -136,7 +136,7 @@ def test_players_hear_the_plans_of_their_own_team():
 
 @pytest.mark.slow
 def test_training_players_send_what_their_filters_commit_to():
-    env = SoccerEnv(load_soccer("soccer_2v2"), safety="qp")
+    env = SoccerEnv(load_scenario("soccer_2v2"), safety="qp")
     step, state = jax.jit(env.step), jax.jit(env.reset)(jax.random.key(0))
     views, plans = [], []
     for _ in range(8):

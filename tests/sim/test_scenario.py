@@ -55,7 +55,7 @@ MISTAKES = {
         "mine.toml: radio: latency_s = 20 must be below max_age_s = 0.5, or nobody is ever heard."
     ),
     "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena: low_m must be below high_m on every axis.",
-    "[rates]\nphysics_hz = 120.0": "mine.toml: rates.physics_hz = 120 must be a multiple of policy_hz = 50.",
+    "[rates]\nphysics_hz = 120.0": "mine.toml: rates: physics_hz = 120 must be a multiple of policy_hz = 50.",
     "[randomize]\nmass_scale = [1.1, 0.9]": "mass_scale = [1.1, 0.9] must be [low, high] with 0 <= low <= high.",
     "[randomize]\npacket_loss = [0.0, 2.0]": "must end at 1 or below",
     '[goal]\nkind = "near"': "mine.toml: goal.kind must be one of 'far_side', 'random', 'places', not 'near' (str).",

@@ -9,7 +9,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.sim.scenario import load_scenario
 from robomarl.train import algorithm
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.run.weights import weights_of, with_weights
@@ -29,7 +29,7 @@ CONFIG = TrainConfig(
         scripts=("chaser",), script_parts=1, itself=1, snapshots=1, pool=3, snapshot_every=2, also=("soccer_2v2",)
     ),
 )
-ENV = SoccerEnv(load_soccer("soccer_1v1"))
+ENV = SoccerEnv(load_scenario("soccer_1v1"))
 GAMES = algorithm.games(CONFIG, ENV)
 
 
@@ -92,7 +92,7 @@ def test_all_games_start_from_the_weights_of_another_run_and_each_critic_where_i
 
 
 def test_a_scenario_whose_robots_see_something_else_can_not_take_turns():
-    narrow = load_soccer("soccer_1v1")
+    narrow = load_scenario("soccer_1v1")
     env = SoccerEnv(dataclasses.replace(narrow, radio=dataclasses.replace(narrow.radio, neighbours=1)))
     with pytest.raises(UserError, match=r"\[self_play\] also: robots of soccer_2v2 see or do something else"):
         algorithm.games(CONFIG, env)

@@ -11,7 +11,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.sim.scenario import load_scenario
 from robomarl.train import algorithm
 from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.train.networks import deterministic_policy, make_networks
@@ -24,7 +24,7 @@ from robomarl.train.self_play.league import ActorSnapshot, Opponents
 from robomarl.train.self_play.multi_scenario import recipe_of
 from robomarl.train.self_play.teachers import teacher_of
 
-ENV = SoccerEnv(load_soccer("soccer_1v1"))
+ENV = SoccerEnv(load_scenario("soccer_1v1"))
 NETWORK = NetworkConfig(actor_hidden=(16,), critic_hidden=(16,), encoder="attention", memory="gru", gru_size=8)
 PLAY = SelfPlayConfig(scripts=("chaser",), script_parts=1, itself=1, snapshots=1, pool=3)
 CONFIG = TrainConfig(scenario="soccer_1v1", num_envs=6, unroll=5, minibatches=2, network=NETWORK, self_play=PLAY)
@@ -81,7 +81,7 @@ def test_a_recipe_may_end_rallies_at_another_time_than_the_scenario():
 def test_every_game_has_the_teacher_that_the_recipe_names_for_it():
     play = dataclasses.replace(PLAY, teacher="keeper", teachers={"soccer_2v2": "runs/a"})
     config = dataclasses.replace(CONFIG, self_play=play)
-    two = SoccerEnv(load_soccer("soccer_2v2"))
+    two = SoccerEnv(load_scenario("soccer_2v2"))
     assert [recipe_of(config, game).self_play.teacher for game in (ENV, two)] == ["keeper", "runs/a"]
     assert teacher_of(recipe_of(config, ENV), ENV) is None
     with pytest.raises(UserError, match=r"\[self_play.teachers\] soccer_2v2: that is not trained; allowed: soccer_1v1"):

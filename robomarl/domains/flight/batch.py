@@ -8,7 +8,7 @@ from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, st
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import World, num_step_draws, with_plans
 from robomarl.sim.batch import SIMS, BatchSim
-from robomarl.view import LocalView, Plan
+from robomarl.view import LocalView
 
 
 class TeamSim(BatchSim[World]):
@@ -16,39 +16,21 @@ class TeamSim(BatchSim[World]):
 
     scenario: FlightScenario
 
-    def reset(self) -> World:
-        """Start E new episodes with new draws of everything that is randomized."""
-        num, size = self.num_envs, self.scenario.count
-        world = start_world(
-            self.scenario,
-            self._draw(num, size, ROBOT_DRAWS),
-            self._draw(num, TEAM_DRAWS),
-            self._draw(num, num_cells(self.scenario)),
-        )
-        self.set_world(world)
-        return self.world
-
     def set_world(self, world: World) -> None:
         """Go on from another state, as if `reset` had drawn it."""
         super().set_world(with_plans(self.scenario, world))
 
-    def step(self, command: np.ndarray, plan: Plan | None = None) -> World:
-        """One decision of every team.
-
-        Args:
-            command: [E, N, A], clipped to the vehicle's limits.
-            plan: [E, N, 3] each: what the robots' filters committed to with it, which goes out with the state that
-                they decided from; by default nobody has a plan.
-        """
-        draws = self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
-        if plan is not None:
-            plan = Plan(*(np.asarray(part, np.float32) for part in plan))
-        self._world = self._advance(self.world, np.asarray(command, np.float32), draws, plan)
-        return self._world
-
     def views(self) -> LocalView:
         """What every robot may know now, [E, N, ...]."""
         return local_views(self.scenario, self.world)
+
+    def _start(self) -> World:
+        num, size = self.num_envs, self.scenario.count
+        draws = (self._draw(num, size, ROBOT_DRAWS), self._draw(num, TEAM_DRAWS))
+        return start_world(self.scenario, *draws, self._draw(num, num_cells(self.scenario)))
+
+    def _step_draws(self) -> np.ndarray:
+        return self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
 
 
 def make_team(scenario: FlightScenario, sim: str, num_envs: int, seed: int) -> TeamSim:

@@ -14,24 +14,9 @@ from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
 from robomarl.domains.registry import domain_of_task
-from robomarl.sim.agents import AgentsEnv, State, merge_weights
-from robomarl.sim.random_bits import seed_words, uniform
-from robomarl.spec import Memory
+from robomarl.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
+from robomarl.sim.random_bits import seed_words
 from robomarl.view import LocalView, Plan
-
-
-class PipelineState(NamedTuple):
-    """What `State.pipeline_state` holds."""
-
-    world: World
-    memory: Memory
-    """Of the observation, [N, ...] each."""
-    seed: jax.Array
-    """[2] uint32: randomness of the steps to come."""
-    succeeded: jax.Array
-    """[] bool: the team has succeeded at some time of this episode."""
-    safety: Any = ()
-    """The safety filters' memory, [N, ...] each; empty without a filter."""
 
 
 class TeamEnv(AgentsEnv):
@@ -67,11 +52,6 @@ class TeamEnv(AgentsEnv):
         self._filter = PassThrough() if safety == "off" else make_filter(scenario, safety)
 
     @property
-    def num_agents(self) -> int:
-        """N, robots in the team."""
-        return self.scenario.count
-
-    @property
     def backend(self) -> str:
         """Name of the engine."""
         return self._backend
@@ -85,36 +65,22 @@ class TeamEnv(AgentsEnv):
         world = start_world(scenario or self.scenario, robot, team, cells)
         if not isinstance(self._filter, PassThrough):
             world = with_plans(self.scenario, world)
-        views = local_views(self.scenario, world)
-        memory, obs = self.observation.observe(self.observation.init(views), views)
-        safety = self._filter.init((self.num_agents,))
-        sim = PipelineState(world, memory, seed_words(key), jnp.zeros((), bool), safety)
-        return self.first(sim, obs)
+        return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
 
-    def step(self, state: State, action: jax.Array) -> State:
-        """One decision of the team."""
-        sim: PipelineState = state.pipeline_state  # type: ignore[assignment]
-        draws = uniform(sim.seed, sim.world.step, self.num_agents, num_step_draws(self.scenario))
-        safety, command = self._filter(sim.safety, local_views(self.scenario, sim.world), action)
-        world = advance(self.scenario, sim.world, command, draws, self.integrate, getattr(safety, "plan", None))
-        views = local_views(self.scenario, world)
-        memory, obs = self.observation.observe(sim.memory, views)
-        terms = self.task.reward_terms(self.scenario, sim.world, world, command)
-        weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
-        failed = self.task.failed(self.scenario, world)
-        succeeded = sim.succeeded | self.task.succeeded(self.scenario, world)
-        timeout = ~failed & (world.step >= self.scenario.max_steps)
-        metrics = {f"reward/{k}": v.mean() for k, v in weighted.items()}
-        metrics["success"] = (succeeded & timeout).astype(jnp.float32)
-        metrics["contact"] = failed.astype(jnp.float32)
-        return state.replace(  # type: ignore[attr-defined]
-            pipeline_state=PipelineState(world, memory, sim.seed, succeeded, safety),
-            obs=obs,
-            reward=sum(weighted.values()),
-            done=(failed | timeout).astype(jnp.float32),
-            metrics={**state.metrics, **metrics},
-            info={**state.info, "truncation": timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)},
-        )
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[World, jax.Array, Any]:
+        """Behind the filter, if there is one."""
+        safety, command = self._filter(episode.safety, self.views(episode.world), action)
+        plan = getattr(safety, "plan", None)
+        return advance(self.scenario, episode.world, command, draws, self.integrate, plan), command, safety
+
+    def terms(self, before: World, after: World, command: jax.Array) -> dict[str, jax.Array]:
+        """As the task says."""
+        return self.task.reward_terms(self.scenario, before, after, command)
+
+    def outcome(self, episode: EpisodeState, world: World) -> StepOutcome:
+        """Failed and succeeded, as the task says."""
+        failed, succeeded = (judge(self.scenario, world) for judge in (self.task.failed, self.task.succeeded))
+        return of_team(episode, world, failed, succeeded, self.scenario.max_steps)
 
     @property
     def num_draws(self) -> int:

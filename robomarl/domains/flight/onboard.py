@@ -14,5 +14,4 @@ ONBOARD = Onboard(
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     peers={"crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node")},
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
-    rehearse=Later("robomarl.domains.flight.up:rehearse"),
 )

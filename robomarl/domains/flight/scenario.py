@@ -3,14 +3,12 @@ object holds every physical number.
 """
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
-from robomarl.config import Count, NonNegative, Positive, UserError
+from robomarl.config import NonNegative, Positive, UserError
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
@@ -18,10 +16,9 @@ from robomarl.domains.payload.onboard.statics import widest_load_m
 from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.safety.model.bodies import Obstacle
-from robomarl.sim.clock import Clock, RateConfig
-from robomarl.sim.radio import RadioConfig, check_radio
+from robomarl.sim.radio import check_radio
 from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
-from robomarl.sim.scenario import load_scenario
+from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 
 
@@ -78,24 +75,12 @@ class WeatherConfig:
     """Correlation time of the gusts."""
 
 
-@dataclass(frozen=True)
-class FlightScenario(Clock):
-    """One scenario and its vehicle. Made by `load_flight_scenario`."""
+@dataclass(frozen=True, kw_only=True)
+class FlightScenario(Scenario):
+    """A team that flies, and its vehicle."""
 
-    version: Literal[1]
-    """Version of the file's layout."""
-    task: str
-    """Reward and termination: a name of `robomarl.domains.flight.tasks`."""
-    vehicle: str
-    """Name or path of the vehicle file."""
-    count: Count
-    """Robots in the team."""
-    time_limit_s: Positive
-    """Length of an episode."""
-    rates: RateConfig
     success: SuccessConfig
     arena: ArenaConfig
-    radio: RadioConfig
     sensing: SensingConfig
     start: StartConfig = StartConfig(ring_radius_m=1.0, min_spacing_m=0.6, height_m=1.2)
     goal: GoalConfig = GoalConfig("far_side")
@@ -113,31 +98,14 @@ class FlightScenario(Clock):
     mass are off; 0: none."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
-    held_out: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Variations that training never sees: name -> {parameter: value}."""
-    name: str = ""
-    """The name that it was loaded by."""
     field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins; the simulation does not look at it."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
-        self.check_rates()
-        latency_s, policy_hz = self.radio.latency_s, self.rates.policy_hz
-        if abs(latency_s * policy_hz - round(latency_s * policy_hz)) > 1e-6:
-            raise ValueError(
-                f"radio.latency_s = {latency_s:g} must be a multiple of policy_hz = {policy_hz:g} periods."
-            )
+        super().__post_init__()
         self._check_load()
         check_places(self.start, self.goal, self.count)
-        known = set(self.randomized)
-        for variation, values in self.held_out.items():
-            for name in values:
-                if name not in known:
-                    raise ValueError(
-                        f"held_out.{variation}.{name} is not a randomized parameter; "
-                        f"allowed: {', '.join(sorted(known))}."
-                    )
 
     def _check_load(self) -> None:
         """Check that what belongs to a load is there, or not."""
@@ -151,8 +119,7 @@ class FlightScenario(Clock):
     @property
     def randomized(self) -> tuple[str, ...]:
         """Names of the parameters that can be randomized and perturbed here."""
-        names = (f.name for f in fields(RandomizeConfig))
-        return tuple(n for n in names if self.load is not None or n not in LOAD_NAMES)
+        return tuple(n for n in super().randomized if self.load is not None or n not in LOAD_NAMES)
 
     @cached_property
     def command_limits(self) -> tuple[np.ndarray, np.ndarray]:
@@ -193,19 +160,6 @@ class FlightScenario(Clock):
             spans = {"load.start": self.load.start, "load.goal": self.load.goal}
             return {section: (span.low_m, span.high_m) for section, span in spans.items()}
         return used_boxes(self.start, self.goal, self.ring_radius_m)
-
-
-def load_flight_scenario(name: str) -> FlightScenario:
-    """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file.
-
-    Raises:
-        UserError: unknown name, bad TOML, a wrong key or value, or a team that does not fly.
-    """
-    scenario = load_scenario(name)
-    if not isinstance(scenario, FlightScenario):
-        file, task = f"{Path(name).stem}.toml", scenario.task
-        raise UserError(f"{file}: task = {task!r} is not for teams that fly; name another scenario.")
-    return scenario
 
 
 def check_scenario(scenario: FlightScenario, file: str) -> None:

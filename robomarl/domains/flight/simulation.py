@@ -11,6 +11,12 @@ from robomarl.domains.flight.scenario import FlightScenario, check_scenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.simulation import Evaluated, Figures, Imitated, Measured, Simulation
 from robomarl.log import FlightLog, save_flight
+from robomarl.spec import ActionSpec
+
+
+def action(scenario: FlightScenario) -> ActionSpec:
+    """As the task says."""
+    return task_of(scenario).action(scenario)
 
 
 def make_env(scenario: FlightScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Any) -> TeamEnv:
@@ -134,6 +140,7 @@ EVALUATION = Evaluated(
 SIMULATION = Simulation(
     scenario=FlightScenario,
     check_scenario=check_scenario,
+    action=action,
     env=make_env,
     batch=make_team,
     filter_params=flyer_params,

@@ -15,26 +15,26 @@ SIMS = ("fast", "mujoco")
 
 
 class SoccerSim(BatchSim[Game]):
-    """E games of both teams. Subclasses are the engines."""
+    """E games of both teams; what is commanded and planned are rows of all robots, [E, M, ...]."""
 
     scenario: SoccerScenario
-    play: Play
 
-    def reset(self) -> Game:
-        """Start E matches with new draws of everything that is randomized."""
-        draws = self._draw(self.num_envs, self.scenario.players, num_start_draws(self.scenario))
-        self.set_world(start_game(self.scenario, draws))
-        return self.world
+    def __init__(self, scenario: SoccerScenario, num_envs: int, seed: int, play: Play) -> None:
+        """Prepare; see `BatchSim`. `play` is the engine."""
+        super().__init__(scenario, num_envs, seed)
+        self.play = play
 
     def set_world(self, world: Game) -> None:
         """Go on from another state, as if `reset` had drawn it."""
         super().set_world(planning(world))
 
-    def step(self, command: np.ndarray, plan: Plan | None = None) -> Game:
-        """One decision of every game; `command` is [E, M, 4] and `plan` [E, M, 3] each, as in `advance`."""
-        draws = self._draw(self.num_envs, self.scenario.players, num_step_draws(self.scenario))
-        self._world = self._advance(self.world, np.asarray(command, np.float32), draws, plan)
-        return self._world
+    def _start(self) -> Game:
+        return start_game(
+            self.scenario, self._draw(self.num_envs, self.scenario.players, num_start_draws(self.scenario))
+        )
+
+    def _step_draws(self) -> np.ndarray:
+        return self._draw(self.num_envs, self.scenario.players, num_step_draws(self.scenario))
 
     def _advance(self, world: Game, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> Game:
         return advance(self.scenario, world, command, draws, self.play, plan)
@@ -44,35 +44,18 @@ class SoccerSim(BatchSim[Game]):
         return player_views(self.scenario, self.world)
 
 
-class FastSoccer(SoccerSim):
-    """E games on the `fast` engine; in numpy, which needs no compilation: `SoccerEnv` is what runs in JAX."""
-
-    def __init__(self, scenario: SoccerScenario, num_envs: int, seed: int) -> None:
-        """Prepare the engine; see `BatchSim`."""
-        from robomarl.domains.soccer.engines.fast import make_fast
-
-        super().__init__(scenario, num_envs, seed)
-        self.play = make_fast(scenario)
-
-
-class MujocoSoccer(SoccerSim):
-    """E games on MuJoCo."""
-
-    def __init__(self, scenario: SoccerScenario, num_envs: int, seed: int, threads: int | None = None) -> None:
-        """Compile the model; see `BatchSim` and `MujocoPlay`."""
-        from robomarl.domains.soccer.engines.mujoco import MujocoPlay
-
-        super().__init__(scenario, num_envs, seed)
-        self.play = MujocoPlay(scenario, num_envs, threads)
-
-
-def make_soccer(scenario: SoccerScenario, sim: str, num_envs: int, seed: int) -> SoccerSim:
-    """A batch of games on the engine of that name.
+def make_soccer(scenario: SoccerScenario, sim: str, num_envs: int, seed: int, threads: int | None = None) -> SoccerSim:
+    """A batch of games on the engine of that name: `fast` in numpy, which needs no compilation, or `mujoco`.
 
     Raises:
         UserError: there is no such engine.
     """
-    engines = {"fast": FastSoccer, "mujoco": MujocoSoccer}
-    if sim not in engines:
+    if sim not in SIMS:
         raise UserError(f"--sim {sim} does not play soccer; allowed: {', '.join(SIMS)}.")
-    return engines[sim](scenario, num_envs, seed)
+    if sim == "fast":
+        from robomarl.domains.soccer.engines.fast import make_fast
+
+        return SoccerSim(scenario, num_envs, seed, make_fast(scenario))
+    from robomarl.domains.soccer.engines.mujoco import MujocoPlay
+
+    return SoccerSim(scenario, num_envs, seed, MujocoPlay(scenario, num_envs, threads))

@@ -1,14 +1,11 @@
-"""`SoccerScenario`: a file of `sim/scenarios/` whose task is `soccer`, and its vehicle."""
+"""`SoccerScenario`: what a scenario file says of a game, and its vehicle."""
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
-from robomarl.config import Count, Positive, UserError
+from robomarl.config import UserError
 from robomarl.domains.soccer.onboard.features import ROLES
 from robomarl.domains.soccer.sections import (
     BallConfig,
@@ -22,76 +19,49 @@ from robomarl.domains.soccer.sections import (
     Sees,
 )
 from robomarl.hardware_configs.ground import KickerConfig, OmniRobot, TractionConfig
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.sim.clock import Clock
-from robomarl.sim.radio import RadioConfig, check_radio
-from robomarl.sim.scenario import load_scenario, read_scenario
-
-TASK = "soccer"
+from robomarl.sim.radio import check_radio
+from robomarl.sim.scenario import Scenario
 
 
-@dataclass(frozen=True)
-class SoccerScenario(Clock):
-    """One game: two teams of the same vehicle. Made by `load_soccer`."""
+@dataclass(frozen=True, kw_only=True)
+class SoccerScenario(Scenario):
+    """One game: two teams of the same vehicle, which needs `traction` and `kicker`."""
 
-    version: Literal[1]
-    """Version of the file's layout."""
-    task: Literal["soccer"]
-    """Leads to the domain."""
-    vehicle: str
-    """Name or path of the vehicle file; it needs `traction` and `kicker`."""
-    count: Count
-    """Robots in each team."""
     roles: tuple[str, ...]
     """Role of each of our robots."""
-    time_limit_s: Positive
-    """Length of a match."""
     rates: GameRates
     field: PitchConfig
     ball: BallConfig
     eyes: EyesConfig
     pose: PoseConfig
-    radio: RadioConfig
     rules: RulesConfig
     opponent: OpponentConfig
     sees: Sees = "eyes"
     """What our team knows; see `Sees`."""
     randomize: GameRandomize = GameRandomize()
-    held_out: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
-    """Variations that training never sees: name -> {parameter: value}."""
-    name: str = ""
-    """The name that it was loaded by."""
 
     def __post_init__(self) -> None:
         """Check what one section alone cannot show."""
-        self._check_latencies()
+        super().__post_init__()
+        self._check_eyes()
         for key, roles in (("roles", self.roles), ("opponent.roles", self.opponent.roles)):
             if len(roles) != self.count:
                 raise ValueError(f"{key} has {len(roles)} entries for {self.count} robots; write one for each.")
             unknown = set(roles) - set(ROLES)
             if unknown:
                 raise ValueError(f"{key}: {min(unknown)!r} is not a role; allowed: {', '.join(ROLES)}.")
-        known = set(GameRandomize.__dataclass_fields__)
-        for name, values in self.held_out.items():
-            if set(values) - known:
-                raise ValueError(f"held_out.{name}: {min(set(values) - known)!r} is not a randomized parameter.")
 
-    def _check_latencies(self) -> None:
-        """Check that what is seen and heard comes with a decision, and not too late for any."""
-        for key, seconds in (("radio", self.radio.latency_s), ("eyes", self.eyes.latency_s)):
-            periods = seconds * self.rates.policy_hz
-            if abs(periods - round(periods)) > 1e-6:
-                raise ValueError(
-                    f"{key}.latency_s = {seconds:g} must be a multiple of the decision period, {self.period_s:g} s."
-                )
+    def _check_eyes(self) -> None:
+        """Check that what is seen comes with a decision, and not too late for any."""
+        self.check_latency("eyes", self.eyes.latency_s)
         if self.eyes.latency_s >= (limit_s := self.radio.max_age_s):
             late = f"eyes.latency_s = {self.eyes.latency_s:g}"
             raise ValueError(f"{late} must be below radio.max_age_s = {limit_s:g}, or no opponent is ever known.")
 
     @cached_property
-    def robot(self) -> OmniRobot:
+    def vehicle_config(self) -> OmniRobot:
         """The vehicle file."""
-        vehicle = load_any_vehicle(self.vehicle)
+        vehicle = super().vehicle_config
         if not isinstance(vehicle, OmniRobot) or vehicle.kicker is None or vehicle.traction is None:
             raise UserError(
                 f"{self.name}.toml: vehicle = {self.vehicle!r} can't play; "
@@ -100,9 +70,9 @@ class SoccerScenario(Clock):
         return vehicle
 
     @property
-    def vehicle_config(self) -> OmniRobot:
-        """The vehicle file, as other scenarios spell it."""
-        return self.robot
+    def robot(self) -> OmniRobot:
+        """The same."""
+        return self.vehicle_config
 
     @property
     def kicker(self) -> KickerConfig:
@@ -138,28 +108,6 @@ class SoccerScenario(Clock):
     def rally_steps(self) -> int:
         """Decisions in an episode of training, at most."""
         return round(self.rules.rally_s * self.rates.policy_hz)
-
-
-def is_soccer(name: str) -> bool:
-    """Whether the scenario of that name is a game.
-
-    Raises:
-        UserError: unknown name or bad TOML.
-    """
-    return read_scenario(name)[0].get("task") == TASK
-
-
-def load_soccer(name: str) -> SoccerScenario:
-    """Read a game by name (of `sim/scenarios/`) or by the path of a TOML file.
-
-    Raises:
-        UserError: unknown name, bad TOML, a wrong key or value, a field too small for the robots or too
-            large for the radio, or a team without a role that the opponent's script needs.
-    """
-    scenario = load_scenario(name)
-    if not isinstance(scenario, SoccerScenario):
-        raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is no game; name another scenario.")
-    return scenario
 
 
 def check_scenario(scenario: SoccerScenario, file: str) -> None:

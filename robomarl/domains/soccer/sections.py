@@ -1,11 +1,12 @@
 """The sections of a soccer scenario's file."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from robomarl.config import Fraction, NonNegative, Positive, Range
-from robomarl.sim.randomize import Interval, check_intervals
+from robomarl.sim.randomize import Interval, Randomize
+from robomarl.sim.scenario import RateConfig
 
 Sees = Literal["eyes", "all"]
 """What a team knows beside what it hears: eyes: what each robot's eyes and estimate of its own pose say; all: ball,
@@ -13,22 +14,11 @@ opponents and own pose as they are, always and at once, as no robot can. To comp
 
 
 @dataclass(frozen=True)
-class GameRates:
-    """How often things happen."""
+class GameRates(RateConfig):
+    """How often things happen; `physics_hz` is of the robots' controllers, and of the physics in `fast`."""
 
-    policy_hz: Positive
-    """Decisions per second."""
-    physics_hz: Positive
-    """Sub-steps of the robots' controllers, and of the physics in `fast`; a multiple of `policy_hz`."""
     contact_hz: Positive
     """Steps of MuJoCo, whose contacts are springs; a multiple of `physics_hz`."""
-
-    def __post_init__(self) -> None:
-        """Check that the rates divide."""
-        for low, high in (("policy_hz", "physics_hz"), ("physics_hz", "contact_hz")):
-            ratio = getattr(self, high) / getattr(self, low)
-            if ratio < 1 or abs(ratio - round(ratio)) > 1e-9:
-                raise ValueError(f"{high} = {getattr(self, high):g} must be a multiple of {low}.")
 
 
 @dataclass(frozen=True)
@@ -122,7 +112,7 @@ class OpponentConfig:
 
 
 @dataclass(frozen=True)
-class GameRandomize:
+class GameRandomize(Randomize):
     """Uniform ranges [low, high], drawn for each robot and episode (ball: for the game)."""
 
     delay_s: Interval = (0.0, 0.0)
@@ -137,7 +127,3 @@ class GameRandomize:
     """True over commanded kick speed."""
     rolling_scale: Interval = (1.0, 1.0)
     """True over nominal deceleration of the rolling ball."""
-
-    def __post_init__(self) -> None:
-        """Check the intervals."""
-        check_intervals({f.name: getattr(self, f.name) for f in fields(self)})

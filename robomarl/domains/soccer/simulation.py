@@ -11,6 +11,7 @@ from robomarl.domains.soccer.controllers.skills import no_belief
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.domains.soccer.safety.filter_params import player_params
 from robomarl.domains.soccer.scenario import SoccerScenario, check_scenario
+from robomarl.domains.soccer.task import action
 from robomarl.sim.starts import Starts
 
 
@@ -68,14 +69,17 @@ def row(name: str, options: Any, is_first: bool) -> Any:
 
 def table(rows: list[Figures]) -> str:
     """One line for each team."""
-    from robomarl.domains.soccer.evaluation.evaluate import table as lines
+    from robomarl.evaluate.rows import table as lines
 
-    return lines(rows)
+    return lines(rows, {name: name for name in COLUMNS})
 
 
+COLUMNS = ("policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts")
+"""Of the table of `robomarl eval`."""
 SIMULATION = Simulation(
     scenario=SoccerScenario,
     check_scenario=check_scenario,
+    action=action,
     env=make_env,
     batch=make_soccer,
     filter_params=player_params,

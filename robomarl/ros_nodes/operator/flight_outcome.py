@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.log import load_flight, save_flight
+from robomarl.ros_nodes.robot.state_machine import State
 
 Tick = dict[str, float]
 """One message of the `tick` topic."""
@@ -59,6 +60,36 @@ class FlightFigures:
     log: str
     """The flight's `FlightLog`; empty if there is none."""
 
+    @property
+    def messages(self) -> str:
+        """What was lost on the way, in words."""
+        lost, expected = (sum(getattr(link, name) for link in self.links) for name in ("lost", "expected"))
+        return f"{lost} of {expected}"
+
+    @property
+    def line(self) -> str:
+        """The flight as one line."""
+        end = f"arrived after {self.arrived_s:.2f} s" if self.success else f"failed: {self.reason}"
+        return (
+            f"flight {self.seed}: {end}; closest {self.min_distance_m:.3f} m; filter acted in "
+            f"{100 * self.filter_active_share:.1f} % of decisions; tick p99 {max(self.tick_p99_us.values()) / 1e3:.1f} "
+            f"ms; {self.messages} messages lost"
+        )
+
+
+@dataclass(frozen=True)
+class RehearsalResult:
+    """What came of a rehearsal that is one whole, as a mission or a match: it adds what it is judged by."""
+
+    flight: FlightFigures
+    """Ticks, links and filter, as of every flight; `success` is not what such a rehearsal is judged by, but `ok`."""
+    states: dict[str, str]
+    """Of every robot at the end; of one whose process was ended, when it was."""
+    slipped_s: float
+    """How much the simulator fell behind real time."""
+    ok: bool
+    """It went as it should."""
+
 
 def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigures:
     """The figures of one flight.
@@ -91,6 +122,11 @@ def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigure
         links=tuple(link for name, rows in flown.items() for link in _links(name, rows)),
         log=score["log"],
     )
+
+
+def states_of(ticks: Ticks) -> dict[str, str]:
+    """The name of the last state that each robot told; `silent` where it told none."""
+    return {name: State(int(rows[-1]["state"])).name if rows else "silent" for name, rows in ticks.items()}
 
 
 def why_failed(score: Mapping[str, Any]) -> str:

@@ -1,128 +1,66 @@
-"""`fly`: simulated flights of a fleet through the real nodes, one bring-up for all of them, and what came of each."""
+"""The nodes of a fleet, in the simulator or beside its robots: brought up together, listened to, and stopped."""
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from typing import TypeVar
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import Processes, Relay, child_environment, claimed_domain
-from robomarl.ros_nodes.operator.console import CONFIGURE, DEACTIVATE, Console, open_console
+from robomarl.ros_nodes.operator.console import CONFIGURE, Console, open_console
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
-from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Tick, complete_log, figures_of, why_failed
+from robomarl.ros_nodes.operator.flight_outcome import Ticks
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.ros_nodes.robot.state_machine import MOVING
 
 START_LIMIT_S = 60.0
 """For all nodes to come up, load their bundles and hear each other, on a machine that has other things to do."""
 AGAIN_S = 3.0
 """For a robot to answer that was started again; then it is asked anew."""
-GRACE_S = 1.0
-"""The judge's clock starts with the first command; so much longer than its limit we wait by ours."""
 SLOWER = 4.0
 """On a busy machine the simulator's time may run so much slower than ours."""
+SILENT: Relay = lambda name, line: None  # noqa: E731
+R = TypeVar("R")
+"""What came of a rehearsal."""
 
 
-@dataclass(frozen=True)
-class FlightsResult:
-    """What `fly` found."""
-
-    flights: tuple[FlightFigures, ...]
-    bring_up_s: float
-    """From the first process to all nodes configured."""
-    ready_s: dict[str, float]
-    """Per robot: from the start of its process until it answered; loading the bundle comes after."""
-    configure_s: float
-    """For all robots at once to load, check and warm up their bundles."""
-    slipped_s: float
-    """How much the simulator fell behind real time, all in all."""
-    recording: str
-    """The bag; empty if there is none."""
-
-
-@dataclass(frozen=True)
-class FlyOptions:
-    """What `fly` is to do."""
-
-    flights: int = 1
-    seed: int = 0
-    """Of the first flight; each one adds 1."""
-    bundle: str = ""
-    """Instead of the robots' own."""
-    root: str = ""
-    """Relative folders of the fleet file are below it."""
-    out: str = "runs/flights"
-    """Folder for logs; it is made."""
-    record: str = ""
-    """Folder of a recording; none without it."""
-    duration_s: float = 0.0
-    """Longest flight; 0: the scenario's time limit."""
-    domain_id: int | None = None
-    """ROS domain; by default one that nobody uses."""
-    vehicles: str = ""
-    """Adapter between robots and simulated vehicles."""
-    ground: bool = False
-    """Robots start on the ground; the flight's clock starts when all have climbed to the hand-over."""
-
-
-def fly(
-    fleet: Fleet,
-    options: FlyOptions,
-    relay: Relay = lambda name, line: None,
-    landed: Callable[[FlightFigures], None] = lambda figures: None,
-) -> FlightsResult:
-    """Fly a fleet in the simulator.
+def rehearse(fleet: Fleet, plan: PlanOptions, run: Callable[["TeamNodes"], R], relay: Relay = SILENT) -> R:
+    """Bring a fleet up in the simulator, let all robots load their bundles, and run what is rehearsed.
 
     Args:
         fleet: which robots, and which scenario.
-        options: how often and with what.
+        plan: what to start; nothing begins by itself, and nothing emulates the air, whatever it says.
+        run: the nodes -> what came of it.
         relay: gets every line that a node prints, with its name.
-        landed: called after each flight.
 
     Raises:
         UserError: a node did not come up, a bundle was refused, or a node died.
     """
-    plan = PlanOptions(
-        bundle=options.bundle,
-        root=options.root,
-        sim=True,
-        record=options.record,
-        seed=options.seed,
-        log_dir=str(Path(options.out).absolute()),
-        ground=options.ground,
-        vehicles=options.vehicles,
-    )
-    with bring_up(fleet, plan, options.domain_id, relay) as team:
+    plan = replace(plan, sim=True, autostart=False, link=False)
+    with bring_up(fleet, plan, plan.domain_id, relay) as team:
         team.configure()
-        flights = []
-        for number in range(options.flights):
-            flights.append(TeamFlight(team, options.seed + number, options.duration_s).fly())
-            landed(flights[-1])
-        slipped_s = team.slipped_s
-    return FlightsResult(tuple(flights), team.bring_up_s, team.ready_s, team.configure_s, slipped_s, options.record)
+        return run(team)
 
 
-def stay_up(
-    fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay, duration_s: float = 0.0
-) -> dict[str, float]:
+def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0.0) -> dict[str, float]:
     """Bring a fleet up and leave it to the operator, until Ctrl-C; what ends by itself is started again.
 
     Args:
         fleet: which robots.
         plan: what to start.
-        domain_id: ROS domain; None for one that nobody uses.
         relay: gets every line that a node prints.
         duration_s: end after so many seconds; 0 for never.
 
     Raises:
-        UserError: as `fly`.
+        UserError: as `rehearse`.
     """
-    with bring_up(fleet, replace(plan, tell_goals=True), domain_id, relay) as team:
+    with bring_up(fleet, replace(plan, tell_goals=True), plan.domain_id, relay) as team:
         team.configure()
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():
@@ -212,66 +150,34 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
             yield up
 
 
-class TeamFlight:
-    """One flight of a team that has been configured."""
+class Rehearsal:
+    """What listens to a team that has been configured, while something is rehearsed with it."""
 
-    def __init__(self, team: TeamNodes, seed: int, duration_s: float) -> None:
-        """Prepare; nothing happens before `fly`."""
-        self._team, self._console = team, team.console
-        self._seed, self._duration_s = seed, duration_s or math.inf
-        self._ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}
-        self._status: dict[str, float] = {}
-        self._flying: set[str] = set()
+    def __init__(self, team: TeamNodes) -> None:
+        """Prepare; nothing happens by itself."""
+        self.team, self.console = team, team.console
+        self.ticks: Ticks = {name: [] for name in team.console.team}
+        """What the robots have said so far."""
 
-    def fly(self) -> FlightFigures:
-        """Reset, send goals, activate, wait for the end, deactivate, judge."""
-        console, robots = self._console, self._console.team
-        goals = console.reset()
-        console.send_goals(dict(zip(robots, goals, strict=True)))
-        self._listen()
-        for rows in self._ticks.values():
-            rows.clear()
-        refused = console.start(robots)
-        reason = "; ".join(f"{name} was not activated: {why}" for name, why in refused.items() if why)
-        if not reason:
-            reason = self._watch()
-        console.change(DEACTIVATE, robots)
-        self._listen()
-        score = console.finish()
-        self._team.slipped_s = score["slipped_s"]
-        complete_log(score, self._ticks)
-        return figures_of(score, self._ticks, reason)
+    def listen(self) -> None:
+        """Take what has come since the last call; kinds of rehearsals take more than the robots' ticks."""
+        for name, rows in self.ticks.items():
+            rows += self.console.take_ticks(name)
 
-    def _watch(self) -> str:
-        """Wait for the end of the flight; returns what was wrong."""
-        deadline = time.monotonic() + START_LIMIT_S
-        while time.monotonic() < deadline:
-            self._console.poll()
-            self._listen()
-            status = self._status
-            if status.get("seed") != self._seed:
-                continue
-            if status["failed"]:
-                return why_failed(status)
-            if not math.isnan(status["succeeded_s"]):
-                return ""
-            if gone := self._gave_up():
-                return f"{gone} gave up: {self._team.last_error(gone)}"
-            limit_s = min(status["time_limit_s"], self._duration_s)
-            left_s = limit_s - status["flight_s"]
-            deadline = min(deadline, time.monotonic() + SLOWER * left_s + GRACE_S)
-            if status["flight_s"] >= limit_s:
-                break
-        return "not all robots arrived in time"
+    def until(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
+        """Listen until something is so; raises `UserError` where it was not within the limit."""
 
-    def _gave_up(self) -> str:
-        """A robot that was active and is not any more."""
-        active = {name for name, rows in self._ticks.items() if rows and rows[-1]["active"]}
-        gone = self._flying - active
-        self._flying |= active
-        return min(gone, default="")
+        def listened() -> bool:
+            self.listen()
+            return condition()
 
-    def _listen(self) -> None:
-        for name, rows in self._ticks.items():
-            rows += self._console.take_ticks(name)
-        self._status = self._console.status.latest() or self._status
+        self.console.wait(listened, limit_s, what)
+
+    def rest(self, duration_s: float) -> None:
+        """Listen for a while."""
+        end_s = time.monotonic() + duration_s
+        self.until(lambda: time.monotonic() >= end_s, duration_s + 1, "time to pass")
+
+    def moves(self, robots: Iterable[str]) -> bool:
+        """Whether one of the robots moves, or has not been heard yet."""
+        return any(not (rows := self.ticks[name]) or rows[-1]["state"] in MOVING for name in robots)

@@ -19,26 +19,14 @@ class ModelSim(BatchSim[TeamWorld]):
         super().__init__(scenario, num_envs, seed)
         self.model = model
 
-    def reset(self) -> TeamWorld:
-        """Start E new episodes."""
-        self.set_world(self.model.start(self.scenario, self._draws()))
-        return self.world
-
-    def step(self, command: np.ndarray, plan: Plan | None = None) -> TeamWorld:
-        """One decision of every team.
-
-        Args:
-            command: [E, N, A], clipped to the limits of the action.
-            plan: [E, N, 3] each: what the robots' filters committed to with it; None: nobody has a plan.
-        """
-        self._world = self._advance(self.world, np.asarray(command, np.float32), self._draws(), plan)
-        return self._world
-
     def views(self) -> LocalView:
         """What every robot may know now, [E, N, ...]."""
         return self.model.views(self.scenario, self.world)
 
-    def _draws(self) -> np.ndarray:
+    def _start(self) -> TeamWorld:
+        return self.model.start(self.scenario, self._step_draws())
+
+    def _step_draws(self) -> np.ndarray:
         return self._draw(self.num_envs, self.scenario.count, self.model.num_draws)
 
     def _advance(self, world: TeamWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> TeamWorld:

@@ -1,29 +1,16 @@
 """`ModelEnv`: the environment of a `Model` in JAX."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
-from robomarl.sim.agents import AgentsEnv, State, merge_weights
+from robomarl.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
 from robomarl.sim.model.model import Model
 from robomarl.sim.model.world import TeamWorld
-from robomarl.sim.random_bits import seed_words, uniform
-from robomarl.spec import Memory
+from robomarl.sim.random_bits import seed_words
 from robomarl.view import LocalView
-
-
-class Simulated(NamedTuple):
-    """What `State.pipeline_state` holds."""
-
-    world: TeamWorld
-    memory: Memory
-    """Of the observation, [N, ...] each."""
-    seed: jax.Array
-    """[2] uint32: randomness of the steps to come."""
-    succeeded: jax.Array
-    """[] bool: the team has succeeded at some time of this episode."""
 
 
 class ModelEnv(AgentsEnv):
@@ -49,16 +36,6 @@ class ModelEnv(AgentsEnv):
         self.observation, self.action = model.observation(scenario), model.action(scenario)
 
     @property
-    def num_agents(self) -> int:
-        """N, robots in the team."""
-        return self.scenario.count
-
-    @property
-    def backend(self) -> str:
-        """Name of the engine."""
-        return "fast"
-
-    @property
     def num_draws(self) -> int:
         """Random numbers of each robot and decision."""
         return self.model.num_draws
@@ -67,31 +44,16 @@ class ModelEnv(AgentsEnv):
         """A new episode."""
         key, start = jax.random.split(rng)
         world = self.model.start(self.scenario, jax.random.uniform(start, (self.num_agents, self.num_draws)))
-        views = self.views(world)
-        memory, obs = self.observation.observe(self.observation.init(views), views)
-        return self.first(Simulated(world, memory, seed_words(key), jnp.zeros((), bool)), obs)
+        return self.first(world, seed_words(key), jnp.zeros((), bool))
 
-    def step(self, state: State, action: jax.Array) -> State:
-        """One decision of the team."""
-        sim: Simulated = state.pipeline_state  # type: ignore[assignment]
-        scenario, model = self.scenario, self.model
-        world = self.advance(sim.world, action, uniform(sim.seed, sim.world.step, self.num_agents, self.num_draws))
-        memory, obs = self.observation.observe(sim.memory, self.views(world))
-        terms = model.terms(scenario, sim.world, world)
-        weighted = {k: w * scenario.period_s * terms[k] for k, w in self.weights.items()}
-        failed, succeeded = model.ended(scenario, world), sim.succeeded | model.succeeded(scenario, world)
-        timeout = ~failed & (world.step >= scenario.max_steps)
-        metrics = {f"reward/{k}": v.mean() for k, v in weighted.items()}
-        metrics |= {"success": (succeeded & timeout).astype(jnp.float32), "contact": failed.astype(jnp.float32)}
-        info = {"truncation": timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)}
-        return state.replace(  # type: ignore[attr-defined]
-            pipeline_state=Simulated(world, memory, sim.seed, succeeded),
-            obs=obs,
-            reward=jnp.stack(list(weighted.values())).sum(0),
-            done=(failed | timeout).astype(jnp.float32),
-            metrics={**state.metrics, **metrics},
-            info={**state.info, **info},
-        )
+    def terms(self, before: TeamWorld, after: TeamWorld, command: jax.Array) -> dict[str, jax.Array]:
+        """As the model says."""
+        return self.model.terms(self.scenario, before, after)
+
+    def outcome(self, episode: EpisodeState, world: TeamWorld) -> StepOutcome:
+        """Failed and succeeded, as the model says."""
+        failed, succeeded = (judge(self.scenario, world) for judge in (self.model.ended, self.model.succeeded))
+        return of_team(episode, world, failed, succeeded, self.scenario.max_steps)
 
     def advance(self, world: TeamWorld, command: jax.Array, draws: jax.Array) -> TeamWorld:
         """The world one decision later."""

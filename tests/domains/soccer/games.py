@@ -9,8 +9,9 @@ from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.placement import facing
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.domains.soccer.sections import GameRandomize
+from robomarl.sim.scenario import load_scenario
 
 Place = tuple[float, float, float]
 """x, y, heading."""
@@ -18,7 +19,7 @@ Place = tuple[float, float, float]
 
 def plain(name: str = "soccer_2v2") -> SoccerScenario:
     """The scenario with nothing randomized, no noise, and no dropouts."""
-    scenario = load_soccer(name)
+    scenario = load_scenario(name)
     eyes = dataclasses.replace(
         scenario.eyes, bearing_noise_rad=0.0, range_noise=0.0, velocity_noise_m_s=0.0, dropout=0.0
     )

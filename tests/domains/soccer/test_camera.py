@@ -10,10 +10,11 @@ from robomarl.domains.soccer.camera import in_sight, look
 from robomarl.domains.soccer.game import Game, num_step_draws, perceive
 from robomarl.domains.soccer.onboard.features import Picture, with_told
 from robomarl.domains.soccer.placement import PLACE_DRAWS
-from robomarl.domains.soccer.scenario import SoccerScenario, load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.domains.soccer.start import num_start_draws, start_game
 from robomarl.domains.soccer.task import observation
 from robomarl.domains.soccer.views import player_views
+from robomarl.sim.scenario import load_scenario
 from robomarl.sim.starts import Starts
 from tests.domains.soccer.games import Place, ball_at, plain, robots_at
 
@@ -57,7 +58,7 @@ def test_the_field_of_view_ends_at_its_half_angle_and_the_range_at_its_end():
 
 
 def test_each_team_sees_its_own_field_frame_and_the_noise_stays_within_its_bounds():
-    scenario = load_soccer("soccer_2v2")
+    scenario = load_scenario("soccer_2v2")
     robots = robots_at([(-1.0, 0.3, 0.0), (-2, 0, 0), (1.0, -0.3, np.pi), (2, 0, np.pi)], 500)
     ball = ball_at(0.0, 0.2, num=500)
     draws = np.random.default_rng(0).random((500, 4, num_step_draws(scenario)), np.float32)
@@ -134,7 +135,7 @@ def test_the_robots_own_picture_counts_before_what_it_is_told_and_then_the_fresh
 def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
     """Everything out of the first team's sight and off its radio is changed, in two hundred games."""
     scenario = dataclasses.replace(
-        load_soccer("soccer_2v2"), eyes=dataclasses.replace(load_soccer("soccer_2v2").eyes, range_m=1.2)
+        load_scenario("soccer_2v2"), eyes=dataclasses.replace(load_scenario("soccer_2v2").eyes, range_m=1.2)
     )
     random = np.random.default_rng(3)
     game = start_game(scenario, random.random((200, 4, num_start_draws(scenario)), np.float32), Starts(1.0, 0.0))

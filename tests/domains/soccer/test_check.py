@@ -1,9 +1,9 @@
 """Engines against each other, and errors that are planted in one of them."""
 
 from robomarl.domains.soccer.check import check_soccer
-from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.sim.scenario import load_scenario
 
-SCENARIO = load_soccer("soccer_2v2")
+SCENARIO = load_scenario("soccer_2v2")
 
 
 def test_the_engines_agree():

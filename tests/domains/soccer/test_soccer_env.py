@@ -124,7 +124,7 @@ def test_who_takes_a_set_piece_alone_is_the_only_one_that_moves():
     state, step = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(2), 64)), jax.jit(jax.vmap(env.step))
     for _ in range(5):
         state = step(state, jnp.broadcast_to(jnp.asarray([1.0, 0.0, 0.0, 0.0]), (64, 4, 4)))
-    robots, idle = state.pipeline_state.world.robots, np.asarray(state.pipeline_state.idle)
+    robots, idle = state.pipeline_state.world.robots, np.asarray(state.pipeline_state.own)
     moving = np.hypot(robots.vx, robots.vy) > 0.05
     assert 16 < idle[:, 1].sum() < 48 and (idle[:, 1:].all(1) == idle[:, 1]).all() and not idle[:, 0].any()
     np.testing.assert_array_equal(moving, ~idle)

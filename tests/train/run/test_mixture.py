@@ -10,10 +10,10 @@ import onnxruntime
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.policies.export import policy_graph
 from robomarl.policies.export.record import Recorded, contract_of, together
 from robomarl.policies.provenance import sha256_of
+from robomarl.sim.scenario import load_scenario
 from robomarl.train.run import bundle_as_run
 from robomarl.train.run.bundle_as_run import run_of
 from robomarl.train.run.mixture import GOAL, PLACE, by_field, weights_for, with_experts
@@ -31,7 +31,7 @@ def three(two: Run) -> Run:
     """The same network with other weights, on the longer field."""
     actor = jax.tree.map(lambda x: 0.7 * x, two.state.params["actor"])
     state = two.state._replace(params={**two.state.params, "actor": actor})
-    return dataclasses.replace(two, scenario=load_soccer("soccer_3v3"), state=state, seed=5)
+    return dataclasses.replace(two, scenario=load_scenario("soccer_3v3"), state=state, seed=5)
 
 
 def test_a_bundle_read_as_a_run_has_all_its_actors(two: Run):

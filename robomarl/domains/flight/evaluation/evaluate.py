@@ -10,7 +10,6 @@ import time
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.evaluation.hover import Hover, count_hover, hover_figures, start_hover, waiting, watched
 from robomarl.domains.flight.evaluation.score import (
@@ -26,50 +25,16 @@ from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers.mixed_team import mixed_team
-from robomarl.domains.payload.controllers.upright_filter import FilterOnceUpright
 from robomarl.domains.payload.flight_log import load_columns, one_of, stacked
-from robomarl.domains.registry import domain_of_task
-from robomarl.evaluate.evaluate import EvalConfig, Evaluation, NoFilter, conditions_of
+from robomarl.evaluate.evaluate import EvalConfig, Evaluation, conditions_of
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import FlownPolicy
 from robomarl.log import FlightLog
 from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.safety.filter import SafetyFilter
-from robomarl.sim.filter_params import safety_params
 from robomarl.types import FilterResult
 
 MAX_BATCH = 256
 """Episodes flown side by side at most."""
-
-
-def make_pilot(policy: FlownPolicy, scenario: FlightScenario, mode: str) -> Pilot:
-    """The policy behind the filter of the scenario's vehicle, arena and rate.
-
-    Args:
-        policy: what flies.
-        scenario: where it flies.
-        mode: a name of `FILTERS`; "full" is "qp" until there is a certificate.
-
-    Raises:
-        UserError: the policy commands another kind of vehicle, or decides at another rate.
-    """
-    expected = task_of(scenario).action(scenario)
-    if policy.action.size != expected.size:
-        raise UserError(
-            f"{policy.name} commands {policy.action.size} values, the vehicle of scenario "
-            f"{scenario.name} takes {expected.size}; name another --scenario."
-        )
-    rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
-    if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
-        raise UserError(
-            f"{policy.name} decides at {rate_hz:g} Hz, scenario {scenario.name} runs at "
-            f"{scenario.rates.policy_hz:g} Hz; name a --scenario of that rate."
-        )
-    if mode == "off":
-        return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
-    params = safety_params(scenario)
-    safety = SafetyFilter(params, "textbook" if mode == "textbook" else "qp")
-    chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
-    return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
 def evaluate_flights(policy: FlownPolicy, scenario: FlightScenario, config: EvalConfig) -> Evaluation:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from robomarl.config import UserError, to_dict
 from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
-from robomarl.domains.flight.scenario import FlightScenario, load_flight_scenario
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.ros_nodes.sim_sensors import SENSORS
 from robomarl.log import save_flight
 from robomarl.ros_nodes import convert, topics
@@ -17,6 +17,7 @@ from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.real_time import RealTimeNode
+from robomarl.sim.scenario import load_scenario
 
 TELL_S = 0.5
 """Goals are told again so often."""
@@ -33,7 +34,7 @@ class SimNode(RealTimeNode):
         """
         super().__init__()
         settings = self.settings
-        scenario = load_flight_scenario(settings.scenario)
+        scenario = load_scenario(settings.scenario, FlightScenario)
         if scenario.count != len(settings.team):
             raise UserError(f"{settings.scenario}: is for {scenario.count} robots, the team has {len(settings.team)}.")
         self._team, self._names = self.made(scenario), settings.team

@@ -19,7 +19,7 @@ from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.robot.hover_control import LEVEL_M
 from robomarl.ros_nodes.robot.inbox import Estimate
-from robomarl.sim.clock import RateConfig
+from robomarl.sim.scenario import RateConfig
 from robomarl.types import GRAVITY_M_S2
 from robomarl.vectors import to_world
 from robomarl.view import Goal

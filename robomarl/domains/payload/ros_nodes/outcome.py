@@ -8,7 +8,7 @@ import numpy as np
 
 from robomarl.geometry import rotation_angle
 from robomarl.log import FlightLog, load_flight
-from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Ticks
+from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, RehearsalResult, Ticks
 from robomarl.ros_nodes.robot.state_machine import State
 
 SETTLED_S = 3.0
@@ -52,18 +52,19 @@ class LoadFigures:
 
 
 @dataclass(frozen=True)
-class MissionResult:
-    """What `mission_flight.fly_mission` found."""
+class MissionResult(RehearsalResult):
+    """What `fly_mission` found; `ok`: no failure, the load set down, all robots that are left stand."""
 
-    flight: FlightFigures
-    """As of every flight; `success` is not judged by the scenario's one goal here, but by `ok`."""
     load: LoadFigures
-    states: dict[str, str]
-    """Of every robot, when the flight was over; of one that was ended, when it was."""
-    slipped_s: float
-    """How much the simulator fell behind real time."""
-    ok: bool
-    """No failure, the load set down, all robots that are left stand."""
+
+    @property
+    def line(self) -> str:
+        """The mission as one line."""
+        load = self.load
+        points = ", ".join(f"{100 * p.position_error_m:.1f} cm" for p in load.set_points)
+        lost = f"; {load.lost} lost after {load.lost_at_s:.1f} s" if load.lost else ""
+        end = "load set down" if load.set_down else "load NOT set down"
+        return f"{'ok' if self.ok else 'FAILED'}: {load.flown_s:.1f} s in the air, settled at {points}{lost}; {end}"
 
 
 def load_figures(

@@ -1,9 +1,7 @@
 """`fly_mission`: one mission of a team that carries, in the simulator, through the real nodes, and what came of it."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,10 +10,10 @@ from robomarl.domains.payload.ros_nodes.mission import Mission, load_mission
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult, load_figures
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.io.processes import Relay
-from robomarl.ros_nodes.operator.flight_outcome import Tick, complete_log, figures_of
+from robomarl.ros_nodes.operator.flight_outcome import complete_log, figures_of, states_of
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import SLOWER, TeamNodes, bring_up
-from robomarl.ros_nodes.robot.state_machine import MOVING, State
+from robomarl.ros_nodes.operator.rehearsal import SILENT, SLOWER, Rehearsal, TeamNodes, rehearse
+from robomarl.ros_nodes.robot.state_machine import State
 
 LIFT_LIMIT_S = 60.0
 """From the activation until all robots fly their policies, on a machine that has other things to do."""
@@ -25,66 +23,33 @@ REST_S = 1.5
 """After that, for the vehicles to switch off."""
 
 
-@dataclass(frozen=True)
-class MissionOptions:
-    """What `fly_mission` is to do."""
-
-    mission: str
-    """Name or file."""
-    bundle: str = ""
-    """Instead of the robots' own."""
-    root: str = ""
-    """Relative folders of the fleet file are below it."""
-    out: str = "runs/flights"
-    """Folder for logs; it is made."""
-    record: str = ""
-    """Folder of a recording; none without it."""
-    seed: int = 0
-    domain_id: int | None = None
-    """ROS domain; by default one that nobody uses."""
-    lose: tuple[str, float] | None = None
-    """A robot whose process is ended, and how long after all fly their policies [s]."""
-    params_file: str = ""
-    """ROS parameter file that all nodes read first."""
-
-
-def fly_mission(fleet: Fleet, options: MissionOptions, relay: Relay = lambda name, line: None) -> MissionResult:
+def fly_mission(
+    fleet: Fleet, plan: PlanOptions, lose: tuple[str, float] | None = None, relay: Relay = SILENT
+) -> MissionResult:
     """Fly a mission: from the ground, with slack cables, to the ground.
 
     Args:
         fleet: which robots, and which scenario.
-        options: which mission, with what.
+        plan: which mission, with what.
+        lose: a robot whose process is ended, and how long after all fly their policies [s].
         relay: gets every line that a node prints, with its name.
 
     Raises:
         UserError: there is no such mission or robot, a node did not come up, or the team did not take off.
     """
-    mission = load_mission(options.mission)
-    if options.lose is not None and options.lose[0] not in (names := [robot.name for robot in fleet.robots]):
-        raise UserError(f"Fleet {fleet.name} has no robot {options.lose[0]!r}; it has {', '.join(names)}.")
-    plan = PlanOptions(
-        bundle=options.bundle,
-        root=options.root,
-        sim=True,
-        ground=True,
-        mission=options.mission,
-        record=options.record,
-        params_file=options.params_file,
-        seed=options.seed,
-        log_dir=str(Path(options.out).absolute()),
-    )
-    with bring_up(fleet, plan, options.domain_id, relay) as team:
-        team.configure()
-        return MissionFlight(team, mission).fly(options.lose)
+    mission = load_mission(plan.mission)
+    if lose is not None and lose[0] not in (names := [robot.name for robot in fleet.robots]):
+        raise UserError(f"Fleet {fleet.name} has no robot {lose[0]!r}; it has {', '.join(names)}.")
+    return rehearse(fleet, replace(plan, ground=True), lambda team: MissionFlight(team, mission).fly(lose), relay)
 
 
-class MissionFlight:
+class MissionFlight(Rehearsal):
     """One mission of a team that has been configured."""
 
     def __init__(self, team: TeamNodes, mission: Mission) -> None:
         """Prepare; nothing happens before `fly`."""
-        self._team, self._console, self._mission = team, team.console, mission
-        self._ticks: dict[str, list[Tick]] = {name: [] for name in team.console.team}
+        super().__init__(team)
+        self._mission = mission
         self._times: list[tuple[float, float]] = []
 
     def fly(self, lose: tuple[str, float] | None = None) -> MissionResult:
@@ -96,34 +61,35 @@ class MissionFlight:
         Raises:
             UserError: a robot refused, or the team did not take off.
         """
-        console, team = self._console, list(self._console.team)
+        console, team = self.console, list(self.console.team)
         console.reset()
         refused = {name: why for name, why in console.start(team).items() if why}
         if refused:
             raise UserError("; ".join(f"{name} was not activated: {why}" for name, why in refused.items()) + ".")
-        self._until(lambda: self._are(team, (State.ACTIVE,)), LIFT_LIMIT_S, "all robots to lift their load")
+        self.until(lambda: self._are(team, (State.ACTIVE,)), LIFT_LIMIT_S, "all robots to lift their load")
         began_s = self._times[-1][1]
         if lose is not None:
             limit_s = SLOWER * lose[1] + LAND_LIMIT_S
-            self._until(lambda: self._times[-1][1] - began_s >= lose[1], limit_s, "the time to end a process")
-            self._team.processes.kill(next(n for n in self._team.processes.running if f"/{lose[0]}/policy_node" in n))
+            self.until(lambda: self._times[-1][1] - began_s >= lose[1], limit_s, "the time to end a process")
+            self.team.processes.kill(next(n for n in self.team.processes.running if f"/{lose[0]}/policy_node" in n))
             team.remove(lose[0])
         limit_s = SLOWER * self._mission.land_s + LAND_LIMIT_S
-        self._until(lambda: not self._moves(team), limit_s, "all robots to stand")
-        self._pass(REST_S)
+        self.until(lambda: not self.moves(team), limit_s, "all robots to stand")
+        self.rest(REST_S)
         return self._judge(lose)
 
     def _judge(self, lose: tuple[str, float] | None) -> MissionResult:
-        score = self._console.finish()
-        complete_log(score, self._ticks)
+        score = self.console.finish()
+        complete_log(score, self.ticks)
         reason = "the load was lost, or two robots touched" if score["failed"] else ""
         flight = figures_of(
-            {**score, "succeeded_s": score["flight_s"], "time_limit_s": float("inf")}, self._ticks, reason
+            {**score, "succeeded_s": score["flight_s"], "time_limit_s": float("inf")}, self.ticks, reason
         )
-        load = load_figures(flight, self._ticks, self._flight_s, lose)
-        states = {name: State(int(rows[-1]["state"])).name for name, rows in self._ticks.items()}
+        load = load_figures(flight, self.ticks, self._flight_s, lose)
+        states = states_of(self.ticks)
         stand = all(states[name] == State.STOP.name for name in states if lose is None or name != lose[0])
-        return MissionResult(flight, load, states, score["slipped_s"], not score["failed"] and load.set_down and stand)
+        ok = not score["failed"] and load.set_down and stand
+        return MissionResult(flight, states, score["slipped_s"], ok, load)
 
     def _flight_s(self, stamp_s: float) -> float:
         """The judge's time at a stamp: they differ when the simulator falls behind."""
@@ -131,21 +97,10 @@ class MissionFlight:
         return float(np.interp(stamp_s, stamps, times))
 
     def _are(self, robots: list[str], states: tuple[State, ...]) -> bool:
-        return all(rows and rows[-1]["state"] in states for rows in map(self._ticks.__getitem__, robots))
+        return all(rows and rows[-1]["state"] in states for rows in map(self.ticks.__getitem__, robots))
 
-    def _moves(self, robots: list[str]) -> bool:
-        return any(self._ticks[name][-1]["state"] in MOVING for name in robots)
-
-    def _pass(self, duration_s: float) -> None:
-        end_s = time.monotonic() + duration_s
-        self._until(lambda: time.monotonic() >= end_s, duration_s + 1, "time to pass")
-
-    def _until(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
-        def listened() -> bool:
-            for name, rows in self._ticks.items():
-                rows += self._console.take_ticks(name)
-            if (status := self._console.status.latest()) is not None:
-                self._times.append((time.time(), status["flight_s"]))
-            return condition()
-
-        self._console.wait(listened, limit_s, what)
+    def listen(self) -> None:
+        """The judge's time too."""
+        super().listen()
+        if (status := self.console.status.latest()) is not None:
+            self._times.append((time.time(), status["flight_s"]))

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,19 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.config import UserError
-from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.evaluation.match import MatchTally, Player, Track, play_matches, play_set_pieces
 from robomarl.domains.soccer.evaluation.picture import draw_match
-from robomarl.domains.soccer.scenario import SoccerScenario, check_roles, load_soccer
-from robomarl.domains.soccer.sections import GameRandomize, Sees
-from robomarl.domains.soccer.task import action
-from robomarl.evaluate.evaluate import NoFilter
+from robomarl.domains.soccer.scenario import SoccerScenario, check_roles
+from robomarl.domains.soccer.sections import Sees
 from robomarl.evaluate.intervals import wilson
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import is_controller, resolve_policy
-from robomarl.policies.pilot import Pilot, PilotCarry
-from robomarl.sim.filter_params import safety_params
+from robomarl.evaluate.variations import perturbed
+from robomarl.policies.pilot import PilotCarry
+from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView, Plan
 
 MAX_BATCH = 100
@@ -104,7 +103,7 @@ def game_of(name: str, scenario_name: str | None) -> SoccerScenario:
         UserError: no such game or team, a script without a game, or a policy that plays none.
     """
     if scenario_name:
-        return load_soccer(scenario_name)
+        return load_scenario(scenario_name, SoccerScenario)
     if name in SCRIPTS:
         raise UserError(f"The script {name!r} belongs to no scenario; add --scenario NAME.")
     scenario = resolve_policy(name)[1]
@@ -148,15 +147,7 @@ class TrainedTeam:
             UserError: the policy commands another kind of vehicle, or at another rate.
         """
         self.name, self.sees = policy.name, sees
-        names = [field.name for field in policy.action.fields]
-        expected = [field.name for field in action(scenario).fields]
-        if names != expected:
-            raise UserError(f"{policy.name} commands {', '.join(names)}; a player of {scenario.name} takes others.")
-        rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
-        if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
-            raise UserError(f"{policy.name} decides at {rate_hz:g} Hz, the game at {scenario.rates.policy_hz:g}.")
-        params = safety_params(scenario)
-        self._pilot = Pilot(policy, NoFilter() if mode == "off" else filter_for(policy.action, params))  # pyright: ignore[reportArgumentType]
+        self._pilot = make_pilot(policy, scenario, mode)
 
     def init(self, view: LocalView) -> PilotCarry:
         """Memory before the first decision."""
@@ -224,38 +215,3 @@ def share_interval(ours: np.ndarray, theirs: np.ndarray, resamples: int = 4000) 
     scored, total = ours[picks].sum(-1), (ours + theirs)[picks].sum(-1)
     low, high = np.percentile(scored[total > 0] / total[total > 0], [2.5, 97.5])
     return [float(low), float(high)]
-
-
-def perturbed(scenario: SoccerScenario, changes: tuple[str, ...]) -> SoccerScenario:
-    """The scenario with randomized parameters pinned to one value each.
-
-    Raises:
-        UserError: not `NAME=VALUE`, an unknown name, or a value out of range.
-    """
-    names, pinned = [f.name for f in fields(GameRandomize)], {}
-    for change in changes:
-        name, _, text = change.partition("=")
-        if name not in names:
-            raise UserError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {', '.join(names)}.")
-        try:
-            pinned[name] = (float(text), float(text))
-        except ValueError:
-            raise UserError(f"--perturb {change}: write NAME=VALUE, a number, as in {name}=1.1.") from None
-    try:
-        return dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **pinned))
-    except ValueError as error:
-        raise UserError(f"--perturb: {error}") from None
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """One line for each team."""
-    keys = ["policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts"]
-    lines = [keys, *([_cell(row.get(key)) for key in keys] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(keys))]
-    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

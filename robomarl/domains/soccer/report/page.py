@@ -36,14 +36,13 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, Any]
 
 def _tiles(result: MatchResult) -> list[Tile]:
     match, flight = result.match, result.flight
-    lost, expected = (sum(getattr(link, name) for link in flight.links) for name in ("lost", "expected"))
     return [
         Tile("Score", f"{match.goals[0]} : {match.goals[1]}", f"after {match.played_s:.1f} s"),
         Tile("Possession", "{:.0f} : {:.0f}".format(*(100 * share for share in match.possession)), "% of the time"),
         Tile("Kicks", f"{match.kicks[0]} : {match.kicks[1]}"),
         Tile("Impacts", f"{match.impacts[0]} : {match.impacts[1]}", "of robots, above 0.3 m/s, by who caused them"),
         Tile("Decisions", f"{min(match.rate_hz.values()):.1f} /s", "of the slowest robot"),
-        Tile("Messages lost", f"{lost} of {expected}"),
+        Tile("Messages lost", flight.messages),
     ]
 
 

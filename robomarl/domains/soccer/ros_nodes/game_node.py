@@ -16,12 +16,13 @@ from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.referee import NOTHING_YET, Phase
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
 from robomarl.domains.soccer.ros_nodes.sim_game import PitchFigures, RealTimeGame
-from robomarl.domains.soccer.scenario import load_soccer
+from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io import half_turn
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
 from robomarl.ros_nodes.real_time import RealTimeNode
+from robomarl.sim.scenario import load_scenario
 
 PER_ROBOT = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
 """In this order: the nodes' ticks wait for the odometry."""
@@ -37,7 +38,7 @@ class GameNode(RealTimeNode):
             UserError: the scenario does not exist, or is for another number of robots.
         """
         super().__init__()
-        scenario, names = load_soccer(self.settings.scenario), self.settings.team
+        scenario, names = load_scenario(self.settings.scenario, SoccerScenario), self.settings.team
         if scenario.players != len(names):
             raise UserError(f"{scenario.name}: is for {scenario.players} robots, the game has {len(names)}.")
         self._game, self._names, self._count = RealTimeGame(scenario), names, scenario.count

@@ -9,7 +9,7 @@ import numpy as np
 
 from robomarl.domains.soccer.onboard.log import MatchLog, load_match
 from robomarl.domains.soccer.ros_nodes.referee import Phase, Said
-from robomarl.ros_nodes.operator.flight_outcome import FlightFigures, Ticks, figures_of
+from robomarl.ros_nodes.operator.flight_outcome import RehearsalResult, Ticks, figures_of, states_of
 from robomarl.ros_nodes.robot.state_machine import State
 
 HAS_M = 0.2
@@ -36,20 +36,22 @@ class MatchFigures:
 
 
 @dataclass(frozen=True)
-class MatchResult:
-    """What `match_run.play_match` found."""
+class MatchResult(RehearsalResult):
+    """What `play_match` found; `ok`: the match went to its end, and all robots stand in STOP."""
 
-    flight: FlightFigures
-    """Ticks, links and filter, as of every flight."""
     match: MatchFigures
-    states: dict[str, str]
-    """Of every robot at the end."""
     log: str
     """The match's `MatchLog`."""
-    slipped_s: float
-    """How much the simulator fell behind real time."""
-    ok: bool
-    """The match went to its end, and all robots stand in STOP."""
+
+    @property
+    def line(self) -> str:
+        """The match as one line."""
+        match = self.match
+        return (
+            f"{'ok' if self.ok else 'FAILED'}: {match.goals[0]} : {match.goals[1]} after {match.played_s:.1f} s; kicks "
+            f"{match.kicks[0]} and {match.kicks[1]}, impacts {match.impacts[0]} and {match.impacts[1]}; "
+            f"{min(match.rate_hz.values(), default=0.0):.1f} decisions/s at least; {self.flight.messages} messages lost"
+        )
 
 
 def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchResult:
@@ -61,7 +63,7 @@ def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchRes
         ticks: what the robots said.
     """
     log = load_match(Path(score["log"]))
-    states = {name: State(int(rows[-1]["state"])).name if rows else "silent" for name, rows in ticks.items()}
+    states = states_of(ticks)
     impacts = int(score["impacts_first"]), int(score["impacts_second"])
     judged = {
         "seed": score["seed"],
@@ -85,7 +87,7 @@ def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchRes
     )
     flight = figures_of(judged, ticks, "")
     ok = said.phase is Phase.OVER and set(states.values()) == {State.STOP.name}
-    return MatchResult(flight, match, states, score["log"], score["slipped_s"], ok)
+    return MatchResult(flight, states, score["slipped_s"], ok, match, score["log"])
 
 
 def goal_times(log: MatchLog) -> list[tuple[float, int]]:

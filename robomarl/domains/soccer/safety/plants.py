@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robomarl.domains.soccer.batch import MujocoSoccer
+from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.limits.conditions import Condition
 from robomarl.sim.limits.plants import Links, values
@@ -32,7 +32,7 @@ class Players:
         wide = dataclasses.replace(
             scenario, count=1, roles=scenario.roles[:1], opponent=opponent, field=field, rules=rules
         )
-        self._sim, self._seed = MujocoSoccer(wide, flights, seed, threads), seed
+        self._sim, self._seed = make_soccer(wide, "mujoco", flights, seed, threads), seed
 
     @property
     def period_s(self) -> float:

@@ -14,11 +14,11 @@ from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
 from robomarl.domains.soccer.onboard.opponent_memory import recall
 from robomarl.domains.soccer.placement import facing
 from robomarl.domains.soccer.safety.jax_command_filter import JaxPlayerFilter
-from robomarl.domains.soccer.scenario import load_soccer
 from robomarl.domains.soccer.start import num_start_draws, start_game
 from robomarl.domains.soccer.task import action
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.scenario import load_scenario
 from robomarl.sim.sides import team_view
 from robomarl.sim.starts import Starts
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
@@ -112,7 +112,7 @@ def test_the_freshest_sighting_counts_whether_seen_or_told():
 
 def test_the_filter_of_training_is_that_of_the_robot():
     """Twenty decisions of a match with noise and dropouts, in JAX and in numpy, memory and all."""
-    scenario, num = load_soccer("soccer_2v2"), 50
+    scenario, num = load_scenario("soccer_2v2"), 50
     sim, random = make_soccer(scenario, "fast", num, 3), np.random.default_rng(0)
     draws = random.random((num, scenario.players, num_start_draws(scenario)), np.float32)
     sim.set_world(start_game(scenario, draws, Starts(1.0, 0.0)))
@@ -137,7 +137,7 @@ def test_the_filter_of_training_is_that_of_the_robot():
 @pytest.mark.parametrize("filtered", [True, False])
 def test_a_robot_that_charges_at_an_opponent_in_sight_stops_before_it(filtered: bool):
     """Noise, dropouts and delays as in the file, from anywhere on the field, at full throttle, looking ahead."""
-    scenario, num = load_soccer("soccer_1v1"), 60
+    scenario, num = load_scenario("soccer_1v1"), 60
     sim, random = make_soccer(scenario, "fast", num, 0), np.random.default_rng(0)
     x, y = random.uniform(-2.0, 2.0, (num, 2)), random.uniform([-1.3, 0.2], [-0.2, 1.3], (num, 2))
     ahead = np.arctan2(y[:, 1] - y[:, 0], x[:, 1] - x[:, 0])
