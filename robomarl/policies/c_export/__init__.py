@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robomarl.config import UserError
-from robomarl.policies.c_export.compiled import Measured, find_compiler, measure
+from robomarl.policies.c_export.compiled import ActorFigures, find_compiler, measure
 from robomarl.policies.c_export.golden_test import golden_test
 from robomarl.policies.c_export.source import MARK, actor, header, symbol
 from robomarl.policies.runtime import load_policy
@@ -28,7 +28,7 @@ class CActor:
     name: str
     """How files and functions begin."""
     files: tuple[Path, ...]
-    measured: Measured | None
+    measured: ActorFigures | None
     """None where there is no compiler."""
 
 

@@ -14,7 +14,7 @@ FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 
 
 @dataclass(frozen=True)
-class Measured:
+class ActorFigures:
     """What the golden test and the compiler say."""
 
     parity_max: float
@@ -35,7 +35,7 @@ def find_compiler() -> str | None:
     return next((path for name in (os.environ.get("CC"), "gcc", "cc") if name and (path := shutil.which(name))), None)
 
 
-def measure(folder: Path, name: str, compiler: str) -> Measured:
+def measure(folder: Path, name: str, compiler: str) -> ActorFigures:
     """Compile the files in a folder, run the golden test and look at the object.
 
     Args:
@@ -55,7 +55,7 @@ def measure(folder: Path, name: str, compiler: str) -> Measured:
         usage = Path(build, f"{name}.su")
         frames = re.findall(r"\t(\d+)\t", usage.read_text()) if usage.exists() else []
         stack = sum(map(int, frames)) if frames else None
-        return Measured(float(said["largest_difference"]), float(said["decision_us"]), flash, ram, stack)
+        return ActorFigures(float(said["largest_difference"]), float(said["decision_us"]), flash, ram, stack)
 
 
 def _sizes(build: Path, name: str) -> tuple[int, int]:

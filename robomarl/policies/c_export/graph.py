@@ -9,7 +9,7 @@ from onnx import numpy_helper
 
 
 @dataclass(frozen=True)
-class Node:
+class Operation:
     """One operator, its inputs and outputs by name."""
 
     op: str
@@ -25,7 +25,7 @@ class OneRobot:
     inputs: dict[str, tuple[int, ...]]
     """Name -> shape, without the batch."""
     outputs: dict[str, tuple[int, ...]]
-    nodes: tuple[Node, ...]
+    nodes: tuple[Operation, ...]
     """In the order of computation; those whose outputs are constant are left out."""
     constants: dict[str, np.ndarray]
     """Every tensor that does not depend on the inputs."""
@@ -58,9 +58,9 @@ def one_robot(content: bytes) -> OneRobot:
     return OneRobot(inputs, outputs, tuple(kept), constants, shapes, types)
 
 
-def _node(node: onnx.NodeProto) -> Node:
+def _node(node: onnx.NodeProto) -> Operation:
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-    return Node(node.op_type, tuple(node.input), tuple(node.output), attributes)
+    return Operation(node.op_type, tuple(node.input), tuple(node.output), attributes)
 
 
 def _computed(model: onnx.ModelProto, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

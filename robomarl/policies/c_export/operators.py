@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.policies.c_export.graph import Node, OneRobot
+from robomarl.policies.c_export.graph import Operation, OneRobot
 from robomarl.policies.c_export.program import Program, Value
 
 EXPRESSIONS: dict[str, str] = {
@@ -63,7 +63,7 @@ class Translator:
         self.program, self._graph, self._where = program, graph, where
         self.values: dict[str, Value] = {}
 
-    def translate(self, node: Node) -> None:
+    def translate(self, node: Operation) -> None:
         """Add one node.
 
         Raises:
@@ -96,14 +96,14 @@ class Translator:
     def _refuse(self, op: str, why: str) -> None:
         raise UserError(f"{self._where}: the operator {op!r} {why} in C; fly the bundle with onnxruntime instead.")
 
-    def _ints(self, node: Node, place: int, attribute: str) -> list[int] | None:
+    def _ints(self, node: Operation, place: int, attribute: str) -> list[int] | None:
         """Whole numbers that an operator is told by an input or, before it was one, by an attribute."""
         if len(node.inputs) > place and node.inputs[place]:
             return [int(i) for i in np.atleast_1d(self._graph.constants[node.inputs[place]])]
         found = node.attributes.get(attribute)
         return None if found is None else [int(i) for i in np.atleast_1d(found)]
 
-    def _elements(self, node: Node) -> Value:
+    def _elements(self, node: Operation) -> Value:
         shape = self._graph.shapes[node.outputs[0]]
         sources = [self.value(name) for name in node.inputs]
         terms = [self.program.at(Value(v.base, np.broadcast_to(v.index, shape))) for v in sources]
@@ -117,13 +117,13 @@ class Translator:
             self.program.loop(count, f"{self.program.at(out)} = {said};")
         return out
 
-    def _move(self, node: Node) -> None:
+    def _move(self, node: Operation) -> None:
         source = self.value(node.inputs[0])
         pieces = MOVES[node.op](self, node, source.index)
         for name, index in zip(node.outputs, pieces, strict=True):
             self.values[name] = Value(source.base, index)
 
-    def _reduce(self, node: Node) -> Value:
+    def _reduce(self, node: Operation) -> Value:
         source, out = self.value(node.inputs[0]), self.program.buffer(self._graph.shapes[node.outputs[0]])
         axes = self._ints(node, 1, "axes")
         axes = list(range(source.index.ndim)) if axes is None else [a % source.index.ndim for a in axes]
@@ -140,7 +140,7 @@ class Translator:
             self.program.loop(count, f"{self.program.at(out)} /= {width}.0f;")
         return out
 
-    def _concat(self, node: Node) -> Value:
+    def _concat(self, node: Operation) -> Value:
         out, at = self.program.buffer(self._graph.shapes[node.outputs[0]]), 0
         axis = node.attributes["axis"] % out.index.ndim
         for source in map(self.value, node.inputs):
@@ -151,7 +151,7 @@ class Translator:
             at += width
         return out
 
-    def _matmul(self, node: Node) -> Value:
+    def _matmul(self, node: Operation) -> Value:
         """Rows of weights follow each other: the inner loop runs along them, which compilers vectorize."""
         left, right = (self.value(name) for name in node.inputs)
         out = self.program.buffer(self._graph.shapes[node.outputs[0]])
@@ -188,7 +188,7 @@ class Translator:
             lines = [f"for (int m = 0; m < {rows}; ++m) {{", *(f"    {line}" for line in lines), "}"]
         self.program.line("\n".join(lines))
 
-    def _slice(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _slice(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         starts, ends = self._ints(node, 1, "starts") or [], self._ints(node, 2, "ends") or []
         axes = self._ints(node, 3, "axes") or list(range(len(starts)))
         steps = self._ints(node, 4, "steps") or [1] * len(starts)
@@ -197,27 +197,27 @@ class Translator:
             cut[axis] = slice(start, end if end >= -index.shape[axis] - 1 else None, step)
         return [index[tuple(cut)]]
 
-    def _split(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _split(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         axis = node.attributes.get("axis", 0)
         widths = [self._graph.shapes[name][axis] for name in node.outputs]
         return np.split(index, np.cumsum(widths)[:-1], axis)
 
-    def _gather(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _gather(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         if node.inputs[1] not in self._graph.constants:
             self._refuse(node.op, "with places that are computed is not translated")
         return [np.take(index, self._graph.constants[node.inputs[1]], node.attributes.get("axis", 0))]
 
-    def _shape(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _shape(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         return [index.reshape(self._graph.shapes[node.outputs[0]])]
 
-    def _expand(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _expand(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         return [np.broadcast_to(index, self._graph.shapes[node.outputs[0]])]
 
-    def _transpose(self, node: Node, index: np.ndarray) -> list[np.ndarray]:
+    def _transpose(self, node: Operation, index: np.ndarray) -> list[np.ndarray]:
         return [index.transpose(node.attributes.get("perm"))]
 
 
-MOVES: dict[str, Callable[[Translator, Node, np.ndarray], list[np.ndarray]]] = {
+MOVES: dict[str, Callable[[Translator, Operation, np.ndarray], list[np.ndarray]]] = {
     "Slice": Translator._slice,
     "Split": Translator._split,
     "Gather": Translator._gather,
