@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.policies.c_export.graph import Operation, OneRobot
+from robomarl.policies.c_export.graph import OneRobot, Operation
 from robomarl.policies.c_export.program import Program, Value
 
 EXPRESSIONS: dict[str, str] = {
