@@ -171,6 +171,9 @@ SHAPES: dict[str, Operator] = {
     "view": lambda x, shape: jnp.reshape(x, shape),
 }
 PLAIN: dict[str, Operator] = {
+    "Bool": lambda x: x,
+    "Float": float,
+    "Int": int,
     "__contains__": lambda items, x: x in items,
     "__getitem__": operator.getitem,
     "__is__": lambda x, y: x is y,

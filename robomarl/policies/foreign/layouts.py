@@ -57,7 +57,7 @@ LAYOUTS = {
     ),
     "skrl": StateDictLayout(
         dense=("policy.net_container", "policy.net", "net_container", "net"),
-        head=("policy.policy_layer", "policy.mean_layer", "policy_layer", "mean_layer"),
+        head=tuple(f"{start}{name}_layer" for start in ("policy.", "") for name in ("output", "policy", "mean")),
         recurrent=tuple(f"{start}{name}" for start in ("policy.", "") for name in ("gru", "lstm", "rnn")),
         scaler=("observation_preprocessor", "state_preprocessor"),
         statistics=("running_mean", "running_variance"),

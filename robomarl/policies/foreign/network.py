@@ -10,6 +10,7 @@ import numpy as np
 
 from robomarl.policies.foreign.cells import CellWeights, gru, lstm
 from robomarl.policies.foreign.policy import ForeignPolicy, Memory
+from robomarl.policies.foreign.pytorch import pytorch
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "elu": jax.nn.elu,
@@ -87,7 +88,7 @@ class Network:
 
 def as_policy(network: Network, layout: str) -> ForeignPolicy:
     """The network with PyTorch's own modules beside it."""
-    import torch
+    torch = pytorch()
 
     return ForeignPolicy(
         framework=f"torch {torch.__version__}, layout of {layout}",
@@ -101,7 +102,7 @@ def as_policy(network: Network, layout: str) -> ForeignPolicy:
 
 def _reference(network: Network) -> Callable[[np.ndarray], np.ndarray]:
     """torch.nn modules with the same weights."""
-    import torch
+    torch = pytorch()
 
     recurrent = [_recurrent(network.cell, weights) for weights in network.cells]
     dense = [_loaded(torch.nn.Linear(w.shape[1], w.shape[0]), weight=w, bias=b) for w, b in network.dense]
@@ -125,13 +126,13 @@ def _reference(network: Network) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _torch_activation(name: str) -> Any:
-    import torch
+    torch = pytorch()
 
     return getattr(torch, name) if name in ("tanh", "sigmoid") else getattr(torch.nn.functional, name)
 
 
 def _recurrent(kind: str, w: CellWeights) -> Any:
-    import torch
+    torch = pytorch()
 
     module = (torch.nn.GRU if kind == "gru" else torch.nn.LSTM)(w.inputs.shape[1], w.hidden.shape[1])
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
@@ -139,7 +140,7 @@ def _recurrent(kind: str, w: CellWeights) -> Any:
 
 
 def _loaded(module: Any, **arrays: np.ndarray) -> Any:
-    import torch
+    torch = pytorch()
 
     module.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
     return module.eval()

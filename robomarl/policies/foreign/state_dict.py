@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.policies.foreign.pytorch import pytorch
 
 
 def read_state_dict(file: Path) -> dict[str, np.ndarray]:
@@ -39,8 +40,8 @@ def flat(tree: Any, prefix: str = "") -> dict[str, np.ndarray]:
 
 
 def _safetensors(file: Path) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
+    from safetensors import SafetensorError  # pyright: ignore[reportMissingImports]
+    from safetensors.numpy import load  # pyright: ignore[reportMissingImports]
 
     try:
         return load(file.read_bytes())
@@ -49,10 +50,11 @@ def _safetensors(file: Path) -> dict[str, np.ndarray]:
 
 
 def _checkpoint(file: Path) -> Any:
-    import torch
+    torch = pytorch()
 
     try:
-        return torch.load(file, map_location="cpu", weights_only=True)
+        loaded = torch.load(file, map_location="cpu", weights_only=True)
+        return loaded[0] if isinstance(loaded, tuple | list) and loaded else loaded  # cleanrl: actor, then critics
     except pickle.UnpicklingError as error:
         why = str(error).split("Unsupported global: ")[-1].split(" ")[0] if "global" in str(error) else "code"
         raise UserError(

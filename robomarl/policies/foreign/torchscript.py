@@ -16,6 +16,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.policies.foreign.aten import OPERATORS
 from robomarl.policies.foreign.policy import ForeignPolicy
+from robomarl.policies.foreign.pytorch import pytorch
 from robomarl.policies.foreign.script_graph import ScriptGraph
 
 MAX_CODE = 2**22
@@ -27,7 +28,7 @@ LANGUAGE = frozenset(
     "_VF warn numel is_cuda is_floating_point __range_length __derive_index floordiv remainder and or xor".split()
 )
 """Words that compiled code has beside the operators; none of them gets out of the program."""
-_CALL = re.compile(r"\b(?:torch|ops)\.([\w.]+)\(")
+_CALL = re.compile(r"(?<![\w.])(?:torch|ops)\.([\w.]+)\(")
 
 
 def is_torchscript(file: Path) -> bool:
@@ -46,7 +47,7 @@ def read_torchscript(file: Path) -> ForeignPolicy:
         UserError: code that calls something else, or that can't be translated.
     """
     check_code(file)
-    import torch
+    torch = pytorch()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # TorchScript is deprecated, and robots still get it from every trainer
@@ -87,7 +88,7 @@ def check_code(file: Path) -> None:
 
 def _reference(module: Any, buffers: list[str]) -> Callable[[np.ndarray], np.ndarray]:
     """The module itself, in PyTorch."""
-    import torch
+    torch = pytorch()
 
     @torch.no_grad()
     def fly(inputs: np.ndarray) -> np.ndarray:
