@@ -34,8 +34,11 @@ class Normalizer:
     """(x - mean) / (std + epsilon), then clipped. Only where the file has none of its own."""
 
     mean: tuple[float, ...]
+    """Of each element that the policy reads, in its order."""
     std: tuple[NonNegative, ...]
+    """Standard deviation of each element: the root of the variance, where training kept that."""
     epsilon: NonNegative = 0.0
+    """What training added to the deviation."""
     clip: Positive | None = None
     """Largest size of an element behind it; by default there is no limit."""
 
@@ -72,7 +75,8 @@ class ContractFile:
     layout: Layout | None = None
     """Whose names the layers of a state dict have; ONNX and TorchScript say themselves what they compute."""
     activation: str = ""
-    """Between the layers of a state dict, which does not say it: one of `ACTIVATIONS`; by default the layout's."""
+    """Between the layers of a state dict, which does not say it: elu, relu, tanh, sigmoid, leaky_relu, selu, silu, gelu,
+    softplus or identity; by default what the layout's trainer begins with."""
     observation: PolicyInput = field(default_factory=PolicyInput)
     normalizer: Normalizer | None = None
     action: PolicyOutput = field(default_factory=PolicyOutput)
