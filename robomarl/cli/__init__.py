@@ -41,6 +41,8 @@ EXTRAS = {
         "cmaes",
     ),
     "torch": ("torch", "safetensors"),
+    "jaxmarl": ("jaxmarl",),
+    "pettingzoo": ("pettingzoo",),
     "ros": (
         "rclpy",
         "geometry_msgs",

@@ -75,8 +75,8 @@ class ContractFile:
     layout: Layout | None = None
     """Whose names the layers of a state dict have; ONNX and TorchScript say themselves what they compute."""
     activation: str = ""
-    """Between the layers of a state dict, which does not say it: elu, relu, tanh, sigmoid, leaky_relu, selu, silu, gelu,
-    softplus or identity; by default what the layout's trainer begins with."""
+    """Between the layers of a state dict, which does not say it: elu, relu, tanh, sigmoid, leaky_relu, selu, silu,
+    gelu, softplus or identity; by default what the layout's trainer begins with."""
     observation: PolicyInput = field(default_factory=PolicyInput)
     normalizer: Normalizer | None = None
     action: PolicyOutput = field(default_factory=PolicyOutput)
