@@ -13,7 +13,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.policies.foreign.cells import CellWeights
 from robomarl.policies.foreign.contract_file import ACTIVATIONS
-from robomarl.policies.foreign.network import Network, Scaler
+from robomarl.policies.foreign.network import ActorNetwork, Scaler
 
 Weights = Mapping[str, np.ndarray]
 """Arrays by dotted name."""
@@ -80,7 +80,7 @@ LAYOUTS = {
 }
 
 
-def read_layout(weights: Weights, name: str, activation: str, where: str) -> Network:
+def read_layout(weights: Weights, name: str, activation: str, where: str) -> ActorNetwork:
     """The actor out of the arrays of a state dict.
 
     Args:
@@ -104,7 +104,7 @@ def read_layout(weights: Weights, name: str, activation: str, where: str) -> Net
     _check_chain([*((n, c.inputs.shape[1], c.hidden.shape[1]) for n, c in cells), *dense], where)
     chosen = activation or ("relu" if is_off_policy else layout.activation)
     assert chosen in ACTIVATIONS
-    return Network(
+    return ActorNetwork(
         scaler=_scaler(weights, layout, where),
         cell=kind,
         cells=tuple(c for _, c in cells),

@@ -1,4 +1,4 @@
-"""`Network`: the layers of an actor out of a state dict, in JAX, and the same in PyTorch to compare with."""
+"""`ActorNetwork`: the layers of an actor out of a state dict, in JAX, and the same in PyTorch to compare with."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Scaler:
 
 
 @dataclass(frozen=True)
-class Network:
+class ActorNetwork:
     """An actor: normalizer, recurrent layers, dense layers, and what is behind the last."""
 
     scaler: Scaler | None
@@ -86,7 +86,7 @@ class Network:
         return tuple(after), (x if self.offset is None else x + self.offset)[0]
 
 
-def as_policy(network: Network, layout: str) -> ForeignPolicy:
+def as_policy(network: ActorNetwork, layout: str) -> ForeignPolicy:
     """The network with PyTorch's own modules beside it."""
     torch = pytorch()
 
@@ -100,7 +100,7 @@ def as_policy(network: Network, layout: str) -> ForeignPolicy:
     )
 
 
-def _reference(network: Network) -> Callable[[np.ndarray], np.ndarray]:
+def _reference(network: ActorNetwork) -> Callable[[np.ndarray], np.ndarray]:
     """torch.nn modules with the same weights."""
     torch = pytorch()
 
