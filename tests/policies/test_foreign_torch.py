@@ -208,7 +208,7 @@ def test_pickles_that_run_something_are_refused(tmp_path: Path):
 class Saves(torch.nn.Module):
     """TorchScript that writes a file."""
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x):  # without types these are tensors
         torch.save(x, "was_here")
         return x
 
@@ -216,7 +216,7 @@ class Saves(torch.nn.Module):
 class Branches(torch.nn.Module):
     """Goes another way for other observations."""
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x):  # without types these are tensors
         if bool(x.sum() > 0):
             return x[:, :4]
         return -x[:, :4]
@@ -225,7 +225,7 @@ class Branches(torch.nn.Module):
 class Loads(torch.nn.Module):
     """TorchScript that reads a file."""
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x):  # without types these are tensors
         return torch.from_file("secret", False, 4)
 
 

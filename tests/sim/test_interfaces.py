@@ -15,7 +15,7 @@ from robomarl.sim.wrappers import UnitActions
 
 def test_pettingzoo_finds_nothing_wrong() -> None:
     tests = pytest.importorskip("pettingzoo.test")
-    from robomarl.sim.interfaces.pettingzoo import PettingZooTeam
+    from robomarl.sim.interfaces.parallel_env import PettingZooTeam
 
     env = PettingZooTeam(make_env(load_scenario("swap_2")))
     with warnings.catch_warnings():
@@ -26,7 +26,7 @@ def test_pettingzoo_finds_nothing_wrong() -> None:
 
 def test_pettingzoo_flies_what_the_environment_flies() -> None:
     pytest.importorskip("pettingzoo")
-    from robomarl.sim.interfaces.pettingzoo import PettingZooTeam
+    from robomarl.sim.interfaces.parallel_env import PettingZooTeam
 
     inner = make_env(load_scenario("swap_2"))
     env, unit = PettingZooTeam(inner), UnitActions(inner)
@@ -46,7 +46,7 @@ def test_pettingzoo_flies_what_the_environment_flies() -> None:
 @pytest.fixture
 def jaxmarl_team() -> Any:
     pytest.importorskip("jaxmarl")
-    from robomarl.sim.interfaces.jaxmarl import JaxMarlTeam
+    from robomarl.sim.interfaces.multi_agent_env import JaxMarlTeam
 
     return JaxMarlTeam(make_env(load_scenario("swap_2")))
 

@@ -66,10 +66,9 @@ class PettingZooTeam(ParallelEnv):
         self._state = state = self._step(self._state, action)
         done, cut = bool(state.done), bool(state.info["truncation"])
         infos = {name: {"success": float(state.metrics["success"])} for name in self.agents}
-        ended = [dict.fromkeys(self.agents, flag) for flag in (done and not cut, cut)]
-        found = (self._rows(state.obs), self._rows(state.reward), *ended, infos)
+        terminated, truncated = (dict.fromkeys(self.agents, flag) for flag in (done and not cut, cut))
         self.agents = [] if done else self.agents
-        return found
+        return self._rows(state.obs), self._rows(state.reward), terminated, truncated, infos
 
     def _rows(self, array: Any) -> Values:
         return dict(zip(self.possible_agents, np.asarray(array), strict=True))
