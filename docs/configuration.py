@@ -21,6 +21,7 @@ from robomarl.domains.payload.ros_nodes.mission import Mission
 from robomarl.domains.registry import domains
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.hardware_configs.vehicle import KINDS
+from robomarl.policies.foreign.contract_file import ContractFile
 from robomarl.ros_nodes import settings
 from robomarl.ros_nodes.operator.launch_plan import arguments
 from robomarl.sim.model.scenario import TeamScenario
@@ -184,6 +185,8 @@ def files() -> Iterator[File]:
     yield File("Fleets", "`hardware_configs/fleets/NAME.yaml`.", {"": Fleet})
     text = '`policies/recipes/NAME.toml`. `extends = "OTHER"` takes another; `docs/training.md` says more.'
     yield File("Recipes", text, {"": TrainConfig, "stage[]": StageTable, "bundle": BundlePlan})
+    text = "`contract.toml` of `robomarl import`; `docs/import.md` says more."
+    yield File("Policies from elsewhere", text, {"": ContractFile})
     yield File("Missions", "`ros_nodes/missions/NAME.yaml`: where a load goes, and when.", {"": Mission})
 
 

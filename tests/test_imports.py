@@ -44,7 +44,7 @@ LAYERS = {
         *("domains.soccer.evaluation.evaluate", "domains.soccer.evaluation.rows"),
         *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer")),
     ],
-    "export": ["policies.export"],
+    "export": ["policies.export", "policies.c_export", "policies.foreign"],
     "front": [
         "cli",
         "__main__",

@@ -19,7 +19,8 @@ COMMANDS = {
     "runs": "list and compare training runs",
     "eval": "fly episodes with runs or bundles and count",
     "check": "compare the engines on one scenario",
-    "export": "make a bundle from a run",
+    "export": "make a bundle from a run; or C of a bundle",
+    "import": "make a bundle from a policy that was trained elsewhere: ONNX, PyTorch",
     "verify": "check a bundle: hashes, contract, golden values, latency here",
     "flash": "put a bundle on the robots of a fleet",
     "fleet": "look after a fleet's robots: status, rollback, verify, prune, log, setup",
@@ -31,12 +32,18 @@ COMMANDS = {
 }
 """Commands and what `robomarl --help` says of them."""
 
+MODULES = {"import": "import_policy"}
+"""Where a command's module is not called as the command: `import` is a word of Python."""
+
 EXTRAS = {
     "crazyflie": ("cflib",),
     "train": (
         *("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
         "cmaes",
     ),
+    "torch": ("torch", "safetensors"),
+    "jaxmarl": ("jaxmarl",),
+    "pettingzoo": ("pettingzoo",),
     "ros": (
         "rclpy",
         "geometry_msgs",
@@ -101,7 +108,7 @@ def run_command(name: str, words: list[str]) -> int:
     quiet_compiler()
     try:
         words, json_file = take_json(words)
-        module = importlib.import_module(f"robomarl.cli.{name.replace('-', '_')}")
+        module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
         args = parse(module, name, words)
         check_ranges(args)
         figures = module.run(args)

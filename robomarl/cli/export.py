@@ -1,13 +1,13 @@
-"""Make a bundle from a run: what is sealed, flashed and flown."""
+"""Make a bundle from a run: what is sealed, flashed and flown; or, of a bundle, the actor in C."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Natural
+from robomarl.config import Count, Natural, UserError
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,8 @@ class Args:
     """Folder that `robomarl train --out` made; or a bundle, to which others are to be added."""
     dir: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
     """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
+    target: Literal["bundle", "c"] = "bundle"
+    """What to make: a bundle; or, of the bundle that RUN names, its actor as C99 without dependencies."""
     name: str = ""
     """Name of the bundle; by default the name of its folder."""
     team_size: tuple[Count, Count] | None = None
@@ -32,6 +34,8 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Export and say where the bundle is."""
+    if args.target == "c":
+        return run_c(args)
     from robomarl.policies.export import export_bundle
     from robomarl.train.run.average_runs import averaged
     from robomarl.train.run.bundle_as_run import run_of
@@ -44,6 +48,28 @@ def run(args: Args) -> dict[str, Any]:
     bundle = export_bundle(source, target, args.name or target.name, args.team_size, finish)
     print(f"{target}: id {bundle.id}")
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
+
+
+def run_c(args: Args) -> dict[str, Any]:
+    """Write the C actor of a bundle, and say how large and how fast it is here.
+
+    Raises:
+        UserError: an option that is of bundles only, or what `export_c` raises.
+    """
+    from robomarl.policies.c_export import export_c
+
+    if args != Args(args.run, args.dir, "c"):
+        raise UserError("--target c takes a BUNDLE and a DIR only; give the other options when you make the bundle.")
+    target = args.dir or Path(f"{args.run.name}_c")
+    made = export_c(str(args.run), target)
+    print(f"{target}: {', '.join(file.name for file in made.files)} of {made.id}")
+    if (m := made.measured) is None:
+        print("  no C compiler here: compile main.c and the actor, and run them, before you fly it")
+        return {"id": made.id, "dir": str(target), "name": made.name}
+    print(f"  differs from training by {m.parity_max:.2g} at most; {m.decision_us:.3g} us a decision here")
+    stack = "not known" if m.stack_bytes is None else f"{m.stack_bytes} B"
+    print(f"  program and weights {m.flash_bytes} B, workspace {m.ram_bytes} B, stack {stack}")
+    return {"id": made.id, "dir": str(target), "name": made.name, **asdict(m)}
 
 
 def flown(name: str, episodes: int) -> Callable[[Path], None]:

@@ -24,7 +24,7 @@ from robomarl.policies.bundle import (
 )
 from robomarl.policies.export.filtered import Shapes, filtered_graph, has_graph
 from robomarl.policies.export.graph import to_onnx
-from robomarl.policies.export.record import Trained, actions_seen, carry_shapes, contract_of, record
+from robomarl.policies.export.record import Recorded, Trained, actions_seen, carry_shapes, contract_of, record
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
@@ -41,6 +41,7 @@ def export_bundle(
     name: str = "",
     team_size: tuple[int, int] | None = None,
     finish: Callable[[Path], None] | None = None,
+    recorded: Recorded | None = None,
 ) -> Bundle:
     """Write the bundle of a run.
 
@@ -50,6 +51,7 @@ def export_bundle(
         name: name of the bundle; by default the run's.
         team_size: least and largest team; by default exactly the scenario's.
         finish: takes the folder of the whole bundle before it is put in its place, as to fly and add figures.
+        recorded: what `record` gave of the run, where that is known.
 
     Raises:
         UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences, the
@@ -63,7 +65,7 @@ def export_bundle(
             f'{run.name}: was trained with sees = "all", and a robot can\'t see everything; train it in a scenario '
             "without that key."
         )
-    content = bundle_files(run, name or run.name, team_size)
+    content = bundle_files(run, name or run.name, team_size, recorded)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
@@ -80,9 +82,11 @@ def export_bundle(
     return load_bundle(target)
 
 
-def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> dict[str, bytes]:
+def bundle_files(
+    run: Trained, name: str, team_size: tuple[int, int] | None, recorded: Recorded | None = None
+) -> dict[str, bytes]:
     """Content of every file of the bundle."""
-    recorded = record(run)
+    recorded = recorded or record(run)
     plain = replace(contract_of(run, name, team_size), actions_seen=actions_seen(recorded.action))
     command = golden.filtered(plain, recorded.views, recorded.action)
     shapes = Shapes(plain.observation.spec.size, plain.team_size[1] - 1, tuple(carry_shapes(run)))
@@ -91,8 +95,9 @@ def bundle_files(run: Trained, name: str, team_size: tuple[int, int] | None) -> 
         POLICY_FILE: policy_graph(run, plain.observation.spec.size),
         GOLDEN_FILE: golden.to_bytes(sequences),
         CARD_FILE: model_card(plain).encode(),
-        WEIGHTS_FILE: _npz(run.weights),
     }
+    if run.weights:
+        files[WEIGHTS_FILE] = _npz(run.weights)
     if has_graph(plain.safety, plain.action.size):
         files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety)
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})

@@ -86,6 +86,11 @@ def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
     return [np.shape(c) for c in getattr(run, "init_carry", ())]
 
 
+def observation_of(run: Trained, env: Any) -> ObservationSpec:
+    """What the policy sees: what the environment shows, unless the run says that it sees something else."""
+    return getattr(run, "observation", env.observation)
+
+
 def record(run: Trained) -> Recorded:
     """Fly the whole team in every training environment, randomization on, each sequence from a fresh reset."""
     return together([_recorded(run, scenario) for scenario in scenarios(run)])
@@ -114,11 +119,12 @@ def together(parts: Sequence[Recorded]) -> Recorded:
 
 def _recorded(run: Trained, scenario: Scenario) -> Recorded:
     env, policy, shapes = make_env(scenario), run.policy_fn, carry_shapes(run)
+    seen = observation_of(run, env)
 
     def decide(now: tuple, _: None) -> tuple[tuple, tuple]:
         state, memory, carry = now
         views = env.views(_world(state))
-        memory, obs = env.observation.observe(memory, views)
+        memory, obs = seen.observe(memory, views)
         carry, action = policy(carry, obs)
         return (env.step(state, action), memory, carry), (views, obs, action)
 
@@ -126,7 +132,7 @@ def _recorded(run: Trained, scenario: Scenario) -> Recorded:
         state = env.reset(key)
         views = env.views(_world(state))
         carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes)
-        return jax.lax.scan(decide, (state, env.observation.init(views), carry), None, length=STEPS)[1]
+        return jax.lax.scan(decide, (state, seen.init(views), carry), None, length=STEPS)[1]
 
     with jax.default_matmul_precision("highest"):
         result = jax.jit(jax.vmap(sequence))(jax.random.split(jax.random.key(0), SEQUENCES))
@@ -146,17 +152,18 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         team_size: least and largest team; by default exactly the scenario's.
     """
     scenario, env = run.scenario, make_env(run.scenario)
+    seen = observation_of(run, env)
     team = team_size or (scenario.count, scenario.count)
     safety = safety_params(scenario, team[0])
     source = source_of(scenario.name, scenario)
     return Contract(
         schema_version=SCHEMA_VERSION,
         name=name,
-        observation=_observation(env.observation, run.observation_stats, safety),
+        observation=_observation(seen, run.observation_stats, safety),
         action=ActionSpec(env.action.fields),
         rate_hz=scenario.rates.policy_hz,
         team_size=team,
-        carries=_carries(run, env.observation, safety),
+        carries=_carries(run, seen, safety),
         scenario=source,
         vehicle=_vehicle(scenario),
         safety=safety,

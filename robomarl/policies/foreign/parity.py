@@ -1,0 +1,39 @@
+"""The sealed bundle against the framework that its file is of, on random observations."""
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.policies.bundle import Bundle
+from robomarl.policies.foreign.policy import ForeignPolicy, Wiring
+from robomarl.policies.golden import TOLERANCE
+from robomarl.policies.runtime import Policy
+
+FLIGHTS, DECISIONS = 8, 50
+
+
+def parity(bundle: Bundle, foreign: ForeignPolicy, wiring: Wiring) -> float:
+    """Largest difference of a command element [its unit] over random flights, each from the initial memory.
+
+    Half of the flights have observations as wide as those of the golden flights, half are normal with a deviation of 1.
+
+    Raises:
+        UserError: it is larger than `golden.TOLERANCE`.
+    """
+    rng, policy, elements = np.random.default_rng(0), Policy(bundle), bundle.contract.observation.elements
+    low, high = (np.array([getattr(e, side) for e in elements]) for side in ("low", "high"))
+    size, largest = (DECISIONS, len(elements)), 0.0
+    for flight in range(FLIGHTS):
+        drawn = rng.uniform(low, high, size) if flight % 2 else rng.normal(size=size)
+        obs, carry, ours = drawn.astype(np.float32), policy.init(), []
+        for row in obs:
+            carry, command = policy(carry, row)
+            ours.append(command)
+        theirs = wiring.write(foreign.reference(np.asarray(wiring.read(obs), np.float32)))
+        difference = np.abs(np.stack(ours) - theirs)
+        largest = max(largest, float(difference.max()) if np.isfinite(difference).all() else np.inf)
+    if not largest <= TOLERANCE:
+        raise UserError(
+            f"The bundle differs from {foreign.framework} by {largest:.3g} on random observations "
+            f"(allowed: {TOLERANCE:g}); nothing was written."
+        )
+    return largest
