@@ -21,6 +21,8 @@ class NetworkConfig:
     """Width of the actor's hidden layers."""
     critic_hidden: tuple[Count, ...] = (64, 64)
     """Width of the critic's hidden layers."""
+    critic: Literal["robot", "team"] = "robot"
+    """robot: values one robot at a time, each from what it is to it; team: once for all, with an output for each."""
     activation: Literal["tanh", "elu", "relu"] = "tanh"
     """Between the layers."""
     encoder: Literal["flat", "attention"] = "flat"
@@ -194,6 +196,8 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.algorithm == "ippo" and self.network.critic == "team":
+            raise ValueError('algorithm = "ippo" has a critic that sees one robot\'s observation; make critic "robot".')
         if self.algorithm == "search" and self.num_envs % self.search.candidates:
             raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
         if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:
