@@ -129,15 +129,16 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO, or one search."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO or SHAC, or one search."""
 
     version: Literal[1] = 1
     """Version of the file's layout."""
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo", "search"] = "mappo"
-    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; search: no critic, the gains
-    of the task's law are searched, see `robomarl.train.policy_search.search`."""
+    algorithm: Literal["mappo", "ippo", "shac", "search"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
+    engine itself, see `robomarl.train.shac`; search: no critic, the gains of the task's law are searched, see
+    `robomarl.train.policy_search.search`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
