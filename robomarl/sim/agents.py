@@ -86,6 +86,10 @@ class AgentsEnv(Env):
         """[N, P] what a central critic may see."""
         raise NotImplementedError
 
+    def team_privileged(self, state: State) -> jax.Array:
+        """[P] what a critic of the whole team may see, robots in their order; by default all that `privileged` says."""
+        return self.privileged(state).reshape(-1)
+
     @property
     def observation_size(self) -> int:
         """Length of one robot's observation."""

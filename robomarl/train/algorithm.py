@@ -1,18 +1,25 @@
-"""Which training program a scenario takes: MAPPO for teams, self-play for games. Both have one interface."""
+"""Which training program a recipe takes: for teams that of its `algorithm`, for games self-play by MAPPO.
+
+All have one interface: `init_state(config, env, key)` and `make_update(config, env)`.
+"""
 
 from typing import Any
 
 import jax
 
+from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
-from robomarl.train import mappo
+from robomarl.train import mappo, shac
 from robomarl.train.config import TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.self_play import multi_scenario
 from robomarl.train.state import TrainState, Update
+
+LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac}
+"""Module by the name that recipes have for it."""
 
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:
@@ -32,8 +39,14 @@ def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
     """The run's own game and those that take turns with it.
 
     Raises:
-        UserError: unknown scenario, one whose robots see or do something else, or a teacher of none of them.
+        UserError: unknown scenario, one whose robots see or do something else, a teacher of none of them, or a way to
+            learn that games have not.
     """
+    if LEARNERS.get(config.algorithm) is not mappo:
+        said = f"algorithm = {config.algorithm!r} does not learn games"
+        raise UserError(f"{said}, and {env.scenario.name} is one; make it mappo.")
+    if config.network.critic == "team":
+        raise UserError(f'critic = "team" does not value games, and {env.scenario.name} is one; make it "robot".')
     found = [env, *(training_env(config, load_scenario(name)) for name in config.self_play.also)]
     multi_scenario.check_alike(found)
     multi_scenario.check_teachers(config, found)
@@ -44,14 +57,25 @@ def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if is_game(env):
         return with_mean(config, multi_scenario.init_state(config, games(config, env), key))
-    return with_mean(config, mappo.init_state(config, env, key))
+    return with_mean(config, learner(config).init_state(config, env, key))
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     if is_game(env):
         return averaging(config, _make_game_update(config, env))
-    return averaging(config, mappo.make_update(config, env))
+    return averaging(config, learner(config).make_update(config, env))
+
+
+def learner(config: TrainConfig) -> Any:
+    """The module of the recipe's algorithm.
+
+    Raises:
+        UserError: it is a search, which has no updates.
+    """
+    if config.algorithm not in LEARNERS:
+        raise UserError(f"algorithm = {config.algorithm!r} has no updates here; make it one of {', '.join(LEARNERS)}.")
+    return LEARNERS[config.algorithm]
 
 
 def _make_game_update(config: TrainConfig, env: AgentsEnv) -> Update:

@@ -21,6 +21,8 @@ class NetworkConfig:
     """Width of the actor's hidden layers."""
     critic_hidden: tuple[Count, ...] = (64, 64)
     """Width of the critic's hidden layers."""
+    critic: Literal["robot", "team"] = "robot"
+    """robot: values one robot at a time, each from what it is to it; team: once for all, with an output for each."""
     activation: Literal["tanh", "elu", "relu"] = "tanh"
     """Between the layers."""
     encoder: Literal["flat", "attention"] = "flat"
@@ -127,15 +129,16 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022) or IPPO, or one search."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO or SHAC, or one search."""
 
     version: Literal[1] = 1
     """Version of the file's layout."""
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo", "search"] = "mappo"
-    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; search: no critic, the gains
-    of the task's law are searched, see `robomarl.train.policy_search.search`."""
+    algorithm: Literal["mappo", "ippo", "shac", "search"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
+    engine itself, see `robomarl.train.shac`; search: no critic, the gains of the task's law are searched, see
+    `robomarl.train.policy_search.search`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
@@ -194,6 +197,8 @@ class TrainConfig:
         """Check what one key alone cannot show."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.algorithm == "ippo" and self.network.critic == "team":
+            raise ValueError('algorithm = "ippo" has a critic that sees one robot\'s observation; make critic "robot".')
         if self.algorithm == "search" and self.num_envs % self.search.candidates:
             raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
         if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:

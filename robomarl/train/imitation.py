@@ -21,8 +21,8 @@ from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario
+from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import init_state
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.polyak import with_mean
 from robomarl.train.run.run_folder import create_run
@@ -81,23 +81,18 @@ def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
 
     To start the environments would mean to compile them, which takes longer than the imitation.
     """
-    shapes = jax.eval_shape(partial(init_state, config, env), jax.random.key(seed))
+    shapes = jax.eval_shape(partial(learner(config).init_state, config, env), jax.random.key(seed))
     state: TrainState = jax.tree.map(_zeros, shapes)
-    networks = make_networks(config.network, env.observation, env.action_size)
+    seen = jnp.shape(state.critic_stats.mean)  # type: ignore[arg-type]
     k_actor, k_critic = jax.random.split(jax.random.key(seed))
-    seen = jnp.zeros(jnp.shape(state.critic_stats.mean))  # type: ignore[arg-type]
-    params = {
-        "actor": networks.actor.init(k_actor, networks.init_carry(()), jnp.zeros(env.observation_size)),
-        "critic": networks.critic.init(k_critic, seen),
-    }
     one = jnp.ones(env.observation_size)
     return state._replace(
-        params=params,
+        params=learner(config).init_params(config, env, seen[0], (k_actor, k_critic)),
         key=jax.random.key(seed),
         learning_rate=jnp.asarray(config.learning_rate),
         obs_stats=stats.init_state(specs.Array((env.observation_size,), jnp.dtype("float32"))),
         obs_range=(jnp.inf * one, -jnp.inf * one),
-        critic_stats=stats.init_state(specs.Array(seen.shape, jnp.dtype("float32"))),
+        critic_stats=stats.init_state(specs.Array(seen, jnp.dtype("float32"))),
         value_stats=stats.init_state(specs.Array((), jnp.dtype("float32"))),
     )
 

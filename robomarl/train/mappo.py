@@ -17,7 +17,7 @@ from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.distribution import check_noise, distribution, log_prob
-from robomarl.train.networks import Networks, make_networks
+from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
@@ -40,7 +40,7 @@ def num_updates(config: TrainConfig, env: AgentsEnv) -> int:
 
 def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
-    networks = make_networks(config.network, env.observation, env.action_size)
+    networks = networks_of(config, env)
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, rollout = collect_rollout(config, env, networks, state)
@@ -59,8 +59,18 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     return update
 
 
-def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainState:
-    """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves."""
+def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> dict[str, Any]:
+    """Parameters of the actor and of a critic whose input is so long, from a key each."""
+    networks = networks_of(config, env)
+    actor = networks.actor.init(keys[0], networks.init_carry(()), jnp.zeros(env.observation_size))
+    return {"actor": actor, "critic": networks.critic.init(keys[1], jnp.zeros(seen))}
+
+
+def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array, params_of: Callable = init_params) -> TrainState:
+    """The state before the first update. Episodes start at all ages, so that time-outs do not come in waves.
+
+    `params_of` makes the parameters, as `init_params` does.
+    """
     check_noise(config.noise, env.action)
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
     level = jnp.zeros(len(config.curriculum))
@@ -68,12 +78,9 @@ def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.max_steps)
     sim = first.pipeline_state
     first = first.replace(pipeline_state=sim._replace(world=sim.world._replace(step=age)))  # type: ignore[union-attr]
-    networks = make_networks(config.network, env.observation, env.action_size)
+    networks = networks_of(config, env)
     seen = critic_input(config, env, first)
-    params = {
-        "actor": networks.actor.init(k_actor, networks.init_carry(()), first.obs[0, 0]),
-        "critic": networks.critic.init(k_critic, seen[0, 0]),
-    }
+    params = params_of(config, env, seen.shape[-1], (k_actor, k_critic))
     return TrainState(
         params=params,
         optimizer=init_optimizer(params),
@@ -96,11 +103,12 @@ def untouched_range(size: int) -> tuple[jax.Array, jax.Array]:
     return jnp.full(size, jnp.inf, jnp.float32), jnp.full(size, -jnp.inf, jnp.float32)
 
 
-def unroll(networks: Networks, params: Any, batch: Batch) -> jax.Array:
-    """Actor outputs [B, T, N, 2 A] along a rollout, the recurrent state forgotten where episodes ended."""
-    if not batch.carry:
-        return networks.act(params, (), batch.obs)[1]
-    output = networks.unroll(params, batch.carry, jnp.swapaxes(batch.obs, 0, 1), batch.done.T)
+def unroll(networks: Networks, params: Any, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
+    """Actor outputs [B, T, N, 2 A] along a rollout: obs [B, T, N, O] normalized, done [B, T], and the recurrent state
+    before it [B, N, ...], which is forgotten where episodes ended."""
+    if not carry:
+        return networks.act(params, (), obs)[1]
+    output = networks.unroll(params, carry, jnp.swapaxes(obs, 0, 1), done.T)
     return jnp.swapaxes(output, 0, 1)
 
 
@@ -198,7 +206,7 @@ def mappo_loss(
 
     Schulman et al., 2017, equations 7 and 9; the KL divergence is the low-variance estimate of Schulman (2020).
     """
-    dist = distribution(unroll(networks, params["actor"], batch), config.noise, floor)
+    dist = distribution(unroll(networks, params["actor"], batch.carry, batch.obs, batch.done), config.noise, floor)
     log_ratio = log_prob(dist, batch.raw_action) - batch.log_prob
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - config.clip, 1 + config.clip)

@@ -15,8 +15,9 @@ from brax.training.acme import running_statistics
 
 from robomarl.config import UserError
 from robomarl.features import FEATURES
+from robomarl.sim.agents import AgentsEnv
 from robomarl.spec import ActionSpec, ObservationSpec
-from robomarl.train.config import NetworkConfig
+from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.distribution import squash
 
 ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
@@ -190,7 +191,7 @@ class Networks(NamedTuple):
 
     actor: Actor | RoleActor
     critic: MLP
-    """[..., P] normalized -> [..., 1] normalized value."""
+    """[..., P] normalized -> [..., 1] normalized value, or [..., N] of a critic of the team."""
 
     def normalize(self, obs: Any, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
         """Zero mean and unit variance, within 10 deviations; one scale for all entities of a set."""
@@ -209,8 +210,9 @@ class Networks(NamedTuple):
         return self.actor.apply(params, carry, obs, done)[1]  # type: ignore[return-value,index]
 
     def value(self, params: Any, seen: jax.Array) -> jax.Array:
-        """[..., P] normalized -> [...] normalized value."""
-        return self.critic.apply(params, seen)[..., 0]  # type: ignore[index,call-overload,return-value]
+        """Normalized values: [..., N, P] -> [..., N] robot by robot; [..., P] -> [..., N] of a critic of the team."""
+        values: Any = self.critic.apply(params, seen)
+        return values if self.actor.config.critic == "team" else values[..., 0]
 
     def init_carry(self, batch: tuple[int, ...]) -> Carry:
         """The actor's carry before the first decision."""
@@ -247,14 +249,20 @@ def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
     return None
 
 
-def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int) -> Networks:
-    """The modules that the configuration asks for.
+def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
+    """The modules of a run; see `make_networks`."""
+    return make_networks(config.network, env.observation, env.action_size, env.scenario.count)
+
+
+def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int, robots: int = 1) -> Networks:
+    """The modules that the configuration asks for; `robots` is what a critic of the team has outputs for.
 
     Raises:
         UserError: parameters by role, but the observation does not say the role.
     """
     entities = observation.entity_slices() if config.encoder == "attention" else ()
-    critic = MLP((*config.critic_hidden, 1), config.activation, last_scale=1.0)
+    outputs = robots if config.critic == "team" else 1
+    critic = MLP((*config.critic_hidden, outputs), config.activation, last_scale=1.0)
     if config.roles == 1:
         return Networks(Actor(config, action_size, entities), critic)
     role = role_slice(observation)

@@ -15,7 +15,7 @@ ADAM = optax.scale_by_adam(eps=1e-5)
 
 
 def init_optimizer(params: dict[str, Any]) -> dict[str, Any]:
-    """Moments of actor and critic, each with its own count: the actor may wait while the critic learns."""
+    """Moments of each part, each with its own count: the actor may wait while the critic learns."""
     return {part: ADAM.init(params[part]) for part in params}
 
 
@@ -33,6 +33,13 @@ def optimizer_step(
     steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
     waited = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
     return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}
+
+
+def move(config: TrainConfig, params: Any, grads: Any, moments: Any, rate: jax.Array | float) -> tuple[Any, Any]:
+    """One step of Adam of one part by itself, its gradient clipped: (parameters, moments) after it."""
+    clipped = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
+    steps, moments = ADAM.update(clipped, moments)
+    return jax.tree.map(lambda p, u: p - rate * u, params, steps), moments
 
 
 def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array, top: float) -> jax.Array:

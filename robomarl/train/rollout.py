@@ -13,7 +13,10 @@ from robomarl.train.state import Rollout, TrainState
 
 
 def critic_input(config: TrainConfig, env: AgentsEnv, state: State) -> jax.Array:
-    """[B, N, P]: the privileged state, with the role where roles differ, for MAPPO; the own observation for IPPO."""
+    """[B, N, P]: the privileged state, with the role where roles differ; for IPPO the own observation. For a critic of
+    the team [B, P]: its state once."""
+    if config.network.critic == "team":
+        return jax.vmap(env.team_privileged)(state)
     role = role_slice(env.observation)
     if config.algorithm == "ippo":
         return state.obs  # type: ignore[return-value]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -206,9 +207,11 @@ def test_first_steps_of_an_actor_that_waited_are_as_long_as_without_waiting() ->
     np.testing.assert_allclose(steps["critic"], [1.0, 1.0], rtol=1e-3)
 
 
-def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates() -> None:
+@pytest.mark.parametrize("critic", ["robot", "team"])
+def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates(critic: Literal["robot", "team"]) -> None:
     """Not only its parameters: statistics of its input are part of it. Bit-equal on the same observations."""
-    env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, critic_first=1e9)
+    env, network = make_env(load_scenario("swap_4")), NetworkConfig(critic=critic)
+    config = dataclasses.replace(TINY, critic_first=1e9, network=network)
     networks = make_networks(config.network, env.observation, env.action_size)
     update, state = jax.jit(make_update(config, env)), init_state(config, env, jax.random.key(0))
     obs = jax.random.normal(jax.random.key(1), (100, env.observation_size))

@@ -68,7 +68,9 @@ def test_unrolling_equals_the_steps_one_by_one_and_forgets_at_the_end_of_an_epis
         carry, output = networks.actor.apply(params, carry, obs[:, t])
         carry = forget(carry, done[:, t])
         outputs.append(output)
-    np.testing.assert_allclose(unroll(networks, params, batch), jnp.stack(outputs, 1), atol=1e-5)
+    np.testing.assert_allclose(
+        unroll(networks, params, batch.carry, batch.obs, batch.done), jnp.stack(outputs, 1), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -99,6 +99,12 @@ class TeamEnv(AgentsEnv):
         """[N, P] what a central critic may see."""
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
 
+    def team_privileged(self, state: State) -> jax.Array:
+        """[P] what a critic of the whole team may see; where the task has no view of its own, all robots' in a row."""
+        if self.task.team_privileged is None:
+            return super().team_privileged(state)
+        return self.task.team_privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
+
 
 class PassThrough:
     """The filter that lets everything through."""

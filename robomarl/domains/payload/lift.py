@@ -203,8 +203,8 @@ def succeeded(scenario: FlightScenario, world: World) -> Array:
     return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
 
 
-def privileged(scenario: FlightScenario, world: World) -> Array:
-    """[..., N, P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
+def team_privileged(scenario: FlightScenario, world: World) -> Array:
+    """[..., P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid
     place = origin(rigid, load.cargo.com_m)
@@ -215,10 +215,17 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
     pos = positions(world.body) - place[..., None, :]
     each = [pos, velocities(world.body), xp.stack(world.body.quat, -1), xp.stack(world.body.omega, -1)]
     each += [load.tension_n[..., None] * 0.1, load.cargo.length_m[..., None], unseen(scenario, world)]
-    shared = xp.concatenate([*team, xp.concatenate(each, -1).reshape(*place.shape[:-1], -1)], -1)
+    return xp.concatenate([*team, xp.concatenate(each, -1).reshape(*place.shape[:-1], -1)], -1)
+
+
+def privileged(scenario: FlightScenario, world: World) -> Array:
+    """[..., N, P] the same for each robot, and which one it is."""
+    shared, xp = team_privileged(scenario, world), namespace(world.goal_m)
     index = xp.asarray(np.eye(scenario.count, dtype=np.float32))
     whole = shared[..., None, :] + world.goal_m[..., :1] * 0
     return xp.concatenate([whole, index + whole[..., :1] * 0], -1)
 
 
-TASKS["lift"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, law)
+TASKS["lift"] = Task(
+    observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, team_privileged, law
+)

@@ -12,9 +12,10 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
+from robomarl.train import mappo
+from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import mappo_loss, prepare_batch, update_statistics
-from robomarl.train.networks import make_networks
+from robomarl.train.networks import networks_of
 from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.run.storage import save_arrays, save_state
 from robomarl.train.state import TrainState
@@ -67,13 +68,12 @@ def run_again(config: TrainConfig, env: AgentsEnv, before: TrainState) -> dict[s
 
 
 def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, jax.Array]:
-    """One update up to its loss: everything that goes into it by name, in the order in which it comes to be."""
-    networks = make_networks(config.network, env.observation, env.action_size)
+    """One update up to its loss, or of SHAC up to its rollout: everything by name, in the order in which it
+    comes to be."""
+    networks = networks_of(config, env)
     params = state.params
     state, rollout = collect_rollout(config, env, networks, state)
-    state = update_statistics(state, rollout)
-    batch, state, _ = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
-    total, terms = mappo_loss(params, config, networks, batch, noise_floor(config, state.steps))
+    state = mappo.update_statistics(state, rollout)
     rewards = {name: value for name, value in rollout.metrics.items() if name.startswith("reward/")}
     parts: list[tuple[str, Any]] = [
         ("parameters", params),
@@ -81,10 +81,12 @@ def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, j
         *((f"rollout.{name}", getattr(rollout, name)) for name in ("obs", "seen", "raw_action", "log_prob")),
         *rewards.items(),
         *((f"rollout.{name}", getattr(rollout, name)) for name in ("reward", "done")),
-        *((f"batch.{name}", getattr(batch, name)) for name in ("obs", "seen", "target", "advantage")),
-        *terms.items(),
-        ("loss", total),
     ]
+    if learner(config) is mappo:
+        batch, state, _ = mappo.prepare_batch(config, networks, state, rollout, env.scenario.period_s)
+        total, terms = mappo.mappo_loss(params, config, networks, batch, noise_floor(config, state.steps))
+        names = ("obs", "seen", "target", "advantage")
+        parts += [*((f"batch.{n}", getattr(batch, n)) for n in names), *terms.items(), ("loss", total)]
     return {name: leaf for part, tree in parts for name, leaf in _named(part, tree)}
 
 

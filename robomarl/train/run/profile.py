@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
-from robomarl.train.mappo import init_state, make_update, prepare_batch, update_epoch
-from robomarl.train.networks import make_networks
+from robomarl.train.networks import networks_of
 from robomarl.train.rollout import collect_rollout, restart
 from robomarl.train.state import TrainState
 
@@ -23,23 +23,23 @@ def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
 
     Returns:
         `simulation` (physics, radio, sensing, wind), `observation` (with reward and restarts), `policy` (actions
-        and what is kept of them), `update` (advantages and gradient steps), `whole` (all of it as one program) and
-        `host` (what a call costs beyond the program: metrics to numpy). Parts are timed as programs of their own,
-        so that their sum differs from the whole by what the compiler saves across them.
+        and what is kept of them), `update` (what the whole takes beyond the rollout: gradient steps, and of SHAC the
+        way back through the rollout), `whole` (all of it as one program) and `host` (what a call costs beyond the
+        program: metrics to numpy). The first three are differences of programs of their own.
     """
-    networks = make_networks(config.network, env.observation, env.action_size)
-    state = jax.jit(lambda key: init_state(config, env, key))(jax.random.key(0))
+    networks = networks_of(config, env)
+    state = jax.jit(lambda key: learner(config).init_state(config, env, key))(jax.random.key(0))
     simulation = timed(lambda s: simulate(config, env, s), state)
     environment = timed(lambda s: step_environment(config, env, s), state)
     rollout = timed(lambda s: collect_rollout(config, env, networks, s)[1], state)
-    step = jax.jit(make_update(config, env))
+    step = jax.jit(learner(config).make_update(config, env))
     whole = timed(step, state)
     with_host = median(elapsed(lambda: jax.device_get(step(state)[1])) for _ in range(REPEATS))
     return {
         "simulation": simulation,
         "observation": max(environment - simulation, 0.0),
         "policy": max(rollout - environment, 0.0),
-        "update": timed(lambda s: learn(config, env, s), state),
+        "update": max(whole - rollout, 0.0),
         "host": max(with_host - whole, 0.0),
         "whole": whole,
     }
@@ -65,17 +65,6 @@ def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     command = jnp.zeros((*shape, env.action_size))
     world = state.env.pipeline_state.world  # type: ignore[union-attr]
     return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
-
-
-def learn(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
-    """The gradient steps on a rollout that is made of nothing but the right shapes."""
-    networks = make_networks(config.network, env.observation, env.action_size)
-    shapes = jax.eval_shape(lambda s: collect_rollout(config, env, networks, s)[1], state)
-    rollout = jax.tree.map(lambda x: jnp.full(x.shape, 0.01, x.dtype) + state.steps * 0, shapes)
-    batch, state, _ = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
-    return jax.lax.scan(lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs)[
-        0
-    ].params
 
 
 def timed(function: Callable[[TrainState], Any], state: TrainState) -> float:

@@ -98,6 +98,20 @@ def test_resumed_run_is_bit_identical(whole: Path, tmp_path: Path) -> None:
         assert all(a[name].tobytes() == b[name].tobytes() for name in a.files)
 
 
+@pytest.mark.slow
+def test_shac_resumes_bit_by_bit_too(tmp_path: Path) -> None:
+    """And what it leaves is a policy, which another way to learn goes on from."""
+    config = dataclasses.replace(TINY, algorithm="shac")
+    train_run(config, load_scenario("swap_4"), _options(tmp_path / "whole"))
+    train_run(config, load_scenario("swap_4"), _options(tmp_path / "parts", minutes=0))
+    train_run(config, load_scenario("swap_4"), _options(tmp_path / "parts", resume=True))
+    assert _rows(tmp_path / "parts") == _rows(tmp_path / "whole")
+    policy = load_policy(tmp_path / "parts")
+    assert np.isfinite(policy((), np.zeros((4, policy.observation.size), np.float32))[1]).all()
+    train_run(TINY, load_scenario("swap_4"), _options(tmp_path / "on", minutes=0, init=(str(tmp_path / "parts"),)))
+    assert float(load_run(tmp_path / "on").state.goes_on) == 1
+
+
 def test_several_seeds_at_once_equal_the_seeds_one_by_one(whole: Path, tmp_path: Path) -> None:
     """Seed 0 of a vmapped pair trains like seed 0 alone (within float rounding); seed 1 differs."""
     pair = tmp_path / "pair"

@@ -44,6 +44,8 @@ class Task:
     errors: Callable[[World], tuple[Array, Array]] = robot_errors
     """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
     asks for none."""
+    team_privileged: Callable[[FlightScenario, World], Array] | None = None
+    """[..., P] the same truth once for the whole team, robots in their order, without what `privileged` repeats."""
     law: Callable[[FlightScenario], Law] | None = None
     """A controller that a policy may imitate first; none where there is none."""
 

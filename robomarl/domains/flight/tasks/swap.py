@@ -146,4 +146,18 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([*own, left, flat.reshape(*flat.shape[:-2], -1)], -1)
 
 
-TASK = TASKS["swap"] = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged)
+def team_privileged(scenario: FlightScenario, world: World) -> Array:
+    """[..., P] the same for a critic of the whole team: every robot once, from the origin of the arena."""
+    xp = namespace(world.goal_m)
+    pos, body = positions(world.body), world.body
+    each = [pos, world.goal_m - pos, velocities(body), xp.stack(up_axis(body.quat), -1), xp.stack(body.omega, -1)]
+    each += [world.arrived_s[..., None], unseen(scenario, world)]
+    left = 1 - world.step[..., None] / scenario.max_steps
+    shared = [world.hidden.wind_m_s[0][..., :1], world.hidden.wind_m_s[1][..., :1], left]
+    flat = xp.concatenate(each, -1).reshape(*pos.shape[:-2], -1)
+    return xp.concatenate([part.astype(flat.dtype) for part in (flat, *shared)], -1)
+
+
+TASK = TASKS["swap"] = Task(
+    observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, team_privileged=team_privileged
+)
