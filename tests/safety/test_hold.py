@@ -79,7 +79,9 @@ def test_without_the_box_it_would():
 
 def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: tuple[bool, bool], mate=NEAR, silent: bool = False):
     arrays = Predicted(Motion(tuple(map(np.array, pos)), tuple(map(np.array, vel))), (0.0,) * 3, (0.0,) * 3)
-    return hold_of(C, tuple(before), arrays, Still(*map(np.array, still), mate, np.array([silent])), np)
+    return hold_of(
+        C, tuple(before), arrays, Still(np.array(still[0]), np.array(still[1]), mate, np.array([silent])), np
+    )
 
 
 def test_who_is_slow_finds_its_place_and_keeps_it():

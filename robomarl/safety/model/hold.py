@@ -77,9 +77,9 @@ def _away(c: Constants, place: Vec3, still: Still, xp: Library) -> Vec3:
     distance, normal, lean = facing(c.mates, still.mates, None, offset, xp)
     nx, ny, nz = normal
     boxes = SILENT_BOXES * along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), c.hold_m)
-    near = xp.clip((c.mates.separation_m + boxes - distance) / boxes, 0.0, 1.0)
+    near = xp.minimum(xp.maximum((c.mates.separation_m + boxes - distance) / boxes, 0.0), 1.0)
     near = xp.where(still.silent, near / lean, 0.0)
-    x, y, z = (xp.clip((near * n).sum(-1), -1.0, 1.0) for n in normal)
+    x, y, z = (xp.minimum(xp.maximum((near * n).sum(-1), -1.0), 1.0) for n in normal)
     return (x, y, z)
 
 

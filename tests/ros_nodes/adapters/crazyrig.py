@@ -13,12 +13,13 @@ import numpy as np
 
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import BOOT_S
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.team import CrazyflieTeam
-from robomarl.domains.flight.scenario import load_flight_scenario
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, TickInput
 from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink, StateSample
 from robomarl.ros_nodes.adapters.crazyflie.uris import address_of
 from robomarl.ros_nodes.adapters.guard import GuardRules, GuardState
+from robomarl.sim.scenario import load_scenario
 
 VEHICLE = load_vehicle("crazyflie_21")
 RULES = GuardRules(VEHICLE.on_command_loss)
@@ -125,7 +126,7 @@ class CrazyRig:
 @contextmanager
 def crazyflies(scenario: str = "swap_2", auto_arm: bool = True, **config: object) -> Iterator[CrazyRig]:
     """Peers that have been started on the ground, and adapters that are not connected."""
-    loaded = load_flight_scenario(scenario)
+    loaded = load_scenario(scenario, FlightScenario)
     team = CrazyflieTeam(loaded, True)
     uris = [f"udp://127.78.{os.getpid() % 250}.{index + 1}:19850" for index in range(loaded.count)]
     team.connect([address_of(uri) for uri in uris], auto_arm)
