@@ -191,7 +191,6 @@ def _robust(params: SafetyParams) -> Constants:
         spend_per_s=-2 * math.log(min(SUDDEN_KEEP, keep_of(s.gain_per_s, period))) / period,
         floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
-        settle_share=1 - math.exp(-period / SETTLE_S),
         hold_m=_hold(params, arc),
         slow_m_s=math.sqrt(s.brake_m_s2 * min(_hold(params, arc))),
         clear_m_s=_clear(most + s.accel_error_m_s2 + s.brake_m_s2, late["sudden_share"], params),
@@ -221,6 +220,7 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
         "next_count": _in_force(delay, period, params.queue_length),
         "max_own_age_s": max(delay, period),
         "brake_gain_per_s": 1 / lead,
+        "settle_share": 1 - math.exp(-period / SETTLE_S),  # the delay takes one side of what flips
         "num_acting": params.queue_length,
         "queue": _queue(delay, period, params.queue_length),
     }
