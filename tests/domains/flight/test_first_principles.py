@@ -46,7 +46,7 @@ def test_a_controller_that_knows_its_error_arrives_and_stays():
     """The plant is 3 % lighter than the vehicle file says: without an integral it would hang too high."""
     scenario = replace(load_scenario("swap_4"), count=1, time_limit_s=6.0)
     team = plant.FirstPrinciplesTeam(scenario, 2, 0)
-    config = EvalConfig("first_principles", 2, filter="off", hover_s=1.0, progress=False)
+    config = EvalConfig("first_principles", 2, filter="off", hover_s=4.0, progress=False)
     figures = evaluate_team(GotoPolicy(scenario), team, config).figures
     assert figures["success_rate"] == 1.0
     assert figures["hover_error_m"] == pytest.approx(0.0, abs=0.05)
