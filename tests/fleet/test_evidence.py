@@ -156,7 +156,7 @@ def test_an_operator_is_known_by_his_key(bundles, robots, stores, own_keys: Path
     assert fleet.command("key", "new", "alice")[0] == 0
     assert fleet.command("key", "trust", "alice", "FLEET")[0] == 0
     robots["robot_0"].hello()
-    robots["robot_0"].note("verify", bundles[0].id, "ok")
+    robots["robot_0"].note("verify", bundles[0].id, "not ready")
     robots["robot_0"].close()
     mark = keys.fingerprint(keys.read_keys(own_keys)["alice"])
     assert stores["robot_0"].journal.read()[-1].key == mark
