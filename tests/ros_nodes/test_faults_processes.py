@@ -32,6 +32,21 @@ pytestmark = [pytest.mark.ros, pytest.mark.alone]
     "1 tick after `heartbeat_after_s`",
     "policy_node: `LAND`, `monitor: no heartbeat of the E-stop`",
 )
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self/task").is_dir(), reason="needs root, and Linux")
+def test_who_ticks_goes_before_who_records(rig: FaultRig):
+    """A recorder, and whatever else runs on a robot, puts no control loop aside; nor does the monitor wait for it."""
+
+    def scheduled(name: str) -> set[int]:
+        tasks = Path(f"/proc/{rig.team.processes.running[name].popen.pid}/task")
+        return {os.sched_getscheduler(int(thread.name)) for thread in tasks.iterdir()}
+
+    if scheduled("/monitor") == {os.SCHED_OTHER}:
+        pytest.skip("this system lets nobody run in real time")
+    for name in ("/left/policy_node", "/right/policy_node", "/sim", "/monitor"):
+        assert scheduled(name) == {os.SCHED_RR}, name
+    assert scheduled("/recorder") == {os.SCHED_OTHER}
+
+
 def test_monitor_killed(flying: FaultRig):
     flying.kill("/monitor")
     flying.wait_for_state(State.LAND, *ROBOTS)
@@ -180,18 +195,3 @@ def test_the_page_of_faults_is_what_is_tested(root: Path):
     if os.environ.get("ROBOMARL_WRITE_DOCS"):
         path.write_text(page)
     assert path.read_text() == page, "run the test with ROBOMARL_WRITE_DOCS=1"
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self/task").is_dir(), reason="needs root, and Linux")
-def test_who_ticks_goes_before_who_records(rig: FaultRig):
-    """A recorder, and whatever else runs on a robot, puts no control loop aside; nor does the monitor wait for it."""
-
-    def scheduled(name: str) -> set[int]:
-        tasks = Path(f"/proc/{rig.team.processes.running[name].popen.pid}/task")
-        return {os.sched_getscheduler(int(thread.name)) for thread in tasks.iterdir()}
-
-    if scheduled("/monitor") == {os.SCHED_OTHER}:
-        pytest.skip("this system lets nobody run in real time")
-    for name in ("/left/policy_node", "/right/policy_node", "/sim", "/monitor"):
-        assert scheduled(name) == {os.SCHED_RR}, name
-    assert scheduled("/recorder") == {os.SCHED_OTHER}
