@@ -1,8 +1,8 @@
 """A Crazyflie 2.1 from published equations, which training never saw: rotors that turn, and a published controller.
 
 Rotors spin up and down at different rates, push with a polynomial of their speed and turn the vehicle as gyroscopes;
-the vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it:
-gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers
+the vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it and
+its peer flies it: gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers
 (cf2x_L250 of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with the
 engines, and nothing else.
 Numpy; vectors on the last axis, SI units, rotor speeds in rpm.
@@ -12,8 +12,17 @@ import numpy as np
 
 from robomarl.domains.flight.batch import TeamSim
 from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3
+from robomarl.domains.flight.ros_nodes.crazyflie_peer.mellinger import (
+    LAYOUT,
+    MellingerGains,
+    MellingerMemory,
+    facing,
+    rotor_thrusts,
+    torque_for,
+)
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, advance, command_in_force
+from robomarl.geometry import rotation_matrix
 from robomarl.types import GRAVITY_M_S2
 from robomarl.view import Plan
 
@@ -25,14 +34,7 @@ TORQUE_OF_RPM = (0.0, 1.410454111996297e-9, 1.4592584373980652e-12)
 UP_PER_S, DOWN_PER_RPM_S = 7.355623702172756, 0.00024443862952110715
 """Rotors speed up with the error of the speed, and slow down with that of its square."""
 PROPELLER_KG_M2 = 34.52e-9
-LAYOUT = np.array([[-1.0, -1, 1, 1], [-1, 1, 1, -1], [-1, 1, -1, 1]])
-"""Sign of the roll, pitch and yaw that each rotor makes."""
-PWM_MIN, PWM_MAX, THRUST_MAX_N = 7000, 65535, 0.12
-ATTITUDE_GAIN = np.array([70000.0, 70000, 60000])
-RATE_GAIN = np.array([20000.0, 20000, 12000])
-ACCELERATION_GAIN = np.array([200.0, 200, 0])
-INTEGRAL_GAIN, INTEGRAL_MOST = np.array([0.0, 0, 500]), np.array([1.0, 1, 1500])
-TORQUE_PWM_MOST = 32000.0
+GAINS = MellingerGains()
 CONTROL_S, STEPS = 0.002, 2
 """Period of the controller, and steps of the physics within it."""
 
@@ -49,32 +51,12 @@ def rpm_for(thrust_n: np.ndarray) -> np.ndarray:
     return (-b + np.sqrt(b * b - 4 * c * (a - thrust_n))) / (2 * c)
 
 
-def matrix_of(quat: np.ndarray) -> np.ndarray:
-    """[..., 3, 3] body to world, of wxyz."""
-    w, x, y, z = np.moveaxis(quat, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
-
-
 def turned(quat: np.ndarray, omega: np.ndarray, dt_s: float) -> np.ndarray:
     """Attitude after turning at a body rate, normalized."""
     w, v = quat[..., :1], quat[..., 1:]
     change = [-(v * omega).sum(-1, keepdims=True), w * omega + np.cross(v, omega)]
     after = quat + 0.5 * dt_s * np.concatenate(change, -1)
     return after / np.linalg.norm(after, axis=-1, keepdims=True)
-
-
-def attitude_for(force_n: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
-    """[..., 3, 3] with the body's z axis along a force and this heading (Mellinger and Kumar, equations 12 to 15)."""
-    up = force_n / np.linalg.norm(force_n, axis=-1, keepdims=True)
-    heading = np.stack([np.cos(yaw_rad), np.sin(yaw_rad), 0 * yaw_rad], -1)
-    left = np.cross(up, heading)
-    left = left / np.linalg.norm(left, axis=-1, keepdims=True)
-    return np.stack([np.cross(left, up), left, up], -1)
 
 
 def rotor_acceleration(rpm: np.ndarray, wanted_rpm: np.ndarray) -> np.ndarray:
@@ -85,7 +67,7 @@ def rotor_acceleration(rpm: np.ndarray, wanted_rpm: np.ndarray) -> np.ndarray:
 
 def net_force(quat: np.ndarray, thrust_n: np.ndarray, vel: np.ndarray) -> np.ndarray:
     """[..., 3] N in the world, of rotors [..., 4] and of the air, through which the vehicle moves with `vel`."""
-    rotation = matrix_of(quat)
+    rotation = rotation_matrix(quat)
     against = np.swapaxes(rotation, -1, -2) @ vel[..., None]
     drag = (rotation @ (DRAG_N_S_M[:, None] * against))[..., 0]
     return thrust_n.sum(-1, keepdims=True) * rotation[..., 2] - drag
@@ -103,12 +85,13 @@ def net_torque(thrust_n: np.ndarray, rpm: np.ndarray, spin_up: np.ndarray, omega
     return torque - np.cross(omega, INERTIA_KG_M2 * omega)
 
 
-class MellingerControl:
+class AttitudeControl:
     """The firmware's attitude controller: a wanted force and heading in, rotor speeds out."""
 
     def __init__(self, yaw_rad: np.ndarray, omega: np.ndarray) -> None:
         """Nothing to make good yet; `yaw_rad` [...] is the heading now, `omega` [..., 3] the body rates."""
-        self._yaw_rad, self._before, self._sum = yaw_rad, omega, np.zeros_like(omega)
+        self._yaw_rad, nothing = yaw_rad, np.zeros_like(omega)
+        self._memory = MellingerMemory(nothing, nothing, omega)
 
     def __call__(
         self, rotation: np.ndarray, omega: np.ndarray, force_n: np.ndarray, yaw_rate: np.ndarray
@@ -122,18 +105,9 @@ class MellingerControl:
             yaw_rate: [...] at which the wanted heading turns.
         """
         self._yaw_rad = self._yaw_rad + CONTROL_S * yaw_rate
-        wanted = attitude_for(force_n, self._yaw_rad)
-        error = np.swapaxes(wanted, -1, -2) @ rotation
-        error = error - np.swapaxes(error, -1, -2)
-        twist = np.stack([error[..., 2, 1], error[..., 0, 2], error[..., 1, 0]], -1)
-        self._sum = np.clip(self._sum - twist * CONTROL_S, -INTEGRAL_MOST, INTEGRAL_MOST)
-        slower = (self._before - omega) / CONTROL_S
-        self._before = omega
-        torque = ACCELERATION_GAIN * slower - ATTITUDE_GAIN * twist - RATE_GAIN * omega + INTEGRAL_GAIN * self._sum
-        torque = np.clip(torque, -TORQUE_PWM_MOST, TORQUE_PWM_MOST) * [0.5, 0.5, 1.0]
-        collective = (force_n * rotation[..., 2]).sum(-1, keepdims=True) / 4 / THRUST_MAX_N * PWM_MAX
-        pwm = np.clip(collective + torque @ LAYOUT, PWM_MIN, PWM_MAX)
-        return rpm_for(pwm / PWM_MAX * THRUST_MAX_N)
+        goal = facing(force_n, self._yaw_rad)
+        self._memory, torque = torque_for(GAINS, self._memory, (rotation, omega), goal, CONTROL_S)
+        return rpm_for(rotor_thrusts(GAINS, (force_n * rotation[..., 2]).sum(-1), torque))
 
 
 class FirstPrinciplesBodies:
@@ -149,7 +123,7 @@ class FirstPrinciplesBodies:
         quat, scale = np.stack(world.body.quat, -1).astype(float), self._mass_scale(world)
         self._rpm = np.repeat(rpm_for(MASS_KG * scale * GRAVITY_M_S2 / 4)[..., None], 4, -1)
         yaw = np.arctan2(2 * (quat[..., 0] * quat[..., 3]), 1 - 2 * quat[..., 3] ** 2)
-        self._control = MellingerControl(yaw, np.stack(world.body.omega, -1).astype(float))
+        self._control = AttitudeControl(yaw, np.stack(world.body.omega, -1).astype(float))
 
     def _mass_scale(self, world: World) -> np.ndarray:
         return np.asarray(world.hidden.physics.mass_kg, float) / self._scenario.vehicle_config.body.mass_kg
@@ -163,7 +137,7 @@ class FirstPrinciplesBodies:
             *accel, yaw_rate = command_in_force(world, np.asarray(i), self._scenario.substeps)
             force = thinks_kg * (np.stack(accel, -1).astype(float) + [0, 0, GRAVITY_M_S2])
             for _ in range(self._repeats):
-                rpm = self._control(matrix_of(quat), omega, force, yaw_rate)
+                rpm = self._control(rotation_matrix(quat), omega, force, yaw_rate)
                 for _ in range(STEPS):
                     pos, quat, vel, omega = self._move(world, (pos, quat, vel, omega), rpm, air)
         p, q, v, o = (tuple(np.moveaxis(x, -1, 0).astype(world.goal_m.dtype)) for x in (pos, quat, vel, omega))

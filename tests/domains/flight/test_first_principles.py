@@ -9,6 +9,7 @@ from benchmarks.flight import first_principles as plant
 from robomarl.domains.flight.evaluation.evaluate import evaluate_team
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.evaluate.evaluate import EvalConfig
+from robomarl.geometry import rotation_matrix
 from robomarl.sim.scenario import load_scenario
 
 # A state for which drone-models and drone-controllers 0.1.0 gave the numbers below (cf2x_L250).
@@ -23,8 +24,8 @@ SPIN_UP = [55332.99570866829, 34512.27241369528, 29209.483152074077, -61958.6351
 
 
 def test_the_controller_is_the_published_one():
-    control = plant.MellingerControl(YAW_RAD, BEFORE)
-    wanted = control(plant.matrix_of(QUAT), OMEGA, FORCE_N, np.array(0.0))
+    control = plant.AttitudeControl(YAW_RAD, BEFORE)
+    wanted = control(rotation_matrix(QUAT), OMEGA, FORCE_N, np.array(0.0))
     np.testing.assert_allclose(wanted, WANTED_RPM, rtol=1e-9)
 
 

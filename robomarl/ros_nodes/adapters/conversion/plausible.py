@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
+from robomarl.geometry import quat_conjugate, quat_multiply, rotate, rotation_matrix
 from robomarl.ros_nodes.adapters.conversion.frames import swap_attitude, swap_body, swap_world, wxyz
 from robomarl.types import GRAVITY_M_S2
 
@@ -93,7 +93,6 @@ def errors(track: StateTrack) -> dict[str, np.ndarray]:
     moved = calm(_rate(track.time_s, track.pos_m))
     felt = calm(_rate(track.time_s, track.vel_m_s)) + np.array([0.0, 0.0, GRAVITY_M_S2])
     turned = calm(rates_of(track.time_s, track.quat_wxyz))
-    matrix = rotation_matrix(track.quat_wxyz)
     found = {
         VELOCITY: _shares(calm(track.vel_m_s), moved, MOVES_M_S),
         RATES: _shares(calm(track.omega_rad_s), turned, TURNS_RAD_S),
@@ -101,10 +100,10 @@ def errors(track: StateTrack) -> dict[str, np.ndarray]:
         PUSH: np.array([np.nan]),
     }
     if track.force_m_s2 is not None:
-        off = calm(_turned(matrix, track.force_m_s2)) - felt
+        off = calm(rotate(track.quat_wxyz, track.force_m_s2)) - felt
         found[GRAVITY] = np.sqrt((off**2).sum(-1).mean(keepdims=True)) / GRAVITY_M_S2
     if track.flies:
-        found[PUSH] = _push(calm(matrix[..., 2]), felt)
+        found[PUSH] = _push(calm(rotation_matrix(track.quat_wxyz)[..., 2]), felt)
     return found
 
 
@@ -134,10 +133,6 @@ def _push(up: np.ndarray, felt: np.ndarray) -> np.ndarray:
     """Horizontal parts only: that the body is upright says nothing of the frame."""
     length = np.linalg.norm(felt, axis=-1, keepdims=True)
     return _shares((up * length)[:, :2], felt[:, :2], PUSHED_M_S2)
-
-
-def _turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    return (matrix @ vectors[..., None])[..., 0]
 
 
 def _rate(time_s: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -171,14 +166,7 @@ def _world(turn: Callable[[np.ndarray], np.ndarray]) -> Callable[[StateTrack], S
 
 
 def _swapped(track: StateTrack) -> StateTrack:
-    return replace(
-        track,
-        pos_m=swap_world(track.pos_m),
-        vel_m_s=swap_world(track.vel_m_s),
-        quat_wxyz=swap_attitude(track.quat_wxyz),
-        omega_rad_s=swap_body(track.omega_rad_s),
-        force_m_s2=None if track.force_m_s2 is None else swap_body(track.force_m_s2),
-    )
+    return replace(_body(_world(swap_world)(track)), quat_wxyz=swap_attitude(track.quat_wxyz))
 
 
 def _body(track: StateTrack) -> StateTrack:
@@ -187,7 +175,7 @@ def _body(track: StateTrack) -> StateTrack:
 
 
 def _to_world(track: StateTrack) -> StateTrack:
-    return replace(track, vel_m_s=_turned(rotation_matrix(track.quat_wxyz), track.vel_m_s))
+    return replace(track, vel_m_s=rotate(track.quat_wxyz, track.vel_m_s))
 
 
 def _mirrored_attitude(track: StateTrack) -> StateTrack:

@@ -11,10 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.geometry import rotation_matrix
+from robomarl.ros_nodes.adapters.conversion.frames import quat_from_roll_pitch_yaw
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.types import GRAVITY_M_S2
 
 PWM_MAX = 65535.0
+LAYOUT = np.array([[-1.0, -1, 1, 1], [-1, 1, 1, -1], [-1, 1, -1, 1]])
+"""Sign of the roll, pitch and yaw that each of the rotors M1 to M4 makes."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,13 @@ def mellinger(
     # The firmware turns newtons into PWM with one constant and PWM into newtons with another.
     tracked = gains.thrust_per_pwm * along / PWM_MAX * 4 * gains.rotor_n
     thrust = np.where(tracks, tracked, wanted.thrust_n)
-    goal = np.where(tracks[:, None, None], _facing(force, wanted.yaw_rad), _tilted(wanted))
-    memory, torque = _torque(gains, MellingerMemory(total, memory.turn_error, memory.omega_rad_s), own, goal, dt_s)
-    return memory, _rotors(gains, thrust, torque)
+    goal = np.where(tracks[:, None, None], facing(force, wanted.yaw_rad), _tilted(wanted))
+    memory, torque = torque_for(gains, memory._replace(pos_error=total), (matrix, own.omega_rad_s), goal, dt_s)
+    return memory, rotor_thrusts(gains, thrust, torque)
 
 
-def _facing(force: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
-    """[N, 3, 3] attitude whose z axis lies along the force."""
+def facing(force: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
+    """[..., 3, 3] attitude whose z axis lies along the force [..., 3] (Mellinger and Kumar, equations 12 to 15)."""
     z = force / np.linalg.norm(force, axis=-1, keepdims=True)
     heading = np.stack([np.cos(yaw_rad), np.sin(yaw_rad), np.zeros_like(yaw_rad)], -1)
     y = np.cross(z, heading)
@@ -117,36 +120,36 @@ def _facing(force: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
 
 def _tilted(wanted: Wanted) -> np.ndarray:
     """[N, 3, 3] of roll, pitch and yaw."""
-    angles = (*np.moveaxis(wanted.roll_pitch_rad, -1, 0), wanted.yaw_rad)
-    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(angle), np.sin(angle)) for angle in angles)
-    rows = [
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    angles = np.concatenate([wanted.roll_pitch_rad, wanted.yaw_rad[:, None]], -1)
+    return rotation_matrix(quat_from_roll_pitch_yaw(angles))
 
 
-def _torque(
-    gains: MellingerGains, memory: MellingerMemory, own: Estimate, goal: np.ndarray, dt_s: float
+def torque_for(
+    gains: MellingerGains, memory: MellingerMemory, now: tuple[np.ndarray, np.ndarray], goal: np.ndarray, dt_s: float
 ) -> tuple[MellingerMemory, np.ndarray]:
-    """The memory, and [N, 3] torque in PWM."""
+    """The attitude controller: the memory, and [..., 3] torque in PWM.
+
+    Args:
+        gains: of all.
+        memory: of the last call.
+        now: [..., 3, 3] attitude, body to world, and [..., 3] body rates [rad/s].
+        goal: [..., 3, 3] attitude.
+        dt_s: since the last call.
+    """
     kr, kw, ki, kd = (np.array(k) for k in (gains.kr, gains.kw, gains.ki_m, gains.kd_omega))
-    between = np.swapaxes(goal, -1, -2) @ rotation_matrix(own.quat_wxyz)
+    matrix, omega = now
+    between = np.swapaxes(goal, -1, -2) @ matrix
     skew = between - np.swapaxes(between, -1, -2)
     turn = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], -1)
     limit = np.array(gains.i_range_m)
     total = np.clip(memory.turn_error - turn * dt_s, -limit, limit)
-    spin = -(own.omega_rad_s - memory.omega_rad_s) / dt_s
-    torque = -kr * turn - kw * own.omega_rad_s + ki * total + kd * spin
-    return memory._replace(turn_error=total, omega_rad_s=own.omega_rad_s), torque.clip(
-        -gains.torque_pwm, gains.torque_pwm
-    )
+    spin = -(omega - memory.omega_rad_s) / dt_s
+    torque = -kr * turn - kw * omega + ki * total + kd * spin
+    return memory._replace(turn_error=total, omega_rad_s=omega), torque.clip(-gains.torque_pwm, gains.torque_pwm)
 
 
-def _rotors(gains: MellingerGains, thrust_n: np.ndarray, torque: np.ndarray) -> np.ndarray:
-    """[N, 4] thrust of each rotor: the legacy power distribution, in PWM, within its limits."""
-    torque = np.where(thrust_n[:, None] > 0, torque, 0.0) * np.array([0.5, 0.5, 1.0])
-    mixing = np.array([[-1.0, -1, 1, 1], [-1, 1, 1, -1], [-1, 1, -1, 1]])
-    pwm = (thrust_n / 4 / gains.rotor_n * PWM_MAX)[:, None] + torque @ mixing
+def rotor_thrusts(gains: MellingerGains, thrust_n: np.ndarray, torque: np.ndarray) -> np.ndarray:
+    """[..., 4] thrust of each rotor: the legacy power distribution, in PWM, within its limits."""
+    torque = np.where(thrust_n[..., None] > 0, torque, 0.0) * np.array([0.5, 0.5, 1.0])
+    pwm = (thrust_n / 4 / gains.rotor_n * PWM_MAX)[..., None] + torque @ LAYOUT
     return pwm.clip(gains.pwm_min, PWM_MAX) / PWM_MAX * gains.rotor_n
