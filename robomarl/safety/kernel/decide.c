@@ -89,8 +89,9 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, double since, int deaf) {
     Hold hold = rm_hold(c, g->place, own, deaf);
     for (int j = 0; j < s->mates && hold.on; j++) {
-        const int usable = sane(g->mate_pos + 3 * j) && sane(g->mate_vel + 3 * j) && fabs(g->mate_age[j]) < RM_LARGE;
-        if (!g->mask[j] || !usable || !(fabs(g->mate_age[j]) > c->mates.max_age_s)) continue;
+        const double age = fabs(g->mate_age[j]);
+        if (!g->mask[j] || !sane_state(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age)) continue;
+        if (age <= c->mates.max_age_s) continue;
         const Body mate = mate_of(c, g, j, since);
         rm_away(c, &mate, &hold);
     }

@@ -59,7 +59,7 @@ int rm_is_twin(const RmConstants *c, const Given *g, int j) {
 
 /* Whether a body may be used; notes what is wrong with it. */
 int rm_usable(const double *pos, const double *vel, double age, double max_age, Checked *k) {
-    const int ok = age < RM_LARGE && sane(pos) && sane(vel);
+    const int ok = sane_state(pos, vel, age);
     if (!ok) k->finite = 0;
     if (ok && age > max_age) k->stale = 1;
     return ok;

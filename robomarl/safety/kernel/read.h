@@ -28,6 +28,10 @@ static inline int sane(const double *v) { return fabs(v[0]) < RM_LARGE && fabs(v
 
 static inline int sane4(const double *v) { return sane(v) && fabs(v[3]) < RM_LARGE; }
 
+static inline int sane_state(const double *pos, const double *vel, double age) {
+    return age < RM_LARGE && sane(pos) && sane(vel);
+}
+
 static inline void copy(double *to, const double *from, int count) { memcpy(to, from, count * sizeof(double)); }
 
 extern const double RM_NOTHING[4];
