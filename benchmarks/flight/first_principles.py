@@ -2,9 +2,9 @@
 
 Rotors spin up and down at different rates, push with a polynomial of their speed and turn the vehicle as gyroscopes;
 the vehicle's own attitude controller is that of Mellinger and Kumar (ICRA 2011), as the Crazyflie's firmware has it and
-its peer flies it: gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock propellers
-(cf2x_L250 of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with the
-engines, and nothing else.
+its peer flies it: gains on PWM, at 500 Hz. Numbers are those that were identified for the Crazyflie with thrust-stock
+propellers (cf2x_L250 of utiasDSL's drone-models and drone-controllers 0.1.0). It shares weather, delays and radio with
+the engines, and nothing else.
 Numpy; vectors on the last axis, SI units, rotor speeds in rpm.
 """
 
