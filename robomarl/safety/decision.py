@@ -30,7 +30,8 @@ class Limits(NamedTuple):
 
     rows: HalfSpaces
     at_odds: tuple[Vec3, Array]
-    """What counts instead where no command holds all rows: `likely` of the mates, the others as they are."""
+    """What counts instead where no command holds all rows: the mates and the own speed as they most likely are, the
+    others as they are."""
     gap_m: Array
     """The smallest distance to a limit."""
     pressed: Array
@@ -173,7 +174,8 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
         return Limits(((none, none, none), Bound(none, none)), ((none, none, none), none), gap, pressed)
     along = _broadcast(own)
     limit = barriers.speed_limit(c, own, xp)
-    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound, *limit.normal, xp.maximum(*limit.bound)))]
+    instead = barriers.likely_speed_limit(c, own, limit.normal, xp)
+    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound, *limit.normal, instead))]
     for kind, body, tail, there in _bodies(c, checked):
         row = _row(c, kind, along, body, xp, tail)
         most, floor = row.bound

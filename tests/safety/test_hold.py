@@ -41,9 +41,11 @@ def batch_of(views: list[LocalView]) -> LocalView:
 
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_attacks_that_once_got_through_do_so_no_more(name: str):
-    """Episodes that an earlier filter failed: a contact is below 0.14 m."""
-    found = fly_again(Hunt(load_any_vehicle("crazyflie_21"), 0.02), ATTACKS[name])
-    assert (found.scaled_m >= PARAMS.safety.separation_m - 0.02).all()
+    """Episodes that an earlier filter failed."""
+    vehicle = load_any_vehicle(ATTACKS[name]["vehicle"])
+    found = fly_again(Hunt(vehicle, 0.02), ATTACKS[name])
+    assert vehicle.safety
+    assert (found.scaled_m >= vehicle.safety.separation_m - 0.02).all()
     assert (found.outside_m <= 0).all()
 
 

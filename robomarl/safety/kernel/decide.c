@@ -219,7 +219,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     }
     rm_speed_limit(c, &own, normal, &bound);
     add_row(c, normal, &bound, &limits);
-    copy(limits.slow, normal, 3), limits.slow[3] = larger(bound.most, bound.floor);
+    copy(limits.slow, normal, 3), limits.slow[3] = rm_likely_speed_limit(c, &own, normal);
     add_mates(c, s, &g, &own, &k, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
     add_solids(c, &own, &limits);

@@ -191,3 +191,9 @@ void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, 
     const double left = c->speed_m_s - c->own_error_m_s - along_axes(normal, own->unsure_m_s) - speed;
     *bound = along_normal(c, own, normal, c->slope_per_s * left, left / c->step_s);
 }
+
+double rm_likely_speed_limit(const RmConstants *c, const Predicted *own, const double *normal) {
+    const double left = c->speed_m_s - dot(normal, own->motion.vel);
+    const Bound bound = along_normal(c, own, normal, c->slope_per_s * left, left / c->step_s);
+    return larger(bound.most, bound.floor);
+}

@@ -90,6 +90,7 @@ double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own,
                  double *normal);
 /* Bound of the command towards a plane across an axis, sign 1 or -1; infinity where it certainly cannot bind. */
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
+double rm_likely_speed_limit(const RmConstants *c, const Predicted *own, const double *normal);
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound);
 
 #endif

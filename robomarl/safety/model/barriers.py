@@ -154,6 +154,17 @@ def speed_limit(c: Constants, own: Predicted, xp: Library) -> Row:
     return Row(normal, on_command(c, own, normal, (c.slope_per_s * left, left / c.step_s), xp), left, left)
 
 
+def likely_speed_limit(c: Constants, own: Predicted, normal: Vec3, xp: Library) -> Array:
+    """Largest command [m/s^2] along the normal of `speed_limit`, taking the predicted speed as it is.
+
+    For a robot whose rows no command holds: errors as large as half of the limit, which a slow vehicle may have, would
+    leave it too slow to back off from those that come at it.
+    """
+    (nx, ny, nz), (vx, vy, vz) = normal, own.motion.vel
+    left = c.speed_m_s - (nx * vx + ny * vy + nz * vz)
+    return xp.maximum(*on_command(c, own, normal, (c.slope_per_s * left, left / c.step_s), xp))
+
+
 def clip(c: Constants, bound: Bound, xp: Library) -> Array:
     """A right-hand side within what is useful.
 
