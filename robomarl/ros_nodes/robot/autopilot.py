@@ -8,16 +8,14 @@ under `on_command_loss`. Only an operator makes it fly again. What may follow wh
 """
 
 import math
-import time
 from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.policies.pilot import Pilot, PilotCarry
+from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.recording.watch import RecordingWatch
 from robomarl.ros_nodes.robot import state_machine
-from robomarl.ros_nodes.robot.blind_brake import Fallback
-from robomarl.ros_nodes.robot.command_layout import CommandLayout
+from robomarl.ros_nodes.robot.decider import Decider, Wanted
 from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover_control import HoverController
@@ -36,7 +34,7 @@ from robomarl.ros_nodes.robot.state_machine import (
 from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
 from robomarl.ros_nodes.robot.touchdown import FREE_FALL_M_S2
 from robomarl.safety.filter import SafetyFilter
-from robomarl.safety.model.bias import Bias, unanchored
+from robomarl.safety.model.bias import Bias
 from robomarl.view import LocalView, Plan
 
 INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
@@ -72,22 +70,18 @@ class Autopilot:
             patience: how long to go on without what one needs.
             landing: the filter of a landing, whose floor is below the ground; None: the pilot's.
         """
-        self._pilot, self._inbox, self._patience = pilot, inbox, patience
-        self._landing = Pilot(pilot.policy, landing or pilot.safety)
+        self._inbox, self._patience = inbox, patience
+        self._decider = Decider(pilot, landing, patience.max_gap_s)
         self._agreement, self._heartbeat, self._hover, self._recording = team
-        self._layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
-        self._fallback = Fallback(pilot.safety.params, self._layout)
-        self._carry: PilotCarry | None = None
-        self._began_s = self._decided_s = self._lost_s = self._entered_s = math.nan
-        self.status, self._renews = Status(), False
+        self._layout, self._fallback = self._decider.layout, self._decider.fallback
+        self._began_s = self._entered_s = math.nan
+        self.status = Status()
         self.why = ""
         """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
         self.ordered = False
         """An operator did."""
         self.error = ""
         """What the policy or the filter last raised."""
-        self.observed: np.ndarray | None = None
-        """What the policy saw in the last tick; None where it was not asked."""
         self.pilot_s = 0.0
         """What policy and filter took of the last tick."""
 
@@ -104,7 +98,12 @@ class Autopilot:
     @property
     def bias(self) -> Bias | None:
         """What the filter has learned of the bias; None before its first decision."""
-        return None if self._carry is None else self._carry.safety.bias
+        return self._decider.bias
+
+    @property
+    def observed(self) -> np.ndarray | None:
+        """What the policy saw in the last tick; None where it was not asked."""
+        return self._decider.observed
 
     def latch(self) -> None:
         """An E-stop of before the start of this process still holds."""
@@ -128,7 +127,7 @@ class Autopilot:
 
     def tick(self, now: Now) -> Decision:
         """One decision."""
-        self.pilot_s, self.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
+        self.pilot_s, self._decider.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
         conditions = self._conditions(reading, now)
         status = state_machine.on_tick(self.status, conditions)
@@ -141,12 +140,10 @@ class Autopilot:
         if self.state is State.LAND and self._hover.on_ground(now.steady_s):
             return self._hold(reading, Held.LANDED, self._layout.padded(np.array(FREE_FALL_M_S2)))
         try:
-            decision = self._fly(reading, now)
+            return self._fly(reading, now)
         except Exception as error:  # whatever it is, the robot must not fly on with it
             self.error = f"{type(error).__name__}: {error}"
             return self._blind(reading, now, Held.FAILED)
-        self._lost_s, self._decided_s = math.nan, now.steady_s
-        return decision
 
     def _others(self, at_s: float) -> list[Problem]:
         """What team, operator and recorder have against it."""
@@ -166,7 +163,7 @@ class Autopilot:
             lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
-            lost=at_s - self._lost_s > self._patience.silent_after_s,
+            lost=at_s - self._decider.lost_s > self._patience.silent_after_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
             rule=rule,
             waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
@@ -211,89 +208,41 @@ class Autopilot:
         if status.state not in MOVING or before.state == status.state:
             return
         if before.state not in MOVING:
-            self._carry, self.error = None, ""
-            self._began_s, self._lost_s = now.steady_s, math.nan
-            self._fallback.forget()
+            self._decider.begin()
+            self._began_s, self.error = now.steady_s, ""
         if before.state not in MOVING or before.state is State.HOLD and status.state is not State.LAND:
             self._agreement.takes_off()
             self._inbox.recall()
-        self._renews = status.state is State.BLEND
+        self._decider.renew(status.state is State.BLEND)
         if status.state is not State.ACTIVE:
             self._hover.begin()
 
     def _fly(self, reading: InputSnapshot, now: Now) -> Decision:
-        was_blind, gap_s = not math.isnan(self._lost_s), now.steady_s - self._decided_s
-        if self._carry is None or was_blind or gap_s > self._patience.max_gap_s:
-            self._carry = self._fresh_carry(reading.view, self._carry)
-        elif self._renews:  # the policy's memory from the start; the filter's goes on
-            self._carry = self._pilot.init(reading.view)._replace(safety=self._carry.safety)
-        self._renews = False
-        started_s = time.perf_counter()
-        nominal = self._nominal(self._carry, reading.view, now)
-        # The rules lead to the goal, and only a policy goes there.
-        pilot = self._landing if self.state is State.LAND else self._pilot
-        self._carry, result = pilot.guard(self._carry, reading.view, nominal, self.state in POLICY)
-        self.pilot_s = time.perf_counter() - started_s
-        command = np.asarray(result.command, float)
-        if not math.isfinite(command.sum()):
-            raise ValueError(f"the filter let a command through that is not finite: {command}")
-        self._fallback.note(now.steady_s, command)
-        return decision_of(reading, command, Plan(*self._carry.safety.plan), result)
+        result = self._decider.decide(reading.view, now.steady_s, self._wanted(reading.view, now))
+        self.pilot_s = self._decider.pilot_s
+        return decision_of(reading, result, Plan(*self._decider.plan))
 
-    def _nominal(self, carry: PilotCarry, view: LocalView, now: Now) -> np.ndarray:
-        """[A] what this state wants, before the filter."""
-        hovering = None
-        if self.state is not State.ACTIVE:
-            own, brake = self._inbox.own, self._pilot.safety.params.safety.brake_m_s2
-            assert own is not None
-            # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
-            station = None if self._inbox.misses_mates else self._inbox.task.station(view)
-            accel = self._hover(self.state, own, (now.steady_s, brake), station)
-            hovering = self._layout.padded(accel)
-        if hovering is not None and self.state is not State.BLEND:
-            return hovering
-        memory, obs = self._pilot.policy.observation.observe(carry.memory, view)
-        self.observed = obs
-        policy, wanted = self._pilot.policy(carry.policy, obs)
-        self._carry = carry._replace(memory=memory, policy=policy)
-        if hovering is None:
-            return wanted
-        share = min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0)
-        return share * wanted + (1 - share) * hovering
-
-    def _fresh_carry(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
-        """Memory from the start; but what was really sent of late is still on its way to the rotors.
-
-        What the filter has learned of the bias is not forgotten by a gap or a blind tick.
-        """
-        carry = self._pilot.init(view)
-        queue = np.array(carry.safety.commands)
-        if late := self._fallback.latest(len(queue)):
-            queue[-len(late) :] = late
-        safety = carry.safety._replace(commands=queue)
-        if before is not None:
-            safety = safety._replace(bias=unanchored(before.safety.bias))
-        return carry._replace(safety=safety)
+    def _wanted(self, view: LocalView, now: Now) -> Wanted:
+        """Where the command of this state comes from, before the filter."""
+        if self.state is State.ACTIVE:
+            return Wanted(1.0)
+        own, brake = self._inbox.own, self._decider.pilot.safety.params.safety.brake_m_s2
+        assert own is not None
+        # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
+        station = None if self._inbox.misses_mates else self._inbox.task.station(view)
+        hovering = self._layout.padded(self._hover(self.state, own, (now.steady_s, brake), station))
+        if self.state is not State.BLEND:
+            return Wanted(math.nan, hovering, self.state is State.LAND)
+        return Wanted(min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0), hovering)
 
     def _blind(self, reading: InputSnapshot, now: Now, reason: Held) -> Decision:
         """Brake without knowing where one is; give up when that has lasted too long."""
-        if reason is Held.FAILED:  # whatever it was may be in the memory
-            self._carry = None
-        self._lost_s = now.steady_s if math.isnan(self._lost_s) else self._lost_s
-        command = self._blind_brake(reading.view, now.stamp_s - self._inbox.own_stamp_s, now)
-        self._fallback.note(now.steady_s, command)
-        return self._hold(reading, reason, command)
-
-    def _blind_brake(self, view: LocalView, age_s: float, now: Now) -> np.ndarray:
-        """[A] the filter's brake from where the robot must be; without its memory, against the velocity that it must
-        have."""
-        if self._carry is None:
-            return self._fallback.brake(self._inbox.own, age_s, now.steady_s)
-        safety, command = self._pilot.safety.blind(self._carry.safety, view, np.array(age_s))
-        self._carry = self._carry._replace(safety=safety)
-        return self._layout.padded(command[:3])
+        if reason is Held.FAILED:
+            self._decider.drop()
+        last = self._inbox.own, now.stamp_s - self._inbox.own_stamp_s
+        return self._hold(reading, reason, self._decider.blind(reading.view, last, now.steady_s))
 
     def _hold(self, reading: InputSnapshot, reason: Held, command: np.ndarray | None) -> Decision:
-        nothing = np.full(self._pilot.policy.action.size, np.nan)
+        nothing = np.full(self._decider.pilot.policy.action.size, np.nan)
         plan = self._fallback.plan(self._inbox.own)
         return Decision(reading, command, nothing, plan, reason, command is not None, False, 0.0, math.inf)

@@ -44,11 +44,11 @@ class Decision(NamedTuple):
     margin_m: float
 
 
-def decision_of(reading: InputSnapshot, command: np.ndarray, plan: Plan, result: FilterResult) -> Decision:
+def decision_of(reading: InputSnapshot, result: FilterResult, plan: Plan) -> Decision:
     """Of a tick in which the filter decided."""
     return Decision(
         reading=reading,
-        command=command,
+        command=np.asarray(result.command, float),
         nominal=np.asarray(result.nominal, float),
         plan=plan,
         reason=int(result.reason),
