@@ -26,6 +26,7 @@ COMMANDS = {
     "fleet": "look after a fleet's robots: status, rollback, verify, prune, log, setup",
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
+    "replay": "a recorded field test through the same bundle, tick by tick, and its report",
     "identify-limits": "measure delay, errors and brakes of a vehicle for its safety figures",
     "prove": "the safety campaign: adversaries, delay, noise, loss",
     "bench": "the benchmarks",

@@ -148,7 +148,8 @@ class PolicyNode(LifecycleNode):
         decision = self._autopilot.tick(now)
         sensor_s = self._reporter.send(decision, now.stamp_s)
         latency_us, pilot_us = (time.perf_counter() - start) * 1e6, self._autopilot.pilot_s * 1e6
-        timing = Timing(now.stamp_s, beat.late_s * 1e6, latency_us, pilot_us, sensor_s * 1e6, beat.skipped)
+        late_us, sensor_us = beat.late_s * 1e6, sensor_s * 1e6
+        timing = Timing(now.stamp_s, late_us, latency_us, pilot_us, sensor_us, beat.skipped, self._ticks)
         self._report(decision, timing)
         if self._autopilot.state != before or self._robot_folder.estop.problem:
             self._changed()

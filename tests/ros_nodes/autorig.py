@@ -9,7 +9,7 @@ from robomarl.ros_nodes.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
-from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
+from robomarl.ros_nodes.robot.hover.control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, Now
 from robomarl.ros_nodes.robot.state_machine import Order, Patience, State
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement

@@ -12,6 +12,8 @@ from robomarl.domains.payload.report.page import write_load_report
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult
 from robomarl.domains.payload.ros_nodes.rehearsal import fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.report.replay.figures import figures_of
+from robomarl.report.replay.replay import replay_bag
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
@@ -63,6 +65,10 @@ def test_a_mission_from_the_ground_to_the_ground(law_bundle: Path, tmp_path: Pat
     counts = recorded(tmp_path)
     assert counts["/world/load_pose"] > 100
     assert counts["/world/load_goal"] >= 2
+    figures = figures_of(replay_bag(tmp_path / "bag"))
+    assert figures["actions_compared"] > 500
+    assert figures["action_diff_max"] == figures["command_diff_max"] == 0.0
+    assert figures["observation_diff_max"] < 1e-6
     file = tmp_path / "report.html"
     write_load_report(result, file, {"fleet": fleet.name})
     page = file.read_text()

@@ -61,6 +61,52 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
     assert (flight["success"], flight["collisions"], found["success_rate"]) == (True, 0, 1.0)
     assert Path(flight["log"]).is_file()
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
+    check_replay(tmp_path / "bag", 0.0)
+    check_another_bundle(tmp_path)
+    check_cut_recording(tmp_path)
+
+
+def check_another_bundle(folder: Path) -> None:
+    """A policy that differs by a quarter of a thousandth is found, and said to be another one."""
+    from robomarl.report.replay.replay import replay_bag
+    from tests.ros_nodes import bundles
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundles, "VELOCITY_PER_S", 4.001)
+        other = bundles.make_bundle(folder / "other")
+    found = replay_bag(folder / "bag", str(other))
+    assert not found.is_recorded_bundle
+    assert all(0.0 < tally.policy.value < 0.01 for tally in found.tallies.values())
+
+
+def check_cut_recording(folder: Path) -> None:
+    """Half of a file gives half of a report, through the command line, and says what is missing."""
+    (file,) = (folder / "bag").glob("*.mcap")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size * 2 // 3])
+    words = ["replay", str(folder / "bag"), "--out", str(folder / "page.html"), "--json", str(folder / "replay.json")]
+    assert main(words) == 0
+    figures = json.loads((folder / "replay.json").read_text())
+    (problem,) = figures["problems"]
+    assert "can't be read to its end" in problem
+    assert figures["ticks"] > 50
+    assert figures["action_diff_max"] == 0.0
+    page = (folder / "page.html").read_text()
+    assert all(title in page for title in ("Decided again", "What happened", "Missing", "From above"))
+
+
+def check_replay(bag: Path, largest: float) -> None:
+    """Policy, filter and observation do here what they did in the flight."""
+    from robomarl.report.replay.figures import figures_of
+    from robomarl.report.replay.replay import replay_bag
+
+    found = replay_bag(bag)
+    figures = figures_of(found)
+    assert not found.problems
+    assert figures["actions_compared"] > 50
+    assert all(robot["commands_compared"] > 50 for robot in figures["robots"].values())
+    assert figures["action_diff_max"] == 0.0
+    assert figures["command_diff_max"] <= largest
+    assert figures["observation_diff_max"] <= largest
 
 
 @pytest.mark.ros
@@ -77,7 +123,7 @@ def test_from_the_ground_it_takes_off_and_arrives_and_is_recorded_without_being_
     assert found["flights"][0]["arrived_s"] < 8.0, "the climb counts as flight"
     (bag,) = Path("runs", "field").glob("pair_*")
     assert found["recording"] == str(bag)
-    assert (bag / "metadata.yaml").is_file()
+    check_replay(bag, 0.0)
 
 
 def test_nothing_is_recorded_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch):

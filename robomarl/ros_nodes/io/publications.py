@@ -40,7 +40,8 @@ class Reporter:
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
         actions = [f.name for f in loaded.pilot.policy.action.fields]
-        names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen)
+        sensors = [sensor.topic.name for sensor in loaded.task.sensors]
+        names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen, sensors)
         self._unseen = np.full(len(loaded.seen), np.nan)
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))

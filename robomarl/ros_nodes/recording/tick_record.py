@@ -9,12 +9,13 @@ from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.inbox import Count
 from robomarl.ros_nodes.robot.state_machine import MOVING, State
 
-HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "state", "active", "ready", "reason",
-        "filtered", "solved", "slack", "margin_m")  # fmt: skip
+HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "count", "state", "active", "ready",
+        "reason", "filtered", "solved", "slack", "margin_m", "time_s")  # fmt: skip
 """Since the epoch; start after the end of the tick's window; from there until all is published; policy and filter
 of it; from the sending of the newest odometry to that of the command (NaN where there is none of both); ticks left
-out so far; `State`; it moves; it could be activated; `Reason` of the filter (0 and above) or `Held` (below 0); the
-filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond the safety distance [m]."""
+out so far; ticks so far, this one included; `State`; it moves; it could be activated; `Reason` of the filter (0 and
+above) or `Held` (below 0); the filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond
+the safety distance [m]; time since the robot began to move."""
 SOURCE = ("source_age_s", "delivery_age_s", "received", "lost")
 """Per input: time since the latest stamp; since the latest arrival; messages so far; lost ones among them, by the
 publisher's own count."""
@@ -29,12 +30,28 @@ class Timing(NamedTuple):
     pilot_us: float
     sensor_us: float
     skipped: int
+    count: int = 0
+    """Of ticks so far, this one included."""
 
 
-def tick_names(action: list[str], mates: tuple[str, ...], seen: Sequence[str] = ()) -> list[str]:
-    """Name of every number, for a policy's action elements, a robot's team-mates and the policy's observation."""
+SENSED = "sensed."
+"""Before the name of a sensor of the task; of those only the source's age is told."""
+
+
+def tick_names(
+    action: list[str], mates: tuple[str, ...], seen: Sequence[str] = (), sensors: Sequence[str] = ()
+) -> list[str]:
+    """Name of every number.
+
+    Args:
+        action: the policy's action elements.
+        mates: the robot's team-mates.
+        seen: the elements of the policy's observation.
+        sensors: topics that the task senses.
+    """
     names = [*HEAD, *(f"nominal.{a}" for a in action), *(f"command.{a}" for a in action)]
     names += [f"{source}.{part}" for source in ("odometry", *mates) for part in SOURCE]
+    names += [f"{SENSED}{sensor}.{SOURCE[0]}" for sensor in sensors]
     return names + [f"obs.{element.replace(',', ';')}" for element in seen]  # names are joined by commas
 
 
@@ -56,5 +73,8 @@ def tick_values(
         slots += [source_s, delivery_s, count.received, count.lost]
     command = decision.nominal * np.nan if decision.command is None else decision.command
     told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
-    worst = [decision.slack, decision.margin_m]
-    return np.array([*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots, *seen], float)
+    worst = [decision.slack, decision.margin_m, float(reading.view.time_s)]
+    return np.array(
+        [*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots, *reading.sensed_age_s, *seen],
+        float,
+    )

@@ -10,7 +10,7 @@ from robomarl.ros_nodes.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros_nodes.robot.blind_brake import Fallback
 from robomarl.ros_nodes.robot.command_layout import CommandLayout
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
-from robomarl.ros_nodes.robot.hover_control import HoverConfig, HoverController
+from robomarl.ros_nodes.robot.hover.control import HoverConfig, HoverController
 from robomarl.ros_nodes.robot.inbox import Inbox, InboxLimits
 from robomarl.ros_nodes.robot.jumps import reach_of
 from robomarl.ros_nodes.robot.startup import Loaded

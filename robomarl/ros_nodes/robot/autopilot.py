@@ -18,7 +18,8 @@ from robomarl.ros_nodes.robot import state_machine
 from robomarl.ros_nodes.robot.decider import Decider, Wanted
 from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
-from robomarl.ros_nodes.robot.hover_control import HoverController
+from robomarl.ros_nodes.robot.hover.control import HoverController
+from robomarl.ros_nodes.robot.hover.touchdown import FREE_FALL_M_S2
 from robomarl.ros_nodes.robot.inbox import Inbox, InputSnapshot, Now, Problem
 from robomarl.ros_nodes.robot.state_machine import (
     EXPLAINED,
@@ -32,7 +33,6 @@ from robomarl.ros_nodes.robot.state_machine import (
     TeamFallback,
 )
 from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
-from robomarl.ros_nodes.robot.touchdown import FREE_FALL_M_S2
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.model.bias import Bias
 from robomarl.view import LocalView, Plan

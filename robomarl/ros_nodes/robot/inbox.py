@@ -15,10 +15,10 @@ import numpy as np
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
 from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
+from robomarl.ros_nodes.robot.slot import NEVER, Slot
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
-NEVER = -math.inf
 _BITS = struct.Struct("13d")
 
 
@@ -69,6 +69,8 @@ class InputSnapshot(NamedTuple):
     """[1 + K] likewise."""
     jumps: int
     """Own estimates so far that lay further from the last one than the vehicle can move."""
+    sensed_age_s: tuple[float, ...] = ()
+    """Of each of the task's own sensors, since the stamp; +inf where there is none."""
 
 
 @dataclass(frozen=True)
@@ -85,29 +87,6 @@ class InboxLimits:
     """How far the vehicle can move from one own estimate to the next; None: not checked."""
 
 
-@dataclass
-class _Slot:
-    """The latest message of one source."""
-
-    value: Any = None
-    stamp_s: float = NEVER
-    arrived_s: float = NEVER
-
-    def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
-        if self.since_s(stamp_s, steady_s, max_age_s) > 0:
-            self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
-
-    def since_s(self, stamp_s: float, steady_s: float, max_age_s: float) -> float:
-        """From the sample before to one that comes now; 0 for one that comes late, and is dropped.
-
-        After nothing for long, an older stamp means that a clock was set back.
-        """
-        if stamp_s > self.stamp_s:
-            return stamp_s - self.stamp_s
-        silent_s = steady_s - self.arrived_s
-        return silent_s if silent_s > max_age_s else 0.0
-
-
 class Inbox:
     """Messages in, view out, for the robot `index` of `team`."""
 
@@ -121,14 +100,14 @@ class Inbox:
             task: what is sensed besides.
         """
         self.limits, self.task = limits, task
-        self._sensed = {sensor.topic.name: _Slot() for sensor in task.sensors}
+        self._sensed = {sensor.topic.name: Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach)
         """Of own estimates."""
-        self._own, self._changed_s, self._broken, self._bits = _Slot(), NEVER, False, b""
+        self._own, self._changed_s, self._broken, self._bits = Slot(), NEVER, False, b""
         self._same_s = 0.0
-        self._heard = {name: _Slot() for name in self.mates}
+        self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
         self._said: list[Broadcast | None] = [None] * len(self.mates)
         self._goal, self._history = task.fixed_goal, PoseHistory()
@@ -203,6 +182,10 @@ class Inbox:
         """Its stamp; -inf if there is none."""
         return self._own.stamp_s
 
+    def stamps(self) -> list[float]:
+        """Of the latest messages of the odometry, of each team-mate and of each sensor; -inf where there is none."""
+        return [slot.stamp_s for slot in (self._own, *self._heard.values(), *self._sensed.values())]
+
     def read(self, now: Now, time_s: float = 0.0) -> InputSnapshot:
         """What this robot knows now.
 
@@ -220,7 +203,8 @@ class Inbox:
         view = self._view(ages, [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         ages = np.array(source), np.array(delivery)
-        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count)
+        sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
+        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = "is not finite" if self._broken else self.jumps.problem
@@ -239,7 +223,7 @@ class Inbox:
         texts = {name: self._staleness(slot, now, self.task.max_age_s) for name, slot in self._sensed.items()}
         return [Problem(name, text) for name, text in texts.items() if text]
 
-    def _judge(self, name: str, slot: _Slot, now: Now) -> tuple[str, bool]:
+    def _judge(self, name: str, slot: Slot, now: Now) -> tuple[str, bool]:
         """What is wrong with a team-mate's message, and whether it goes into the view."""
         theirs = self._bundles.get(name, "")
         if name in self._standing:
@@ -252,7 +236,7 @@ class Inbox:
             return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
         return self._staleness(slot, now, self.limits.mate_age_s), True
 
-    def _staleness(self, slot: _Slot, now: Now, max_age_s: float) -> str:
+    def _staleness(self, slot: Slot, now: Now, max_age_s: float) -> str:
         if slot.value is None:
             return "nothing received yet"
         source, delivery = now.stamp_s - slot.stamp_s, now.steady_s - slot.arrived_s

@@ -21,7 +21,7 @@ from robomarl.policies.pilot import Pilot
 from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.io.messages import empty_snapshot
-from robomarl.ros_nodes.robot.touchdown import GROUND_M
+from robomarl.ros_nodes.robot.hover.touchdown import GROUND_M
 from robomarl.ros_nodes.settings import ANYWHERE, NOWHERE, PolicySettings
 from robomarl.safety.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.safety.model.bodies import Obstacle

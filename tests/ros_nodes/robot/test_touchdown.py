@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.robot.touchdown import RESTS_S, TOLD_S, Touchdown
+from robomarl.ros_nodes.robot.hover.touchdown import RESTS_S, TOLD_S, Touchdown
 
 UP = np.array([1.0, 0, 0, 0])
 DOWN_M = np.array([0.0, 0, -1.0])

@@ -17,7 +17,7 @@ from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.state import Load, Rigid, attitude, origin
 from robomarl.geometry import quat_from_yaw, yaw_of
 from robomarl.ros_nodes.flight_score import Score
-from robomarl.ros_nodes.robot.hover_control import LEVEL_M
+from robomarl.ros_nodes.robot.hover.control import LEVEL_M
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.sim.scenario import RateConfig
 from robomarl.types import GRAVITY_M_S2

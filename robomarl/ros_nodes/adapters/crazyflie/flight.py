@@ -38,7 +38,7 @@ from robomarl.ros_nodes.robot.jumps import JumpCheck, reach_of
 from robomarl.safety.params import SafetyParams
 
 FREE_FALL_M_S2 = -9.8
-"""Commanded so, low and slow: stop the motors (`robot.touchdown`)."""
+"""Commanded so, low and slow: stop the motors (`robot.hover.touchdown`)."""
 LOW_M, SLOW_M_S = 0.4, 0.3
 """Low and slow."""
 STANDS_M, RESTS_S = 0.06, 0.4

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robomarl.ros_nodes.robot.hover.touchdown import Touchdown
 from robomarl.ros_nodes.robot.inbox import Estimate
 from robomarl.ros_nodes.robot.state_machine import State
-from robomarl.ros_nodes.robot.touchdown import Touchdown
 
 POSITION_PER_S2 = 2.5
 """Acceleration over position error; with the two below the poles stay slow beside the command's delay."""

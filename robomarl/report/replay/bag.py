@@ -1,0 +1,101 @@
+"""`Bag`: the messages of a recording in the order in which they were received, as bytes.
+
+Read as a stream, so that a bag may be larger than the memory, and one that was cut short gives all that it holds.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from mcap.exceptions import McapError
+from mcap.records import Channel, Message, Schema
+from mcap.stream_reader import StreamReader
+
+from robomarl.config import UserError
+
+
+class Heard(NamedTuple):
+    """One recorded message."""
+
+    topic: str
+    """Its absolute name."""
+    received_s: float
+    data: bytes
+    """Serialized (CDR)."""
+
+
+@dataclass
+class Bag:
+    """A folder as rosbag2 writes it."""
+
+    folder: Path
+    files: list[Path]
+    about: dict[str, str]
+    """What the recorder wrote of fleet, bundles and nodes."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """Type of each topic that has been met."""
+    problems: list[str] = field(default_factory=list)
+    """What could not be read so far, a sentence each."""
+
+    def messages(self) -> Iterator[Heard]:
+        """All of them; a file that ends in the middle ends there, and is noted in `problems`."""
+        for file in self.files:
+            try:
+                yield from self._of(file)
+            except (McapError, EOFError, OSError) as error:
+                why = str(error) or type(error).__name__
+                self.problems.append(f"{file}: can't be read to its end ({why}); the rest of it is missing here.")
+
+    def _of(self, file: Path) -> Iterator[Heard]:
+        names: dict[int, str] = {}
+        schemas: dict[int, str] = {}
+        with file.open("rb") as stream:
+            for record in StreamReader(stream, record_size_limit=None).records:
+                if isinstance(record, Message):
+                    yield Heard(names[record.channel_id], record.log_time * 1e-9, record.data)
+                elif isinstance(record, Schema):
+                    schemas[record.id] = record.name
+                elif isinstance(record, Channel):
+                    names[record.id] = record.topic
+                    self.kinds[record.topic] = schemas.get(record.schema_id, "")
+
+
+def open_bag(path: Path) -> Bag:
+    """A recording by its folder, or by one of its files.
+
+    Raises:
+        UserError: there is none.
+    """
+    folder = path.parent if path.is_file() else path
+    if not folder.is_dir():
+        raise UserError(f"{path}: there is no such recording; name the folder that holds its .mcap files.")
+    about = _about(folder / "metadata.yaml")
+    files = _files(folder, about.get("relative_file_paths") or [])
+    if not files:
+        other = "; convert it: ros2 bag convert" if any(folder.glob("*.db3")) else ""
+        raise UserError(f"{folder}: holds no .mcap file, so it is no recording that can be read here{other}.")
+    if not any(file.stat().st_size for file in files):
+        raise UserError(f"{folder}: its files are empty; nothing was recorded.")
+    return Bag(folder, files, {str(key): str(value) for key, value in (about.get("custom_data") or {}).items()})
+
+
+def _files(folder: Path, told: list[str]) -> list[Path]:
+    """In the order of the metadata; what it does not name yet comes behind, by number."""
+    found = sorted(folder.glob("*.mcap"), key=lambda file: (len(file.name), file.name))
+    rank = {name: i for i, name in enumerate(told)}
+    return sorted(found, key=lambda file: rank.get(file.name, len(rank)))
+
+
+def _about(file: Path) -> dict[str, Any]:
+    try:
+        read = yaml.safe_load(file.read_text())
+    except OSError:
+        return {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: is no YAML ({type(error).__name__}); write it anew: ros2 bag reindex.") from None
+    inside = read.get("rosbag2_bagfile_information") if isinstance(read, dict) else None
+    if not isinstance(inside, dict):
+        raise UserError(f"{file}: has no rosbag2_bagfile_information; write it anew: ros2 bag reindex.")
+    return inside

@@ -1,0 +1,96 @@
+"""Who flew in a recording, with which bundle and settings: read from what the recorder wrote into the bag."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from robomarl.config import UserError, build
+from robomarl.fleet.store import Store
+from robomarl.paths import bundles_dir
+from robomarl.policies.bundle import load_bundle
+from robomarl.report.replay.bag import Bag
+from robomarl.ros_nodes.settings import PolicySettings
+
+PARAMETERS, NODE, BUNDLE = "parameters/", "/policy_node", "bundle_id"
+
+
+class Recording(NamedTuple):
+    """The team of a bag."""
+
+    team: tuple[str, ...]
+    base: str
+    """Namespace of the team."""
+    settings: dict[str, PolicySettings]
+    """Of each robot's policy node."""
+    bundles: dict[str, str]
+    """Id of the bundle that each robot announced."""
+    fleet: str
+    scenario: str
+
+
+def recording_of(bag: Bag) -> Recording:
+    """The team of a bag.
+
+    Raises:
+        UserError: the bag does not say who flew, or it is of more than one team.
+    """
+    settings = {}
+    for key, text in bag.about.items():
+        if key.startswith(PARAMETERS) and key.endswith(NODE):
+            settings[key.removeprefix(PARAMETERS).removesuffix(NODE)] = _settings(bag, key, text)
+    if not settings:
+        raise UserError(
+            f"{bag.folder}: its metadata name no policy_node, so it is not a recording of a team that flew bundles; "
+            "record with robomarl up or its launch file."
+        )
+    teams = {made.team for made in settings.values()}
+    if len(teams) > 1:
+        told = "; ".join(", ".join(team) for team in sorted(teams))
+        raise UserError(f"{bag.folder}: holds {len(teams)} teams ({told}); record each into a bag of its own.")
+    (team,) = teams
+    base = next(iter(settings)).rpartition("/")[0]
+    by_name = {made.name: made for made in settings.values()}
+    told = {name: bag.about.get(f"{BUNDLE}/{base}/{name}".replace("//", "/"), "") for name in team}
+    about = bag.about
+    return Recording(team, f"/{base}" if base else "", by_name, told, about.get("fleet", ""), about.get("scenario", ""))
+
+
+def bundle_folder(recording: Recording, robot: str, given: str) -> str:
+    """The bundle that a robot flew: the one that is given, what its folder still holds, or one of policies/.
+
+    Raises:
+        UserError: it is nowhere to be found.
+    """
+    if given:
+        return given
+    settings, wanted = recording.settings[robot], recording.bundles.get(robot, "")
+    if settings.bundle:
+        return settings.bundle
+    root = Path(settings.robot_root)
+    if settings.robot_root and root.is_dir() and wanted in (store := Store(root)).ids():
+        return str(store.folder(wanted))
+    for folder in sorted(bundles_dir().glob("*/bundle.json")):
+        if _id_of(folder.parent) == wanted:
+            return str(folder.parent)
+    raise UserError(
+        f"{robot}: flew bundle {wanted[:12] or '(unknown)'}, which is neither in its folder here nor in policies/; "
+        "name it with --bundle."
+    )
+
+
+def _settings(bag: Bag, key: str, text: str) -> PolicySettings:
+    """Of a policy node; those that have no part in its decisions and are not known here are left out."""
+    try:
+        told = json.loads(text)
+        known = {field.name for field in dataclasses.fields(PolicySettings)}
+        return build(PolicySettings, {name: told[name] for name in known & set(told)}, f"{bag.folder}, {key}")
+    except (json.JSONDecodeError, TypeError) as error:
+        raise UserError(f"{bag.folder}/metadata.yaml: {key} is no JSON object ({error}); record anew.") from None
+
+
+def _id_of(folder: Path) -> str:
+    try:
+        return load_bundle(str(folder)).id
+    except UserError:
+        return ""

@@ -1,0 +1,177 @@
+"""`replay_bag`: a whole recording, decided again tick by tick."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.log import FlightLog
+from robomarl.policies.bundle import load_bundle
+from robomarl.report.replay.bag import Bag, Heard, open_bag
+from robomarl.report.replay.decisions import RobotReplay, Tick
+from robomarl.report.replay.flights import FlightRows, Pose
+from robomarl.report.replay.recording import Recording, bundle_folder, recording_of
+from robomarl.report.replay.tally import RobotTally
+from robomarl.report.replay.ticks import TickTable
+from robomarl.report.replay.wiring import ReplayedRobot, Wiring, announcement
+from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
+from robomarl.ros_nodes.robot.state_machine import MOVING
+
+LAG_S = 0.5
+"""Ticks wait so long for messages that were recorded after them."""
+
+Progress = Callable[[float], object]
+"""Told the share that is done."""
+
+
+class Cause(NamedTuple):
+    """Why a robot held, landed or stopped."""
+
+    at_s: float
+    robot: str
+    why: str
+
+
+class Replayed(NamedTuple):
+    """What a replay found."""
+
+    recording: Recording
+    bundle: str
+    """Name and id of the bundle that decided."""
+    is_recorded_bundle: bool
+    """It is the one that flew."""
+    tallies: dict[str, RobotTally]
+    flights: list[FlightLog]
+    causes: list[Cause]
+    recorded_s: float
+    seconds: float
+    """That the replay took."""
+    problems: tuple[str, ...]
+    """What is missing, a sentence each."""
+
+
+class BagReplay:
+    """Streams a bag through one `RobotReplay` for each robot."""
+
+    def __init__(self, bag: Bag, bundle: str = "") -> None:
+        """Load the bundle that each robot flew.
+
+        Args:
+            bag: the recording.
+            bundle: name or folder of another bundle; "" for the one that was flown.
+
+        Raises:
+            UserError: no team, or a bundle that is not here.
+        """
+        self.bag, self.recording = bag, recording_of(bag)
+        self.causes: list[Cause] = []
+        self._why: dict[str, str] = {}
+        self._loaded: dict[str, Loaded] = {}
+        self._robots = {name: self._robot(name, bundle) for name in self.recording.team}
+        self.rows = FlightRows(len(self._robots))
+        wiring = Wiring(self.recording.base, bag.problems)
+        for name, robot in self._robots.items():
+            wiring.connect(name, self.recording.team, robot)
+            wiring.on(
+                topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard)
+            )
+        self._sinks = wiring.sinks
+
+    @property
+    def loaded(self) -> Loaded:
+        """The first robot's bundle."""
+        return self._loaded[self.recording.team[0]]
+
+    @property
+    def tallies(self) -> dict[str, RobotTally]:
+        """By robot."""
+        return {name: robot.tally for name, robot in self._robots.items()}
+
+    def run(self, progress: Progress = lambda share: None) -> float:
+        """Replay all of it; returns how long the recording is [s]."""
+        first_s, last_s, done = np.inf, -np.inf, 0
+        size = sum(file.stat().st_size for file in self.bag.files)
+        for heard in self.bag.messages():
+            first_s, last_s = min(first_s, heard.received_s), heard.received_s
+            done += len(heard.data)
+            for sink in self._sinks.get(heard.topic, ()):
+                sink(heard)
+            self._decide_before(heard.received_s - LAG_S)
+            progress(done / size)
+        self._decide_before(np.inf)
+        return max(last_s - first_s, 0.0)
+
+    def _robot(self, name: str, bundle: str) -> ReplayedRobot:
+        settings = self.recording.settings.get(name)
+        if settings is None:
+            raise UserError(f"{self.bag.folder}: has no settings of {name}, which is in the team; record all of it.")
+        settings = replace(settings, robot_root="", bundle=bundle_folder(self.recording, name, bundle))
+        self._loaded[name] = loaded = load_pilot(settings)
+        contract = load_bundle(settings.bundle).contract
+        low, high = (np.array([getattr(e, end) for e in contract.observation.elements]) for end in ("low", "high"))
+        tally = RobotTally(tuple(field.name for field in contract.action.fields), low, high)
+        made = RobotReplay(settings, loaded)
+        return ReplayedRobot(settings.index, loaded.task, made, tally, TickTable(), deque(), [])
+
+    def _explain(self, name: str, heard: Heard) -> None:
+        why, before = announcement(heard.data).why, self._why.get(name, "")
+        self._why[name] = why
+        if why and why != before:
+            self.causes.append(Cause(heard.received_s, name, why))
+
+    def _decide_before(self, received_s: float) -> None:
+        for robot in self._robots.values():
+            while robot.waiting and robot.waiting[0][0] <= received_s:
+                for row in robot.waiting.popleft()[1]:
+                    self._decide(robot, row)
+
+    def _decide(self, robot: ReplayedRobot, row: np.ndarray) -> None:
+        columns = robot.table.columns
+        assert columns is not None
+        tick = Tick.of(row, columns)
+        robot.tally.note(tick, robot.replay.tick(tick))
+        own = robot.replay.own
+        if tick.state in MOVING and own is not None:
+            goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
+            sent = row[columns.nominal], row[columns.command], bool(row[columns.head["filtered"]])
+            self.rows.note(robot.index, tick.at_s, Pose(tick.state, own.pos_m, own.quat_wxyz, own.vel_m_s, goal, *sent))
+
+
+def replay_bag(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> Replayed:
+    """Decide a recording again.
+
+    Args:
+        folder: of the bag.
+        bundle: name or folder of the bundle; by default the one that was flown.
+        progress: told the share that is done.
+
+    Raises:
+        UserError: it is no recording of a team, or its bundle is not here.
+    """
+    started_s = time.perf_counter()
+    replay = BagReplay(open_bag(folder), bundle)
+    recorded_s = replay.run(progress)
+    if not any(tally.ticks for tally in replay.tallies.values()):
+        raise UserError(
+            f"{folder}: holds no tick that can be read, so nothing was decided in it; record with this release."
+        )
+    vehicle = load_any_vehicle(replay.loaded.vehicle)
+    separation_m = vehicle.safety.separation_m if vehicle.safety else 0.0
+    return Replayed(
+        recording=replay.recording,
+        bundle=f"{replay.loaded.name} {replay.loaded.id[:12]}",
+        is_recorded_bundle=replay.loaded.id in replay.recording.bundles.values(),
+        tallies=replay.tallies,
+        flights=replay.rows.flights(vehicle.body.radius_m, separation_m),
+        causes=replay.causes,
+        recorded_s=recorded_s,
+        seconds=time.perf_counter() - started_s,
+        problems=tuple(replay.bag.problems),
+    )

@@ -1,0 +1,127 @@
+"""What of a bag goes where: readers and sinks of a team's topics."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+
+from robomarl.report.replay.bag import Heard
+from robomarl.report.replay.decisions import RobotReplay
+from robomarl.report.replay.tally import RobotTally
+from robomarl.report.replay.ticks import OWN, TickTable
+from robomarl.ros_nodes import convert, status_messages, topics
+from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.fieldtask import FieldTask
+from robomarl.ros_nodes.io import fast_messages
+from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
+from robomarl.ros_nodes.io.node_base import message_class
+from robomarl.ros_nodes.recording.tick_record import SENSED
+from robomarl.ros_nodes.robot.team_agreement import Announcement
+from robomarl.ros_nodes.topics import Topic
+
+Sink = Callable[[Heard], None]
+Stamped = Callable[[bytes], tuple[Any, float]]
+"""Bytes of a message to what it says and its stamp [s]."""
+
+
+class ReplayedRobot(NamedTuple):
+    """One robot while its recording is read."""
+
+    index: int
+    task: FieldTask
+    replay: RobotReplay
+    tally: RobotTally
+    table: TickTable
+    waiting: deque[tuple[float, np.ndarray]]
+    """(when they were recorded, rows of ticks) that have not been decided yet."""
+    goal: list[np.ndarray]
+    """[3] the latest one, if there is any."""
+
+
+class Wiring:
+    """Sinks by topic."""
+
+    def __init__(self, base: str, problems: list[str]) -> None:
+        """No sinks.
+
+        Args:
+            base: namespace of the team.
+            problems: gets a sentence for each topic with messages that can't be read.
+        """
+        self._base, self._problems = base, problems
+        self.sinks: dict[str, list[Sink]] = {}
+
+    def connect(self, name: str, team: tuple[str, ...], robot: ReplayedRobot) -> None:
+        """Everything that one robot listens to, and its ticks."""
+        task, replay, base = robot.task, robot.replay, self._base
+        own = _turned(fast_messages.odometry_reader(), turned if task.away else None)
+        self.on(topics.ODOMETRY.of(name, base), _hears(replay, OWN, own))
+        for mate in (mate for mate in team if mate != name):
+            said = _turned(fast_messages.broadcast_reader(), turned_broadcast if task.away else None)
+            self.on(topics.STATE_AND_PLAN.of(mate, base), _hears(replay, mate, said))
+            self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate))
+        for sensor in task.sensors:
+            read = _whole(sensor.topic, sensor.reader.function)
+            self.on(sensor.name(name, base), _hears(replay, SENSED + sensor.topic.name, read))
+        if not task.fixed_goal:
+            self.on(task.goal_name(name, base), _aims(robot))
+        self.on(topics.TICK.of(name, base), _ticks(robot))
+
+    def on(self, topic: str, sink: Sink) -> None:
+        """One more sink; what it can't read is left out, and named once."""
+        told: list[str] = []
+
+        def put(heard: Heard) -> None:
+            try:
+                sink(heard)
+            except (MessageError, ValueError) as error:
+                if not told:
+                    told.append(f"{topic}: has messages that can't be read ({error}); they are left out.")
+                    self._problems.extend(told)
+
+        self.sinks.setdefault(topic, []).append(put)
+
+
+def announcement(data: bytes) -> Announcement:
+    """Of a message of an `announce` topic."""
+    return status_messages.announcement_to(deserialize_message(data, message_class(topics.ANNOUNCE.type)))
+
+
+def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
+    """Turned for a robot that thinks in the turned map."""
+
+    def both(data: bytes) -> tuple[Any, float]:
+        value, stamp_s = read(data)
+        return (value if turn is None else turn(value)), stamp_s
+
+    return both
+
+
+def _whole(topic: Topic, read: Callable) -> Callable[[bytes], Any]:
+    kind = message_class(topic.type)
+    return read if getattr(read, "takes_bytes", False) else lambda data: read(deserialize_message(data, kind))
+
+
+def _hears(replay: RobotReplay, source: str, read: Stamped) -> Sink:
+    return lambda heard: replay.hear(source, *read(heard.data))
+
+
+def _announces(replay: RobotReplay, mate: str) -> Sink:
+    return lambda heard: replay.tell(announcement(heard.data)._replace(robot=mate), heard.received_s)
+
+
+def _aims(robot: ReplayedRobot) -> Sink:
+    read = _whole(robot.task.goal, convert.goal_to)
+
+    def aim(heard: Heard) -> None:
+        goal = read(heard.data)
+        robot.replay.tell(goal, heard.received_s)
+        robot.goal[:] = [goal.pos_m]
+
+    return aim
+
+
+def _ticks(robot: ReplayedRobot) -> Sink:
+    return lambda heard: robot.waiting.append((heard.received_s, robot.table.rows(heard.data)))

@@ -1,0 +1,1 @@
+"""Flight without a policy: climbing, hovering, landing, and knowing when one has landed."""
