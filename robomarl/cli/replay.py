@@ -24,9 +24,9 @@ def run(args: Args) -> dict[str, Any]:
     """Replay, print what came of it, write the page."""
     from tqdm import tqdm
 
-    from robomarl.report.replay.figures import figures_of, verdict_of
-    from robomarl.report.replay.replay import replay_bag
-    from robomarl.report.replay.replay_page import write_replay_page
+    from robomarl.report.replay_page import verdict_of, write_replay_page
+    from robomarl.ros_nodes.replay.bag_replay import replay_bag
+    from robomarl.ros_nodes.replay.figures import figures_of
 
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n))

@@ -68,7 +68,7 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
 
 def check_another_bundle(folder: Path) -> None:
     """A policy that differs by a quarter of a thousandth is found, and said to be another one."""
-    from robomarl.report.replay.replay import replay_bag
+    from robomarl.ros_nodes.replay.bag_replay import replay_bag
     from tests.ros_nodes import bundles
 
     with pytest.MonkeyPatch.context() as patch:
@@ -96,8 +96,8 @@ def check_cut_recording(folder: Path) -> None:
 
 def check_replay(bag: Path, largest: float) -> None:
     """Policy, filter and observation do here what they did in the flight."""
-    from robomarl.report.replay.figures import figures_of
-    from robomarl.report.replay.replay import replay_bag
+    from robomarl.ros_nodes.replay.bag_replay import replay_bag
+    from robomarl.ros_nodes.replay.figures import figures_of
 
     found = replay_bag(bag)
     figures = figures_of(found)

@@ -15,7 +15,7 @@ import numpy as np
 from robomarl.policies.pilot import Pilot
 from robomarl.ros_nodes.recording.watch import RecordingWatch
 from robomarl.ros_nodes.robot import state_machine
-from robomarl.ros_nodes.robot.decider import Decider, Wanted
+from robomarl.ros_nodes.robot.decider import Decider, NominalSource
 from robomarl.ros_nodes.robot.decision import Decision, Held, decision_of
 from robomarl.ros_nodes.robot.heartbeat import Heartbeat
 from robomarl.ros_nodes.robot.hover.control import HoverController
@@ -222,18 +222,18 @@ class Autopilot:
         self.pilot_s = self._decider.pilot_s
         return decision_of(reading, result, Plan(*self._decider.plan))
 
-    def _wanted(self, view: LocalView, now: Now) -> Wanted:
+    def _wanted(self, view: LocalView, now: Now) -> NominalSource:
         """Where the command of this state comes from, before the filter."""
         if self.state is State.ACTIVE:
-            return Wanted(1.0)
+            return NominalSource(1.0)
         own, brake = self._inbox.own, self._decider.pilot.safety.params.safety.brake_m_s2
         assert own is not None
         # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
         station = None if self._inbox.misses_mates else self._inbox.task.station(view)
         hovering = self._layout.padded(self._hover(self.state, own, (now.steady_s, brake), station))
         if self.state is not State.BLEND:
-            return Wanted(math.nan, hovering, self.state is State.LAND)
-        return Wanted(min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0), hovering)
+            return NominalSource(math.nan, hovering, self.state is State.LAND)
+        return NominalSource(min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0), hovering)
 
     def _blind(self, reading: InputSnapshot, now: Now, reason: Held) -> Decision:
         """Brake without knowing where one is; give up when that has lasted too long."""

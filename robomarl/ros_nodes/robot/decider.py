@@ -1,7 +1,7 @@
 """`Decider`: from what a robot knows to a command, with all memory between two decisions. No ROS here.
 
-The node's autopilot and the replay of a recording decide by it alike. It does not know why the robot moves: `Wanted`
-says where the nominal command of a tick comes from.
+The node's autopilot and the replay of a recording decide by it alike. It does not know why the robot moves:
+`NominalSource` says where the nominal command of a tick comes from.
 """
 
 import math
@@ -20,7 +20,7 @@ from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
 
 
-class Wanted(NamedTuple):
+class NominalSource(NamedTuple):
     """Where the nominal command of a tick comes from."""
 
     policy: float
@@ -75,7 +75,7 @@ class Decider:
         """Whether the policy's memory starts again at the next decision; the filter's goes on."""
         self._renews = is_new
 
-    def decide(self, view: LocalView, steady_s: float, wanted: Wanted) -> FilterResult:
+    def decide(self, view: LocalView, steady_s: float, wanted: NominalSource) -> FilterResult:
         """One decision; `command` [A] of the result is what is sent.
 
         Raises:
@@ -145,7 +145,7 @@ class Decider:
             safety = safety._replace(bias=unanchored(before.safety.bias))
         return carry._replace(safety=safety)
 
-    def _ask(self, carry: PilotCarry, view: LocalView, wanted: Wanted) -> tuple[PilotCarry, np.ndarray]:
+    def _ask(self, carry: PilotCarry, view: LocalView, wanted: NominalSource) -> tuple[PilotCarry, np.ndarray]:
         memory, obs = self.pilot.policy.observation.observe(carry.memory, view)
         self.observed = obs
         policy, self.nominal = self.pilot.policy(carry.policy, obs)

@@ -12,14 +12,14 @@ pytest.importorskip("mcap")
 
 from robomarl.cli import main
 from robomarl.config import UserError
-from robomarl.report.replay.bag import open_bag
-from robomarl.report.replay.flights import STEP_S, FlightRows, Pose
-from robomarl.report.replay.recording import bundle_folder, recording_of
-from robomarl.report.replay.tally import Largest
-from robomarl.report.replay.ticks import TickTable, columns_of
 from robomarl.ros_nodes.io.fast_messages import RowsWriter
 from robomarl.ros_nodes.recording.bag_writer import BagWriter
 from robomarl.ros_nodes.recording.tick_record import tick_names
+from robomarl.ros_nodes.replay.bag import open_bag
+from robomarl.ros_nodes.replay.flights import STEP_S, FlightRows, RobotRow
+from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
+from robomarl.ros_nodes.replay.tally import Largest
+from robomarl.ros_nodes.replay.ticks import TickTable, columns_of
 from robomarl.ros_nodes.robot.state_machine import State
 
 NAMES = tick_names(["acceleration.x", "yaw_rate"], ("two",), ("a", "b"), ("load_pose",))
@@ -125,7 +125,7 @@ def test_the_largest_difference_keeps_its_element_and_nothing_counts_as_equal_to
 
 
 def test_flights_are_cut_where_the_robots_do_not_fly():
-    rows, pose = FlightRows(2), Pose(State.ACTIVE, *(np.zeros(k) for k in (3, 4, 3, 3, 4, 4)), False)
+    rows, pose = FlightRows(2), RobotRow(State.ACTIVE, *(np.zeros(k) for k in (3, 4, 3, 3, 4, 4)), False)
     for k in range(40):
         for robot in range(2):
             rows.note(robot, k * STEP_S + 0.01, pose._replace(pos_m=np.array([k + 10.0 * robot, 0, 0])))

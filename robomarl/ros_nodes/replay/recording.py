@@ -9,7 +9,7 @@ from robomarl.config import UserError, build
 from robomarl.fleet.store import Store
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import load_bundle
-from robomarl.report.replay.bag import Bag
+from robomarl.ros_nodes.replay.bag import Bag
 from robomarl.ros_nodes.settings import PolicySettings
 
 PARAMETERS, NODE, BUNDLE = "parameters/", "/policy_node", "bundle_id"

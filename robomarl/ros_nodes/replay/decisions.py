@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.policies.pilot import AnyPolicy, Pilot
-from robomarl.report.replay.ticks import OWN, TickColumns, is_sensed
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.recording.tick_record import SENSED
+from robomarl.ros_nodes.replay.ticks import OWN, TickColumns, is_sensed
 from robomarl.ros_nodes.robot.assembly import assemble
-from robomarl.ros_nodes.robot.decider import Decider, Wanted
+from robomarl.ros_nodes.robot.decider import Decider, NominalSource
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.inbox import Now
 from robomarl.ros_nodes.robot.startup import Loaded
@@ -157,7 +157,7 @@ class RobotReplay:
         asked, nominal, seen = tick.state in POLICY, tick.row[tick.columns.nominal], tick.row[tick.columns.observation]
         is_shown = asked and len(seen) > 0 and bool(np.isfinite(seen).all())
         self._policy.observation.shown = seen if is_shown else None
-        wanted = Wanted(0.0 if asked else math.nan, nominal, tick.state is State.LAND)
+        wanted = NominalSource(0.0 if asked else math.nan, nominal, tick.state is State.LAND)
         result = self._decider.decide(view, tick.at_s, wanted)
         return Again(
             policy=self._decider.nominal - nominal if is_shown and tick.state is State.ACTIVE else None,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.report.replay.decisions import Again, Tick
-from robomarl.report.replay.ticks import TickColumns
+from robomarl.ros_nodes.replay.decisions import Again, Tick
+from robomarl.ros_nodes.replay.ticks import TickColumns
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.state_machine import MOVING
 from robomarl.safety.filter import Reason

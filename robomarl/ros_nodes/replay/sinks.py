@@ -7,10 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from rclpy.serialization import deserialize_message
 
-from robomarl.report.replay.bag import Heard
-from robomarl.report.replay.decisions import RobotReplay
-from robomarl.report.replay.tally import RobotTally
-from robomarl.report.replay.ticks import OWN, TickTable
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.fieldtask import FieldTask
@@ -18,10 +14,14 @@ from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
 from robomarl.ros_nodes.io.node_base import message_class
 from robomarl.ros_nodes.recording.tick_record import SENSED
+from robomarl.ros_nodes.replay.bag import RecordedMessage
+from robomarl.ros_nodes.replay.decisions import RobotReplay
+from robomarl.ros_nodes.replay.tally import RobotTally
+from robomarl.ros_nodes.replay.ticks import OWN, TickTable
 from robomarl.ros_nodes.robot.team_agreement import Announcement
 from robomarl.ros_nodes.topics import Topic
 
-Sink = Callable[[Heard], None]
+Sink = Callable[[RecordedMessage], None]
 Stamped = Callable[[bytes], tuple[Any, float]]
 """Bytes of a message to what it says and its stamp [s]."""
 
@@ -40,7 +40,7 @@ class ReplayedRobot(NamedTuple):
     """[3] the latest one, if there is any."""
 
 
-class Wiring:
+class TopicSinks:
     """Sinks by topic."""
 
     def __init__(self, base: str, problems: list[str]) -> None:
@@ -73,7 +73,7 @@ class Wiring:
         """One more sink; what it can't read is left out, and named once."""
         told: list[str] = []
 
-        def put(heard: Heard) -> None:
+        def put(heard: RecordedMessage) -> None:
             try:
                 sink(heard)
             except (MessageError, ValueError) as error:
@@ -115,7 +115,7 @@ def _announces(replay: RobotReplay, mate: str) -> Sink:
 def _aims(robot: ReplayedRobot) -> Sink:
     read = _whole(robot.task.goal, convert.goal_to)
 
-    def aim(heard: Heard) -> None:
+    def aim(heard: RecordedMessage) -> None:
         goal = read(heard.data)
         robot.replay.tell(goal, heard.received_s)
         robot.goal[:] = [goal.pos_m]

@@ -7,8 +7,6 @@ import numpy as np
 
 from robomarl.report.page import Section, Tile, grid, page, table
 from robomarl.report.plots.style import INK, new_chart, robot_colour
-from robomarl.report.replay.figures import verdict_of
-from robomarl.report.replay.replay import Replayed
 from robomarl.report.runs import RecordedFlight
 from robomarl.report.sections import draw, flight_section, motion_figure, safety_section
 from robomarl.report.units import duration, metres, microseconds, percent
@@ -17,11 +15,13 @@ from robomarl.ros_nodes.robot.state_machine import State
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from robomarl.ros_nodes.replay.bag_replay import Replayed
+
 MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""
 
 
-def write_replay_page(found: Replayed, figures: dict[str, Any], file: Path) -> None:
+def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path) -> None:
     """Write the page as one HTML file.
 
     Args:
@@ -45,6 +45,18 @@ def write_replay_page(found: Replayed, figures: dict[str, Any], file: Path) -> N
     subtitle = f"{fleet}, scenario {found.recording.scenario or '–'}, bundle {found.bundle}"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(page("robomarl replay", subtitle, verdict_of(figures), _tiles(figures), sections))
+
+
+def verdict_of(figures: dict[str, Any]) -> str:
+    """What the comparison comes to."""
+    if not figures["actions_compared"]:
+        return "No tick of a policy is in this recording: there was nothing to compare."
+    least = f"{figures['actions_compared']:,} actions of {figures['bundle']}"
+    if not figures["is_recorded_bundle"]:
+        return f"Another bundle than the one that flew: {least} differ by up to {figures['action_diff_max']:.3g}."
+    if figures["action_diff_max"] == 0.0:
+        return f"The bundle did on the robots what it does here: {least}, no difference in any bit."
+    return f"{least} differ by up to {figures['action_diff_max']:.3g} from what was recorded."
 
 
 def _tiles(figures: dict[str, Any]) -> list[Tile]:
@@ -86,7 +98,7 @@ def _difference(value: float, element: str) -> str:
     return "0" if value == 0 else f"{value:.3g} {element}".strip()
 
 
-def _timeline(found: Replayed) -> Section:
+def _timeline(found: "Replayed") -> Section:
     caption = "State of every robot over time; dots: why it held, landed or stopped."
     start_s = min(t.states[0][0] for t in found.tallies.values() if t.states)
     rows = [(f"{c.at_s - start_s:.2f} s", c.robot, c.why) for c in found.causes]
@@ -94,7 +106,7 @@ def _timeline(found: Replayed) -> Section:
     return Section("What happened", body + (table(("when", "robot", "why"), rows) if rows else ""))
 
 
-def _states(found: Replayed, start_s: float) -> "Figure":
+def _states(found: "Replayed", start_s: float) -> "Figure":
     met = {state for tally in found.tallies.values() for _, state in tally.states}
     used = [state.name for state in State if state.name in met]
     figure, axes = new_chart(760, 60 + 32 * len(used), "", "time [s]", (92, 16, 20, 42))

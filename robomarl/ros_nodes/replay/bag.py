@@ -16,7 +16,7 @@ from mcap.stream_reader import StreamReader
 from robomarl.config import UserError
 
 
-class Heard(NamedTuple):
+class RecordedMessage(NamedTuple):
     """One recorded message."""
 
     topic: str
@@ -39,7 +39,7 @@ class Bag:
     problems: list[str] = field(default_factory=list)
     """What could not be read so far, a sentence each."""
 
-    def messages(self) -> Iterator[Heard]:
+    def messages(self) -> Iterator[RecordedMessage]:
         """All of them; a file that ends in the middle ends there, and is noted in `problems`."""
         for file in self.files:
             try:
@@ -48,13 +48,13 @@ class Bag:
                 why = str(error) or type(error).__name__
                 self.problems.append(f"{file}: can't be read to its end ({why}); the rest of it is missing here.")
 
-    def _of(self, file: Path) -> Iterator[Heard]:
+    def _of(self, file: Path) -> Iterator[RecordedMessage]:
         names: dict[int, str] = {}
         schemas: dict[int, str] = {}
         with file.open("rb") as stream:
             for record in StreamReader(stream, record_size_limit=None).records:
                 if isinstance(record, Message):
-                    yield Heard(names[record.channel_id], record.log_time * 1e-9, record.data)
+                    yield RecordedMessage(names[record.channel_id], record.log_time * 1e-9, record.data)
                 elif isinstance(record, Schema):
                     schemas[record.id] = record.name
                 elif isinstance(record, Channel):

@@ -13,14 +13,14 @@ from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.log import FlightLog
 from robomarl.policies.bundle import load_bundle
-from robomarl.report.replay.bag import Bag, Heard, open_bag
-from robomarl.report.replay.decisions import RobotReplay, Tick
-from robomarl.report.replay.flights import FlightRows, Pose
-from robomarl.report.replay.recording import Recording, bundle_folder, recording_of
-from robomarl.report.replay.tally import RobotTally
-from robomarl.report.replay.ticks import TickTable
-from robomarl.report.replay.wiring import ReplayedRobot, Wiring, announcement
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage, open_bag
+from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
+from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
+from robomarl.ros_nodes.replay.recording import Recording, bundle_folder, recording_of
+from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks, announcement
+from robomarl.ros_nodes.replay.tally import RobotTally
+from robomarl.ros_nodes.replay.ticks import TickTable
 from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
 from robomarl.ros_nodes.robot.state_machine import MOVING
 
@@ -76,13 +76,11 @@ class BagReplay:
         self._loaded: dict[str, Loaded] = {}
         self._robots = {name: self._robot(name, bundle) for name in self.recording.team}
         self.rows = FlightRows(len(self._robots))
-        wiring = Wiring(self.recording.base, bag.problems)
+        sinks = TopicSinks(self.recording.base, bag.problems)
         for name, robot in self._robots.items():
-            wiring.connect(name, self.recording.team, robot)
-            wiring.on(
-                topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard)
-            )
-        self._sinks = wiring.sinks
+            sinks.connect(name, self.recording.team, robot)
+            sinks.on(topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard))
+        self._sinks = sinks.sinks
 
     @property
     def loaded(self) -> Loaded:
@@ -120,7 +118,7 @@ class BagReplay:
         made = RobotReplay(settings, loaded)
         return ReplayedRobot(settings.index, loaded.task, made, tally, TickTable(), deque(), [])
 
-    def _explain(self, name: str, heard: Heard) -> None:
+    def _explain(self, name: str, heard: RecordedMessage) -> None:
         why, before = announcement(heard.data).why, self._why.get(name, "")
         self._why[name] = why
         if why and why != before:
@@ -141,7 +139,9 @@ class BagReplay:
         if tick.state in MOVING and own is not None:
             goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
             sent = row[columns.nominal], row[columns.command], bool(row[columns.head["filtered"]])
-            self.rows.note(robot.index, tick.at_s, Pose(tick.state, own.pos_m, own.quat_wxyz, own.vel_m_s, goal, *sent))
+            self.rows.note(
+                robot.index, tick.at_s, RobotRow(tick.state, own.pos_m, own.quat_wxyz, own.vel_m_s, goal, *sent)
+            )
 
 
 def replay_bag(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> Replayed:

@@ -16,7 +16,7 @@ SHORTEST_S = 1.0
 NOWHERE = np.full(3, np.nan)
 
 
-class Pose(NamedTuple):
+class RobotRow(NamedTuple):
     """One robot at one tick."""
 
     state: State
@@ -35,9 +35,9 @@ class FlightRows:
     def __init__(self, robots: int) -> None:
         """Nobody has moved."""
         self._robots = robots
-        self._rows: dict[int, dict[int, Pose]] = {}
+        self._rows: dict[int, dict[int, RobotRow]] = {}
 
-    def note(self, robot: int, at_s: float, pose: Pose) -> None:
+    def note(self, robot: int, at_s: float, pose: RobotRow) -> None:
         """A tick of a robot; the latest in each step counts."""
         self._rows.setdefault(int(at_s / STEP_S), {})[robot] = pose
 
@@ -48,7 +48,7 @@ class FlightRows:
         parts = [flown[a:b] for a, b in zip([0, *cuts], [*cuts, len(flown)], strict=True)]
         return [self._log(keys, radius_m, separation_m) for keys in parts if len(keys) * STEP_S >= SHORTEST_S]
 
-    def _is_flown(self, row: dict[int, Pose]) -> bool:
+    def _is_flown(self, row: dict[int, RobotRow]) -> bool:
         return len(row) == self._robots and any(pose.state in POLICY for pose in row.values())
 
     def _log(self, keys: list[int], radius_m: float, separation_m: float) -> FlightLog:

@@ -1,10 +1,10 @@
-"""The figures of a replay: of the whole recording, and what one says of them in a sentence."""
+"""The figures of a replay, of the whole recording and by robot."""
 
 from typing import Any
 
 import numpy as np
 
-from robomarl.report.replay.replay import Replayed
+from robomarl.ros_nodes.replay.bag_replay import Replayed
 
 
 def figures_of(found: Replayed) -> dict[str, Any]:
@@ -34,18 +34,6 @@ def figures_of(found: Replayed) -> dict[str, Any]:
         "problems": list(found.problems),
         "robots": {name: tally.figures() for name, tally in found.tallies.items()},
     }
-
-
-def verdict_of(figures: dict[str, Any]) -> str:
-    """What the comparison comes to."""
-    if not figures["actions_compared"]:
-        return "No tick of a policy is in this recording: there was nothing to compare."
-    least = f"{figures['actions_compared']:,} actions of {figures['bundle']}"
-    if not figures["is_recorded_bundle"]:
-        return f"Another bundle than the one that flew: {least} differ by up to {figures['action_diff_max']:.3g}."
-    if figures["action_diff_max"] == 0.0:
-        return f"The bundle did on the robots what it does here: {least}, no difference in any bit."
-    return f"{least} differ by up to {figures['action_diff_max']:.3g} from what was recorded."
 
 
 def _largest(values: list[float]) -> float:
