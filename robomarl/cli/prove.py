@@ -38,7 +38,7 @@ class Args:
     seed: Natural = 0
     """Of everything that is drawn."""
     out: Path | None = None
-    """Folder for what is flown, batch by batch, and for the report page."""
+    """Folder for what is flown, batch by batch, and without `--worst` for the report page."""
     resume: bool = False
     """Go on with the campaign in `--out`."""
     worst: bool = False
@@ -61,14 +61,14 @@ def run(args: Args) -> dict[str, Any]:
 
     from robomarl.safety.campaign.prove import run as fly
 
+    if args.resume and not args.out:
+        raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
     if args.worst:
         from robomarl.cli.prove_worst import run_worst
 
         return run_worst(args)
     if args.sim != "point":
         raise UserError(f"--sim {args.sim} needs --worst.")
-    if args.resume and not args.out:
-        raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
     trial = trial_of(args)
     total = sum(trial.batches) * trial.per_episode
     with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:

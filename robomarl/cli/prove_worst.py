@@ -18,19 +18,22 @@ def _point_masses(args: "Args") -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.cli.prove import setting_of
+    from robomarl.config import to_dict
     from robomarl.safety.falsify.jobs import Hunt
     from robomarl.safety.falsify.worst import hunt_down
+    from robomarl.safety.ledger import Ledger
 
     vehicle, _, period_s = setting_of(args)
     mode = "qp" if args.filter == "full" else args.filter
     hunt = Hunt(vehicle, period_s, mode, args.seed, args.episodes or EPISODES, args.team_episodes, args.scales)
+    ledger = Ledger.open(args.out, to_dict(hunt), args.resume) if args.out else None
     with tqdm(unit=" episodes", unit_scale=True, leave=False) as bar:
 
         def begin(scale: float, episodes: int) -> None:
             bar.reset(total=episodes)
             bar.set_description(f"bounds times {scale:g}")
 
-        found = hunt_down(hunt, args.workers, bar.update, begin)
+        found = hunt_down(hunt, args.workers, bar.update, begin, ledger)
     _print(found)
     return found
 

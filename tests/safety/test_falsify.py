@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from robomarl.cli import main
+from robomarl.config import to_dict
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.falsify.attack import COLUMNS, HIGH, LOW, SEARCHED, Attack, read_attack
 from robomarl.safety.falsify.directed import GEOMETRIES, PAIRS, Length, pair_attack
@@ -20,6 +21,7 @@ from robomarl.safety.falsify.search import Best, repaired, search
 from robomarl.safety.falsify.teams import TEAMS, team_attack
 from robomarl.safety.falsify.words import Words, declared, scaled
 from robomarl.safety.falsify.worst import hunt_down, structured
+from robomarl.safety.ledger import Ledger
 
 PERIOD_S = 0.02
 KINDS = ("crazyflie_21", "ssl_omni", "turtlebot3_burger")
@@ -259,6 +261,22 @@ def test_figures_do_not_depend_on_processes_and_have_their_fields():
         if failed and name.startswith("pair"):
             assert row["worst"]["scaled_m"] == pytest.approx(row["scaled_m"], abs=1e-9)
             assert fly_again(asked, row["worst"]).scaled_m == pytest.approx(row["scaled_m"], abs=1e-6)
+
+
+def test_killed_and_resumed_a_hunt_says_what_it_would_have_said(tmp_path: Path):
+    aim = hunt(episodes=60, team_episodes=8, scales=(1.0,))
+    whole = hunt_down(aim)
+    ledger = Ledger.open(tmp_path, to_dict(aim), False)
+
+    def stop(episodes: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hunt_down(aim, progress=stop, ledger=ledger)
+    again = Ledger.open(tmp_path, to_dict(aim), True)
+    assert len(again.records) == 1
+    assert hunt_down(aim, ledger=again) == whole
+    assert len(again.records) > 1
 
 
 def test_without_contact_the_highest_scale_is_the_factor(monkeypatch: pytest.MonkeyPatch):

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.config import to_dict
+from robomarl.config import build, to_dict
 from robomarl.hardware_configs.vehicle import AnyVehicle
 from robomarl.safety.campaign.adversary import Adversaries, swap
 from robomarl.safety.campaign.conditions import Campaign, Plant, World, height_of
-from robomarl.safety.campaign.ledger import Ledger
 from robomarl.safety.campaign.score import Record, Tally, figures
 from robomarl.safety.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
 from robomarl.safety.give_way import GiveWay
+from robomarl.safety.ledger import Ledger
 from robomarl.safety.model.constants import Mode
 
 ROBOTS = 1024
@@ -92,13 +92,14 @@ def run(
         UserError: the folder holds something else, or can't be written.
     """
     ledger = Ledger.open(out, to_dict(trial), resume) if out else None
-    done: dict[int, Record] = dict(ledger.records) if ledger else {}
+    kept = ledger.records if ledger else {}
+    done = {int(number): build(Record, plain, str(out)) for number, plain in kept.items()}
     tell = progress or (lambda _: None)
     tell(sum(record.steps for record in done.values()))
     for i, record in _flown([(trial, i) for i in range(len(trial.batches)) if i not in done], workers):
         done[i] = record
         if ledger:
-            ledger.add(i, record)
+            ledger.add(i, to_dict(record))
         tell(record.steps)
     records = [done[i] for i in sorted(done)]
     named = {"filter": trial.mode, "vehicle": trial.vehicle.name, "task": trial.campaign.task}

@@ -74,6 +74,11 @@ class Job:
         kind = ("pair", "wall", "team").index(self.kind)
         return [self.hunt.seed, round(self.scale * 1000), kind, int(bool(self.start)), self.number, self.count]
 
+    @property
+    def key(self) -> str:
+        """Of this job among all of its hunt."""
+        return " ".join(map(str, self.seed))
+
 
 @dataclass(frozen=True)
 class Found:
@@ -97,6 +102,18 @@ class Found:
     """The episode to be flown again, by `fly_again`."""
     start: Start | None = field(default=None, repr=False)
     """Its worst attack, from which a search may start."""
+
+
+def plain_of(found: Found) -> dict[str, Any]:
+    """As JSON has it, with every digit."""
+    start = found.start and found.start._replace(table=found.start.table.tolist())._asdict()
+    return {**{f.name: getattr(found, f.name) for f in dataclasses.fields(found)}, "start": start}
+
+
+def found_of(plain: dict[str, Any]) -> Found:
+    """From `plain_of`."""
+    start = plain["start"] and Start(**{**plain["start"], "table": np.array(plain["start"]["table"])})
+    return Found(**{**plain, "start": start})
 
 
 def words_of(hunt: Hunt, kind: Kind, scale: float, count: int) -> Words:

@@ -8,13 +8,25 @@ import dataclasses
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from robomarl.safety.falsify.directed import PAIRS
 from robomarl.safety.falsify.errors import SETS
 from robomarl.safety.falsify.figures import figures
-from robomarl.safety.falsify.jobs import Found, Hunt, Job, Kind, Start, episodes_of_stage, run_job
+from robomarl.safety.falsify.jobs import (
+    Found,
+    Hunt,
+    Job,
+    Kind,
+    Start,
+    episodes_of_stage,
+    found_of,
+    plain_of,
+    run_job,
+)
 from robomarl.safety.falsify.teams import TEAMS
+from robomarl.safety.ledger import Ledger
 
 UP, DOWN = tuple(i / 10 for i in range(11, 21)), tuple(i / 10 for i in range(9, 0, -1))
 SEARCH_SHARE = 0.3
@@ -37,7 +49,11 @@ Run = Callable[[list[Job]], Iterable[list[Found]]]
 
 
 def hunt_down(
-    hunt: Hunt, workers: int = 1, progress: Tell | None = None, plan: Callable[[float, int], object] | None = None
+    hunt: Hunt,
+    workers: int = 1,
+    progress: Tell | None = None,
+    plan: Callable[[float, int], object] | None = None,
+    ledger: Ledger | None = None,
 ) -> dict[str, Any]:
     """Attack at one scale after the other.
 
@@ -46,12 +62,14 @@ def hunt_down(
         workers: processes; the figures don't depend on them.
         progress: told how many more episodes have been flown.
         plan: told each scale, and how many episodes it takes.
+        ledger: of what has been flown before; gets what is flown now.
 
     Returns:
         The figures, by the names of `robomarl prove --worst --json`.
     """
     found: dict[float, list[Found]] = {}
-    with _runner(workers) as run:
+    with _runner(workers) as fly:
+        run = fly if ledger is None else partial(_known_first, ledger, fly)
         for scale in _scales(hunt, found):
             budget = budget_at(hunt, scale)
             (plan or (lambda *_: None))(scale, episodes_in(budget))
@@ -168,6 +186,18 @@ def _diverse(starts: list[Start]) -> list[Start]:
         rank[start.family] = rank.get(start.family, -1) + 1
         ranked.append((rank[start.family], start.clearance_m, start))
     return [start for _, _, start in sorted(ranked, key=lambda r: r[:2])]
+
+
+def _known_first(ledger: Ledger, fly: Run, jobs: list[Job]) -> Iterator[list[Found]]:
+    """In the order of the jobs; only those that the ledger does not have are flown."""
+    flown = iter(fly([job for job in jobs if job.key not in ledger.records]))
+    for job in jobs:
+        if (plain := ledger.records.get(job.key)) is None:
+            found = next(flown)
+            ledger.add(job.key, [plain_of(f) for f in found])
+        else:
+            found = [found_of(p) for p in plain]
+        yield found
 
 
 def _runner(workers: int) -> Any:

@@ -18,10 +18,10 @@ from robomarl.report.prove_report import write_prove_report
 from robomarl.safety.campaign import prove as module
 from robomarl.safety.campaign.adversary import KINDS, Adversaries, Team
 from robomarl.safety.campaign.conditions import Campaign, World, height_of
-from robomarl.safety.campaign.ledger import LINES
 from robomarl.safety.campaign.prove import Trial, fly, prove, run
 from robomarl.safety.campaign.score import Tally, closest, worst_of
 from robomarl.safety.filter import SafetyFilter, from_vehicle
+from robomarl.safety.ledger import LINES
 from robomarl.types import FilterResult
 from robomarl.view import Plan
 

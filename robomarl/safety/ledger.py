@@ -2,19 +2,20 @@
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError, build, to_dict
-from robomarl.safety.campaign.score import Record
+from robomarl.config import UserError
 
 HEAD, LINES = "campaign.json", "batches.jsonl"
+Key = int | str
 
 
 class Ledger:
-    """The folder of one campaign. Made by `open`."""
+    """The folder of one campaign: what JSON can say of every finished batch, by its key. Made by `open`."""
 
-    def __init__(self, folder: Path, records: dict[int, Record]) -> None:
+    def __init__(self, folder: Path, records: dict[Key, Any]) -> None:
         """Go on with what is known."""
         self.folder, self.records = folder, records
 
@@ -24,14 +25,14 @@ class Ledger:
 
         Args:
             folder: where.
-            campaign: everything that the figures depend on.
+            campaign: everything that the figures depend on, but the code of this package, which is noted too.
             resume: whether there may be something already.
 
         Raises:
             UserError: there is a campaign already and `resume` is not set, or it is another one, or the folder
                 can't be written.
         """
-        plain, head = json.loads(json.dumps(campaign)), folder / HEAD
+        plain, head = json.loads(json.dumps({**campaign, "code": _code()})), folder / HEAD
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not head.exists():
@@ -48,17 +49,24 @@ class Ledger:
             raise UserError(f"{head}: {_difference(before, plain)}; name another folder for another campaign.")
         return cls(folder, _read(folder / LINES))
 
-    def add(self, number: int, record: Record) -> None:
+    def add(self, key: Key, record: Any) -> None:
         """Note a finished batch."""
-        line = json.dumps([number, to_dict(record)]) + "\n"
+        line = json.dumps([key, record]) + "\n"
         with (self.folder / LINES).open("a") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
-        self.records[number] = record
+        self.records[key] = record
 
 
-def _read(file: Path) -> dict[int, Record]:
+def _code() -> str:
+    """Of the filter and its campaigns: batches of two of them must not be counted together."""
+    here = Path(__file__).parent
+    files = sorted(file for ending in ("*.py", "*.c", "*.h") for file in here.rglob(ending) if file.name != "_kernel.c")
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+def _read(file: Path) -> dict[Key, Any]:
     """The finished batches; a line that a kill cut off is cut off the file as well."""
     if not file.exists():
         return {}
@@ -66,8 +74,7 @@ def _read(file: Path) -> dict[int, Record]:
     whole = content[: content.rfind(b"\n") + 1]
     if whole != content:
         _write(file, whole.decode())
-    lines = (json.loads(line) for line in whole.splitlines())
-    return {number: build(Record, plain, str(file)) for number, plain in lines}
+    return dict(json.loads(line) for line in whole.splitlines())
 
 
 def _write(file: Path, content: str) -> None:
