@@ -62,8 +62,27 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
     assert Path(flight["log"]).is_file()
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
     check_replay(tmp_path / "bag", 0.0)
+    check_dataset(tmp_path)
     check_another_bundle(tmp_path)
     check_cut_recording(tmp_path)
+
+
+def check_dataset(folder: Path) -> None:
+    """Read by pyarrow alone: the observation is the goal error and the velocity that stand beside it in the row."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = folder / "flights.parquet"
+    assert main(["dataset", str(folder / "bag"), "--out", str(file)]) == 0
+    table = parquet.read_table(file)
+    about = json.loads(table.schema.metadata[b"robomarl"])
+    assert [e["name"] for e in about["observation"]][:2] == ["goal_error.x", "goal_error.y"]
+    rows = [row for row in table.to_pylist() if row["state"] == "ACTIVE"]
+    assert {row["robot"] for row in rows} == {"one", "two"}
+    for row in rows:
+        error = [goal - at for goal, at in zip(row["goal_m"], row["pos_m"], strict=True)]
+        assert row["observation"] == pytest.approx([*error, *row["vel_m_s"]], abs=1e-5)
+    first, *later = [row for row in table.to_pylist() if row["robot"] == "one"]
+    assert not first["follows"]
+    assert sum(row["follows"] for row in later) > 50
 
 
 def check_another_bundle(folder: Path) -> None:

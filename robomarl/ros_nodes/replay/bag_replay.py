@@ -14,6 +14,7 @@ from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.log import FlightLog
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage, open_bag
 from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
 from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
@@ -57,6 +58,20 @@ class Replayed(NamedTuple):
     """What is missing, a sentence each."""
 
 
+class Moment(NamedTuple):
+    """One tick of a robot that moves."""
+
+    robot: str
+    index: int
+    tick: Tick
+    whole: bool
+    """As `Again.whole`."""
+    own: Estimate
+    """The estimate that it used."""
+    goal_m: np.ndarray
+    """[3] NaN where nobody told one."""
+
+
 class BagReplay:
     """Streams a bag through one `RobotReplay` for each robot."""
 
@@ -73,6 +88,10 @@ class BagReplay:
         self.bag, self.recording = bag, recording_of(bag)
         self.causes: list[Cause] = []
         self._why: dict[str, str] = {}
+        self.watch: Callable[[Moment], None] = lambda moment: None
+        """Told every tick of robots that move."""
+        self.folders: dict[str, str] = {}
+        """Where the bundle of each robot lies."""
         self._loaded: dict[str, Loaded] = {}
         self._robots = {name: self._robot(name, bundle) for name in self.recording.team}
         self.rows = FlightRows(len(self._robots))
@@ -110,9 +129,10 @@ class BagReplay:
         settings = self.recording.settings.get(name)
         if settings is None:
             raise UserError(f"{self.bag.folder}: has no settings of {name}, which is in the team; record all of it.")
-        settings = replace(settings, robot_root="", bundle=bundle_folder(self.recording, name, bundle))
+        self.folders[name] = folder = bundle_folder(self.recording, name, bundle)
+        settings = replace(settings, robot_root="", bundle=folder)
         self._loaded[name] = loaded = load_pilot(settings)
-        contract = load_bundle(settings.bundle).contract
+        contract = load_bundle(folder).contract
         low, high = (np.array([getattr(e, end) for e in contract.observation.elements]) for end in ("low", "high"))
         tally = RobotTally(tuple(field.name for field in contract.action.fields), low, high)
         made = RobotReplay(settings, loaded)
@@ -134,14 +154,16 @@ class BagReplay:
         columns = robot.table.columns
         assert columns is not None
         tick = Tick.of(row, columns)
-        robot.tally.note(tick, robot.replay.tick(tick))
+        again = robot.replay.tick(tick)
+        robot.tally.note(tick, again)
         own = robot.replay.own
-        if tick.state in MOVING and own is not None:
-            goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
-            sent = row[columns.nominal], row[columns.command], bool(row[columns.head["filtered"]])
-            self.rows.note(
-                robot.index, tick.at_s, RobotRow(tick.state, own.pos_m, own.quat_wxyz, own.vel_m_s, goal, *sent)
-            )
+        if tick.state not in MOVING or own is None:
+            return
+        goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
+        self.watch(Moment(self.recording.team[robot.index], robot.index, tick, again.whole, own, goal))
+        known, sent = (own.pos_m, own.quat_wxyz, own.vel_m_s, goal), (row[columns.nominal], row[columns.command])
+        filtered = bool(row[columns.head["filtered"]])
+        self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
 
 
 def replay_bag(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> Replayed:
