@@ -10,12 +10,12 @@ from robomarl.ros_nodes.robot.inbox import Count
 from robomarl.ros_nodes.robot.state_machine import MOVING, State
 
 HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "count", "state", "active", "ready",
-        "reason", "filtered", "solved", "slack", "margin_m", "time_s")  # fmt: skip
+        "reason", "filtered", "solved", "slack", "margin_m", "time_s", "goals")  # fmt: skip
 """Since the epoch; start after the end of the tick's window; from there until all is published; policy and filter
 of it; from the sending of the newest odometry to that of the command (NaN where there is none of both); ticks left
 out so far; ticks so far, this one included; `State`; it moves; it could be activated; `Reason` of the filter (0 and
 above) or `Held` (below 0); the filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond
-the safety distance [m]; time since the robot began to move."""
+the safety distance [m]; time since the robot began to move; goals that have arrived so far."""
 SOURCE = ("source_age_s", "delivery_age_s", "received", "lost")
 """Per input: time since the latest stamp; since the latest arrival; messages so far; lost ones among them, by the
 publisher's own count."""
@@ -73,7 +73,7 @@ def tick_values(
         slots += [source_s, delivery_s, count.received, count.lost]
     command = decision.nominal * np.nan if decision.command is None else decision.command
     told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
-    worst = [decision.slack, decision.margin_m, float(reading.view.time_s)]
+    worst = [decision.slack, decision.margin_m, float(reading.view.time_s), reading.goals]
     return np.array(
         [*timing, *told, *worst, *decision.nominal.tolist(), *command.tolist(), *slots, *reading.sensed_age_s, *seen],
         float,

@@ -60,6 +60,11 @@ class Tick(NamedTuple):
         return cls(row, columns, float(row[head["stamp_s"]]), State(int(row[head["state"]])), int(row[head["reason"]]))
 
     @property
+    def goals(self) -> int:
+        """How many had arrived."""
+        return int(self.row[self.columns.head["goals"]])
+
+    @property
     def count(self) -> int:
         """Which tick of the node this is."""
         return int(self.row[self.columns.head["count"]])
@@ -120,7 +125,8 @@ class RobotReplay:
         self._patience_s = settings.robot_lost_after_s
         self._goes_back = settings.on_robot_lost != TeamFallback.CONTINUE
         self._waiting: dict[str, deque[tuple[Any, float]]] = {}
-        self._told: deque[tuple[Goal | Announcement, float]] = deque()
+        self._goals: deque[tuple[Goal, float]] = deque()
+        self._said: deque[tuple[Announcement, float]] = deque()
         self._before: Tick | None = None
         self._whole = True
 
@@ -135,7 +141,10 @@ class RobotReplay:
 
     def tell(self, what: Goal | Announcement, received_s: float) -> None:
         """A goal, or what a team-mate announced, with the time when it was recorded."""
-        self._told.append((what, received_s))
+        if isinstance(what, Goal):
+            self._goals.append((what, received_s))
+        else:
+            self._said.append((what, received_s))
 
     def tick(self, tick: Tick) -> Again:
         """Decide once more what this row says was decided."""
@@ -174,8 +183,7 @@ class RobotReplay:
 
     def _take(self, tick: Tick) -> bool:
         """Put what was used into the inbox; whether the bag has all of it."""
-        while self._told and self._told[0][1] <= tick.at_s:
-            self._hear(*self._told.popleft())
+        self._hear(tick)
         arrived_s, complete = self._arrived_s(tick), True
         used_s = tick.at_s - tick.columns.ages_s(tick.row)
         for source, used in zip(tick.columns.sources, used_s.tolist(), strict=True):
@@ -191,12 +199,16 @@ class RobotReplay:
         columns, row = tick.columns, tick.row
         return {s: tick.at_s - (0.0 if is_sensed(s) else float(row[at + 1])) for s, at in columns.sources.items()}
 
-    def _hear(self, what: Goal | Announcement, received_s: float) -> None:
-        if isinstance(what, Goal):
-            self._inbox.put_goal(what)
+    def _hear(self, tick: Tick) -> None:
+        """Announcements as they were recorded; goals when the robot had one more, as it looks for them now and then."""
+        while self._said and self._said[0][1] <= tick.at_s:
+            said, received_s = self._said.popleft()
+            self._agreement.hear(said, received_s)
+            self._inbox.put_bundle(said.robot, said.bundle_id)
+        if self._before is not None and tick.goals == self._before.goals:
             return
-        self._agreement.hear(what, received_s)
-        self._inbox.put_bundle(what.robot, what.bundle_id)
+        while self._goals and self._goals[0][1] <= tick.at_s:
+            self._inbox.put_goal(self._goals.popleft()[0])
 
     def _put(self, source: str, value: Any, stamp_s: float, arrived_s: float) -> None:
         if source == OWN:

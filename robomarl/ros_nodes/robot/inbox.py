@@ -71,6 +71,8 @@ class InputSnapshot(NamedTuple):
     """Own estimates so far that lay further from the last one than the vehicle can move."""
     sensed_age_s: tuple[float, ...] = ()
     """Of each of the task's own sensors, since the stamp; +inf where there is none."""
+    goals: int = 0
+    """How many goals have arrived."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Inbox:
         self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
         self._said: list[Broadcast | None] = [None] * len(self.mates)
-        self._goal, self._history = task.fixed_goal, PoseHistory()
+        self._goal, self._goals, self._history = task.fixed_goal, 0, PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
@@ -162,7 +164,7 @@ class Inbox:
 
     def put_goal(self, goal: Goal) -> None:
         """A goal arrived; goals do not age."""
-        self._goal = goal
+        self._goal, self._goals = goal, self._goals + 1
 
     def put_bundle(self, name: str, bundle_id: str) -> None:
         """A team-mate said which bundle it flies."""
@@ -204,7 +206,9 @@ class Inbox:
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         ages = np.array(source), np.array(delivery)
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
-        return InputSnapshot(view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed)
+        return InputSnapshot(
+            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goals
+        )
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = "is not finite" if self._broken else self.jumps.problem
