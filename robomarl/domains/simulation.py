@@ -69,9 +69,8 @@ class Simulation:
     """(scenario, engine, E, seed) -> `BatchSim`."""
     filter_params: Callable[[Any, int], Any]
     """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
-    check: Callable[[Any, tuple[str, ...], float, int], Figures]
-    """(scenario, engines, seconds, seed) -> how far the engines drift apart."""
-    check_table: Callable[[Figures], str]
+    probe: Callable[[Any], Any]
+    """Scenario -> `robomarl.sim.check.Probe`: how its engines are compared."""
     evaluation: "Evaluated"
     check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
     """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""

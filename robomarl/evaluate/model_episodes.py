@@ -15,7 +15,7 @@ from robomarl.evaluate.rows import episodes_row, table
 from robomarl.geometry import norm
 from robomarl.safety.params import from_vehicle
 from robomarl.sim.model.batch import ModelSim, make_model_sim
-from robomarl.sim.model.check import check_model, check_table
+from robomarl.sim.model.check import probe_of
 from robomarl.sim.model.env import ModelEnv
 from robomarl.sim.model.model import Model
 
@@ -33,8 +33,7 @@ def simulation_of_model(model: Model, scenario: type, **more: Any) -> Simulation
         "env": lambda chosen, sim, weights, safety, starts: ModelEnv(model, chosen, sim, weights, safety),
         "batch": partial(make_model_sim, model),
         "filter_params": lambda chosen, mates: from_vehicle(chosen.vehicle_config, chosen.period_s, None, mates),
-        "check": partial(check_model, model),
-        "check_table": check_table,
+        "probe": lambda chosen: probe_of(model),
         "evaluation": Evaluated(
             row=episodes_row,
             table=table,
