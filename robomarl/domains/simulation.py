@@ -99,8 +99,11 @@ class Evaluated:
     table: Callable[[list[Figures]], str]
     nobody: str
     """The error where no policy is named."""
-    episodes: Callable[[Any, Any, Any], Any] | None = None
-    """(policy, scenario, `EvalConfig`) -> `Evaluation`; None: there are matches, and no episodes of one policy."""
+    score: Callable[[Any, Any], Any] | None = None
+    """(scenario, `EvalConfig`) -> `robomarl.evaluate.score.TeamScore`; None: there are matches, and no episodes of one
+    policy."""
+    crew: Callable[[Any, Any], Any] = lambda policy, scenario: policy
+    """(policy, scenario) -> what moves the robots, where some of them are not the policy's."""
     film: Callable[[Any, Any, Any], Any] | None = None
     """(log, scenario, file); None: what is drawn, `row` draws itself."""
 

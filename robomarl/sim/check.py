@@ -27,7 +27,7 @@ Begin = Callable[[Any, Any, np.random.Generator, float], tuple[Any, np.ndarray]]
 """(scenario, world as it is drawn, random numbers, seconds) -> world at the start, commands [T, E, N, A]."""
 
 
-class Trial(NamedTuple):
+class CheckTrial(NamedTuple):
     """One way to drive every engine."""
 
     begin: Begin
@@ -39,7 +39,7 @@ class Trial(NamedTuple):
 class Probe:
     """How the engines of a kind of team are compared."""
 
-    trials: tuple[Trial, ...]
+    trials: tuple[CheckTrial, ...]
     compare: Callable[[Any, tuple[Seen, ...], tuple[Seen, ...]], Figures]
     """(scenario, what was seen on one engine, a `Seen` for each trial, the same on another) -> figures."""
     limits: Mapping[str, float]
@@ -136,7 +136,7 @@ def drift(scenario: Any, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> F
     }
 
 
-def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, Trial], error: Any) -> Seen:
+def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, CheckTrial], error: Any) -> Seen:
     """One trial on one engine."""
     name, trial = job
     place = trial.where(scenario, config.seconds)

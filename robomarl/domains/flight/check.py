@@ -11,7 +11,7 @@ import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions
-from robomarl.sim.check import Probe, Trial, drift
+from robomarl.sim.check import CheckTrial, Probe, drift
 
 HOLD_S = (0.2, 0.4)
 
@@ -60,7 +60,7 @@ def seen(world: World) -> tuple[np.ndarray, np.ndarray]:
 
 
 PROBE = Probe(
-    trials=(Trial(harsh_commands, spread_out),),
+    trials=(CheckTrial(harsh_commands, spread_out),),
     compare=drift,
     limits={"position_diff_m": 0.02, "attitude_diff_rad": math.radians(2.0)},
     seen=seen,

@@ -70,11 +70,18 @@ def attack(scenario: FlightScenario, *how: Any) -> Figures:
     return attack_all(scenario, *how)
 
 
-def episodes(policy: Any, scenario: FlightScenario, config: Any) -> Any:
-    """Fly and count."""
-    from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
+def score(scenario: FlightScenario, config: Any) -> Any:
+    """By the rules of the task."""
+    from robomarl.domains.flight.evaluation.score import FlightScore
 
-    return evaluate_flights(policy, scenario, config)
+    return FlightScore(scenario, config.hover_s)
+
+
+def crew(policy: Any, scenario: FlightScenario) -> Any:
+    """Some of those that carry may fly under the baseline."""
+    from robomarl.domains.payload.controllers.mixed_team import mixed_team
+
+    return mixed_team(policy, scenario)
 
 
 def row(name: str, options: Any, is_first: bool) -> Any:
@@ -128,7 +135,8 @@ def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
 
 
 EVALUATION = Evaluated(
-    episodes=episodes,
+    score=score,
+    crew=crew,
     row=row,
     table=table,
     nobody="Name at least one policy: a bundle, a run folder, or baseline.",

@@ -16,7 +16,7 @@ from robomarl.domains.flight.world import World
 from robomarl.domains.payload.state import Load, attitude, origin
 from robomarl.domains.simulation import Figures
 from robomarl.geometry import norm, rotation_angle
-from robomarl.sim.check import Probe, Seen, Trial
+from robomarl.sim.check import CheckTrial, Probe, Seen
 
 SLACK_FOR = 8
 """Decisions without tension that make a cable slack: shorter gaps are ringing."""
@@ -91,7 +91,7 @@ def seen(world: World) -> Trace:
     return Trace(*(np.asarray(part, float) for part in parts))
 
 
-def compare(scenario: FlightScenario, first: tuple[Seen], second: tuple[Seen]) -> Figures:
+def compare(scenario: FlightScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
     """How far two engines are apart, at worst over time and teams."""
     assert scenario.load is not None, "only for scenarios with a load"
     a, b = (Trace(*(np.stack(column) for column in zip(*run[0], strict=True))) for run in (first, second))
@@ -143,7 +143,7 @@ def event_difference(a: np.ndarray, b: np.ndarray) -> float:
 
 
 PROBE = Probe(
-    trials=(Trial(manoeuvres, lifted),),
+    trials=(CheckTrial(manoeuvres, lifted),),
     compare=compare,
     limits={
         "position_diff_m": 0.03,

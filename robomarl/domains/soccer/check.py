@@ -15,7 +15,7 @@ from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball
 from robomarl.domains.soccer.placement import facing
 from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.sim.check import Probe, Seen, Trial, held
+from robomarl.sim.check import CheckTrial, Probe, Seen, held
 
 GAMES = 16
 DRIVE_S, KICK_S = 1.5, 2.0
@@ -76,7 +76,7 @@ def _at(ball: Ball, x: np.ndarray, y: np.ndarray | None = None) -> Ball:
     return Ball(x.astype(np.float32), rest if y is None else y.astype(np.float32), rest, rest, rest, rest)
 
 
-def compare(scenario: SoccerScenario, first: tuple[Seen, Seen], second: tuple[Seen, Seen]) -> Figures:
+def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
     """How far two engines are apart, in both trials."""
     (a, c), (b, d) = first, second
     one, other = (_kick_speed(games) for games in (c, d))
@@ -118,7 +118,7 @@ def _bounces(games: list[Game]) -> np.ndarray:
 
 
 PROBE = Probe(
-    trials=(Trial(_drive_start, _wide), Trial(_kick_start)),
+    trials=(CheckTrial(_drive_start, _wide), CheckTrial(_kick_start)),
     compare=compare,
     limits={"position_diff_m": 0.02, "attitude_diff_rad": 0.035, "ball_diff_m": 0.05, "kick_diff": 0.05},
     least={"bounces": 2},

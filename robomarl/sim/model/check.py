@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.sim.check import Probe, Trial, drift, held
+from robomarl.sim.check import CheckTrial, Probe, drift, held
 from robomarl.sim.model.batch import engines
 from robomarl.sim.model.model import Model
 from robomarl.sim.model.world import TeamWorld
@@ -25,7 +25,7 @@ def probe_of(model: Model) -> Probe:
         return world, held(random, ends, (steps, *world.closest_m.shape), hold)
 
     limits = {"position_diff_m": 0.02, "attitude_diff_rad": 0.035}
-    return Probe((Trial(begin),), drift, limits, seen=seen, engines=engines(model))
+    return Probe((CheckTrial(begin),), drift, limits, seen=seen, engines=engines(model))
 
 
 def seen(world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:
