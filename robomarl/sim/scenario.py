@@ -151,7 +151,7 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
     """
     path = _path(name)
     if not path.is_file():
-        return _family(name), f"{name}.toml"
+        return _family(name)
     return read_toml(path, lambda base: read_scenario(base)[0]), path.name
 
 
@@ -159,11 +159,11 @@ def _path(name: str) -> Path:
     return Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
 
 
-def _family(name: str) -> dict[str, Any]:
+def _family(name: str) -> tuple[dict[str, Any], str]:
     match = re.fullmatch(r"(\w+)_(\d+)", name)
     members = sorted(scenarios_dir().glob(f"{match[1]}_*.toml")) if match else []
     if not match or not members or int(match[2]) < 1:
         known = ", ".join(scenario_names())
         raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
-    data, _ = read_scenario(members[0].stem)
-    return {**data, "count": int(match[2])}
+    data, file = read_scenario(members[0].stem)
+    return {**data, "count": int(match[2])}, f"{file} with count = {int(match[2])}"
