@@ -6,9 +6,10 @@ import pytest
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.hardware_configs.scenario_files import scenario_names
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.paths import scenarios_dir, vehicles_dir
-from robomarl.sim.scenario import load_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.mark.parametrize("name", [n for n in scenario_names() if not n.startswith("soccer")])
