@@ -22,27 +22,33 @@ def has_file(name: str) -> bool:
     return _path(name).is_file()
 
 
+def is_scenario(name: str) -> bool:
+    """Whether there is a scenario of that name or path."""
+    return has_file(name) or _family(name) is not None
+
+
 def read_scenario(name: str) -> tuple[dict[str, Any], str]:
-    """The keys of a scenario by name or path, with what it extends, and the file's name for errors.
+    """The keys of a scenario by name or path, with what it extends, and what names its file in errors.
 
     Raises:
         UserError: unknown name or bad TOML.
     """
-    path = _path(name)
-    if not path.is_file():
-        return _family(name)
-    return read_toml(path, lambda base: read_scenario(base)[0]), path.name
+    if has_file(name):
+        path = _path(name)
+        return read_toml(path, lambda base: read_scenario(base)[0]), path.name
+    if (family := _family(name)) is None:
+        known = ", ".join(scenario_names())
+        raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
+    (content, file), count = read_scenario(family[0]), family[1]
+    return {**content, "count": count}, f"{file} with count = {count}"
 
 
 def _path(name: str) -> Path:
     return Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
 
 
-def _family(name: str) -> tuple[dict[str, Any], str]:
+def _family(name: str) -> tuple[str, int] | None:
+    """The first scenario NAME_* of a name NAME_N, and N; None where there is none."""
     match = re.fullmatch(r"(\w+)_(\d+)", name)
     members = sorted(scenarios_dir().glob(f"{match[1]}_*.toml")) if match else []
-    if not match or not members or int(match[2]) < 1:
-        known = ", ".join(scenario_names())
-        raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
-    data, file = read_scenario(members[0].stem)
-    return {**data, "count": int(match[2])}, f"{file} with count = {int(match[2])}"
+    return (members[0].stem, int(match[2])) if match and members and int(match[2]) > 0 else None

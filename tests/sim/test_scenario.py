@@ -22,6 +22,8 @@ def test_every_scenario_that_ships_loads_and_is_plain_data(name: str):
 def test_a_family_has_any_size():
     assert load_scenario("swap_7").count == 7
     assert load_scenario("swap_7").start == load_scenario("swap_4").start
+    with pytest.raises(UserError, match=r"swap_16\.toml with count = 44: \[arena\] is too small"):
+        load_scenario("swap_44")
 
 
 def write(folder: Path, text: str) -> str:
