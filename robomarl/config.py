@@ -72,6 +72,31 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     return merged(base(str(data.pop("extends"))), data) if "extends" in data else data
 
 
+def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
+    """What a YAML file says, and the file's name for errors.
+
+    Args:
+        name: of a file in the folder, or the path of another.
+        kind: what the file is of, as the error says it.
+        folder: those that ship.
+
+    Raises:
+        UserError: unknown name, or bad YAML.
+    """
+    import yaml  # robots load bundles more often than files
+
+    path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml"))) or "none"
+        raise UserError(f"Unknown {kind} {name!r}: no file {path.name}; known {kind}s: {known}.")
+    try:
+        return yaml.safe_load(path.read_text()), path.name
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
+
+
 def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     """The keys of both tables; where both have one, that of `over`, and of tables in them again both."""
     both = base.keys() & over.keys()

@@ -33,7 +33,7 @@ LAYERS = {
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
     "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],
     "sim_node": [
-        "ros_nodes.model_node",
+        *("ros_nodes.model_node", "ros_nodes.team_sim_node"),
         "domains.flight.ros_nodes",
         "domains.payload.ros_nodes.sim_sensors",
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),

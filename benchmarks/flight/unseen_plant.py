@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import math
 from typing import Any
 
 from benchmarks.flight.first_principles import FirstPrinciplesTeam
-from robomarl.domains.flight.evaluation.evaluate import MAX_BATCH, evaluate_team
-from robomarl.evaluate.evaluate import HOVER_S, EvalConfig
+from robomarl.evaluate.episodes import batch_size
+from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, evaluate_on
 from robomarl.evaluate.resolve import resolve_policy
 
 SHOWN = (
@@ -23,9 +22,8 @@ def fly(name: str, episodes: int, seed: int, mode: str, scenario: str | None = N
         UserError: nothing of that name, or a policy of another vehicle.
     """
     policy, world = resolve_policy(name, scenario)
-    size = math.ceil(episodes / math.ceil(episodes / MAX_BATCH))
     config = EvalConfig("first_principles", episodes, seed, mode, hover_s=HOVER_S)
-    return evaluate_team(policy, FirstPrinciplesTeam(world, size, seed), config).figures
+    return evaluate_on(FirstPrinciplesTeam(world, batch_size(episodes), seed), policy, config).figures
 
 
 def main() -> None:

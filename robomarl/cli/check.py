@@ -23,12 +23,10 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Compare the engines as the scenario's domain does; print a table."""
-    from robomarl.domains.simulation import simulation_of
+    """Compare the engines; print a table."""
+    from robomarl.sim.check import CheckConfig, check_engines, table
     from robomarl.sim.scenario import load_scenario
 
-    scenario = load_scenario(args.scenario)
-    simulation = simulation_of(scenario)
-    figures = simulation.check(scenario, args.sims, args.seconds, args.seed)
-    print(simulation.check_table(figures))
+    figures = check_engines(load_scenario(args.scenario), CheckConfig(args.sims, args.seconds, args.seed))
+    print(table(figures))
     return figures

@@ -72,7 +72,7 @@ def simulation_for_options(args: Args) -> Any:
     from robomarl.domains.registry import DEFAULT, domain_named, domains
     from robomarl.domains.simulation import simulation_for, simulation_of
     from robomarl.evaluate.resolve import BASELINE, is_controller, resolve_policy
-    from robomarl.sim.scenario import read_scenario
+    from robomarl.hardware_configs.scenario_files import read_scenario
 
     if not args.against and args.scenario:
         return simulation_for(*read_scenario(args.scenario))

@@ -40,7 +40,7 @@ def team_scenario(name: str, count: int | None) -> str:
         UserError: the name is of a family, NAME_N, but has no file; or the family of a scenario without one is asked
             for.
     """
-    from robomarl.sim.scenario import has_file, scenario_names
+    from robomarl.hardware_configs.scenario_files import has_file, scenario_names
 
     family, _, number = name.rpartition("_")
     if count is not None:

@@ -69,9 +69,8 @@ class Simulation:
     """(scenario, engine, E, seed) -> `BatchSim`."""
     filter_params: Callable[[Any, int], Any]
     """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
-    check: Callable[[Any, tuple[str, ...], float, int], Figures]
-    """(scenario, engines, seconds, seed) -> how far the engines drift apart."""
-    check_table: Callable[[Figures], str]
+    probe: Callable[[Any], Any]
+    """Scenario -> `robomarl.sim.check.Probe`: how its engines are compared."""
     evaluation: "Evaluated"
     check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
     """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""
@@ -100,8 +99,11 @@ class Evaluated:
     table: Callable[[list[Figures]], str]
     nobody: str
     """The error where no policy is named."""
-    episodes: Callable[[Any, Any, Any], Any] | None = None
-    """(policy, scenario, `EvalConfig`) -> `Evaluation`; None: there are matches, and no episodes of one policy."""
+    score: Callable[[Any, Any], Any] | None = None
+    """(scenario, `EvalConfig`) -> `robomarl.evaluate.score.TeamScore`; None: there are matches, and no episodes of one
+    policy."""
+    crew: Callable[[Any, Any], Any] = lambda policy, scenario: policy
+    """(policy, scenario) -> what moves the robots, where some of them are not the policy's."""
     film: Callable[[Any, Any, Any], Any] | None = None
     """(log, scenario, file); None: what is drawn, `row` draws itself."""
 

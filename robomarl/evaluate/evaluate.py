@@ -7,7 +7,11 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.simulation import needed, simulation_of
+from robomarl.evaluate.episodes import EpisodeRunner, batch_size
+from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import FlownPolicy
+from robomarl.evaluate.score import TeamScore, successes
+from robomarl.sim.batch import BatchSim
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
 HOVER_S = 10.0
@@ -88,5 +92,18 @@ def evaluate(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluati
     Raises:
         UserError: unknown engine, the policy does not fit the scenario's vehicle, or a game, which has matches.
     """
-    episodes = needed(simulation_of(scenario).evaluation.episodes, scenario, "episodes of one policy, only matches")
-    return episodes(policy, scenario, config)
+    size = batch_size(config.episodes)
+    return evaluate_on(simulation_of(scenario).batch(scenario, config.sim, size, config.seed), policy, config)
+
+
+def evaluate_on(sim: BatchSim, policy: FlownPolicy, config: EvalConfig) -> Evaluation:
+    """`evaluate` in a simulation that has been made, on whatever plant; `config.sim` is no more than its name."""
+    scenario = sim.scenario
+    evaluated = simulation_of(scenario).evaluation
+    score: TeamScore = needed(evaluated.score, scenario, "episodes of one policy, only matches")(scenario, config)
+    pilot = make_pilot(evaluated.crew(policy, scenario), scenario, config.filter)
+    runner = EpisodeRunner(pilot, sim, score, config.record)
+    done = runner.run(config.episodes, f"{policy.name} on {config.sim}", config.progress)
+    speed = {"realtime_factor": runner.realtime_factor}
+    values = {**conditions_of(policy, scenario, config), **score.figures(done), **speed}
+    return Evaluation(values, successes(done), score.log(runner.rows))

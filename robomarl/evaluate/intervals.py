@@ -43,3 +43,8 @@ def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 40
         "only_first": int((gain > 0).sum()),
         "only_second": int((gain < 0).sum()),
     }
+
+
+def mean_of(values: np.ndarray) -> float | None:
+    """Mean; none where there are no values, or where the task has none."""
+    return float(values.mean()) if len(values) and np.isfinite(values).all() else None

@@ -5,13 +5,11 @@ The scenario file says it in `[field]`, for all fleets that fly it; a fleet file
 climb's speed is the vehicle's, if neither says one; the landing's is in the vehicle file only.
 """
 
-import re
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from robomarl.config import Range, build, read_toml
-from robomarl.paths import scenarios_dir
+from robomarl.config import Range, build
+from robomarl.hardware_configs.scenario_files import is_scenario, read_scenario
 
 CLIMB_M_S = 0.3
 """Where no file says a speed."""
@@ -47,15 +45,15 @@ def settled(fleet: DeploymentConfig, scenario: str, climb_m_s: float | None) -> 
 
 
 def scenario_field(scenario: str) -> DeploymentConfig:
-    """The section `[field]` of a scenario file and of those that it extends.
+    """The section `[field]` of a scenario; as if it were empty where there is no such scenario.
 
     Raises:
         UserError: bad TOML, or a wrong key or value.
     """
-    path = _file_of(scenario)
-    if path is None:
+    if not is_scenario(scenario):
         return DeploymentConfig()
-    return build(DeploymentConfig, read_toml(path, scenario_content).get("field", {}), f"{path.name}, field")
+    content, file = read_scenario(scenario)
+    return build(DeploymentConfig, content.get("field", {}), f"{file}, field")
 
 
 def scenario_obstacles(scenario: str) -> list[dict]:
@@ -68,19 +66,9 @@ def scenario_obstacles(scenario: str) -> list[dict]:
 
 
 def scenario_content(scenario: str) -> dict[str, Any]:
-    """What a scenario file says, with what it extends; empty where there is none. Robots have no simulator to read it.
+    """What a scenario file says, with what it extends; empty where there is none.
 
     Raises:
         UserError: bad TOML.
     """
-    path = _file_of(scenario)
-    return {} if path is None else read_toml(path, scenario_content)
-
-
-def _file_of(scenario: str) -> Path | None:
-    """A scenario's file; that of its family where NAME_N has none of its own."""
-    path = Path(scenario) if scenario.endswith(".toml") else scenarios_dir() / f"{scenario}.toml"
-    if path.is_file():
-        return path
-    family = re.fullmatch(r"(\w+)_\d+", scenario)
-    return next(iter(sorted(scenarios_dir().glob(f"{family[1]}_*.toml"))), None) if family else None
+    return read_scenario(scenario)[0] if is_scenario(scenario) else {}

@@ -4,12 +4,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
-
-from robomarl.config import Positive, Range, UserError, build
+from robomarl.config import Positive, Range, build, read_yaml
 from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.paths import fleets_dir
@@ -142,16 +139,6 @@ def load_fleet(name: str) -> Fleet:
     Raises:
         UserError: unknown name, bad YAML, a wrong key or value, or an unknown vehicle.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else fleets_dir() / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in fleets_dir().glob("*.yaml"))) or "none"
-        raise UserError(f"Unknown fleet {name!r}: no file {path.name}; known fleets: {known}.")
-    try:
-        data = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
-    fleet = build(Fleet, data, path.name)
+    fleet = build(Fleet, *read_yaml(name, "fleet", fleets_dir()))
     load_any_vehicle(fleet.vehicle)
     return fleet

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from robomarl.config import Positive, UserError, build
+from robomarl.config import Positive, UserError, build, read_yaml
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
 from robomarl.hardware_configs.sections import (
     BodyConfig,
@@ -110,19 +110,9 @@ def load_any_vehicle(name: str) -> AnyVehicle:
     Raises:
         UserError: unknown name, bad YAML, a wrong key or value, or a safety figure without a source.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else vehicles_dir() / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in vehicles_dir().glob("*.yaml")))
-        raise UserError(f"Unknown vehicle {name!r}: no file {path.name}; known vehicles: {known}.")
-    import yaml  # robots load bundles, which carry their vehicle, more often than files
-
-    try:
-        data = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        place = str(getattr(error, "problem_mark", "")).strip()
-        raise UserError(f"{path.name}: not valid YAML {place}; mend the syntax there.") from None
-    vehicle = build(_class_of(data, path.name), data, path.name)
-    _check_sources(vehicle, path.name)
+    data, file = read_yaml(name, "vehicle", vehicles_dir())
+    vehicle = build(_class_of(data, file), data, file)
+    _check_sources(vehicle, file)
     return vehicle
 
 

@@ -1,21 +1,16 @@
-"""`Scenario`: what every scenario file says; and the files of every kind of team, by name or path, as they are read.
-
-`extends = "other"` takes another file and overrides keys of it. A name NAME_N without a file of its own is
-NAME's family (`swap`, `goto`) with `count = N`.
-"""
+"""`Scenario`: what every scenario file says; and those of every kind of team, by name or path, as they are read."""
 
 import dataclasses
 import itertools
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from robomarl.config import Count, Positive, UserError, build, read_toml
+from robomarl.config import Count, Positive, UserError, build
 from robomarl.domains.simulation import simulation_for
+from robomarl.hardware_configs.scenario_files import read_scenario
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.paths import scenarios_dir
 from robomarl.sim.radio import RadioConfig
 from robomarl.sim.randomize import Randomize
 
@@ -131,39 +126,3 @@ def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
 def build_scenario(content: dict[str, Any], file: str) -> Any:
     """The scenario of this content; raises `UserError` where a key or value is wrong, naming the file."""
     return build(simulation_for(content, file).scenario, content, file)
-
-
-def scenario_names() -> list[str]:
-    """Names of the scenarios that ship."""
-    return sorted(p.stem for p in scenarios_dir().glob("*.toml"))
-
-
-def has_file(name: str) -> bool:
-    """Whether a scenario by name or path has a file of its own, and is no further size of a family."""
-    return _path(name).is_file()
-
-
-def read_scenario(name: str) -> tuple[dict[str, Any], str]:
-    """The keys of a scenario by name or path, with what it extends, and the file's name for errors.
-
-    Raises:
-        UserError: unknown name or bad TOML.
-    """
-    path = _path(name)
-    if not path.is_file():
-        return _family(name), f"{name}.toml"
-    return read_toml(path, lambda base: read_scenario(base)[0]), path.name
-
-
-def _path(name: str) -> Path:
-    return Path(name) if name.endswith(".toml") else scenarios_dir() / f"{name}.toml"
-
-
-def _family(name: str) -> dict[str, Any]:
-    match = re.fullmatch(r"(\w+)_(\d+)", name)
-    members = sorted(scenarios_dir().glob(f"{match[1]}_*.toml")) if match else []
-    if not match or not members or int(match[2]) < 1:
-        known = ", ".join(scenario_names())
-        raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
-    data, _ = read_scenario(members[0].stem)
-    return {**data, "count": int(match[2])}

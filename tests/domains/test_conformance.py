@@ -14,6 +14,7 @@ from robomarl.features import FEATURES
 from robomarl.ros_nodes.fieldtask import Seat, field_task
 from robomarl.ros_nodes.io.messages import empty_snapshot
 from robomarl.safety.params import SafetyParams
+from robomarl.sim.check import CheckConfig, check_engines, table
 from robomarl.sim.env import make_env
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario
@@ -59,9 +60,9 @@ def test_shapes_are_those_of_the_specs_also_compiled(scenario: Any):
 
 
 def test_the_engines_agree(scenario: Any):
-    figures = simulation_of(scenario).check(scenario, ("fast", "mujoco"), 0.3, 0)
+    figures = check_engines(scenario, CheckConfig(("fast", "mujoco"), 0.3))
     assert figures["passed"] is True
-    assert str(scenario.name) in simulation_of(scenario).check_table(figures)
+    assert str(scenario.name) in table(figures)
 
 
 def test_batches_depend_on_the_seed_alone_and_are_views_of_the_same_shapes(scenario: Any):

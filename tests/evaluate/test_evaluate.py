@@ -9,13 +9,14 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.score import Step, count_step, figures, join, start_episodes, successes
+from robomarl.domains.flight.evaluation.score import FlightScore
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.tasks import task_of
+from robomarl.evaluate.episodes import Step, join
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, evaluate
 from robomarl.evaluate.intervals import bootstrap, paired_difference, wilson
 from robomarl.evaluate.resolve import resolve_policy
+from robomarl.evaluate.score import start_episodes, successes
 from robomarl.evaluate.sensitivity import sensitivity
 from robomarl.evaluate.variations import perturbed, spelled_out
 from robomarl.sim.randomize import RandomizeConfig
@@ -124,7 +125,7 @@ def test_figures_by_hand():
         touching=[0, 3, 0, 0], closest_m=[0.5, 0.1, 0.3, 0.4], error_m=[5.0, 99.0, 10.0, 15.0],
         error_count=[50, 1, 50, 50], reward=[1.0, -1.0, 3.0, 1.0],
     )  # fmt: skip
-    found = figures(load_scenario("swap_4"), done)
+    found = FlightScore(load_scenario("swap_4")).figures(done)
     assert found["success_rate"] == 0.5
     assert found["collisions"] == 2  # three robots touched: two pairs at least
     assert found["collision_episodes"] == 1
@@ -144,12 +145,14 @@ def test_what_follows_a_failure_is_not_counted():
     none = np.zeros((1, 2), bool)
     zeros = np.zeros((1, 2, 4))
     result = FilterResult(zeros, zeros, none, none * 0.0, ~none, none * 0, none * 0.0)
-    task_step = [Step(before, world, result, np.ones((1, 2)), np.zeros(1, bool)) for world in (after, touching, after)]
-    done = start_episodes(1)
-    for step in task_step:
-        done = count_step(scenario, task_of(scenario), done, step)
+    score = FlightScore(scenario)
+    first, *others = [Step(before, world, result, np.zeros(1, bool)) for world in (after, touching, after)]
+    once = score.count(score.start(1), first)
+    done = once
+    for step in others:
+        done = score.count(done, step)
     assert (done.steps[0], done.failed[0], done.touching[0], done.running[0]) == (2, True, 2, False)
-    assert done.reward[0] == 2.0
+    assert done.reward[0] == pytest.approx(once.reward[0] + score.reward(others[0]).mean())
     assert done.closest_m[0] == pytest.approx(0.1)
 
 

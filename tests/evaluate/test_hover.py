@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.evaluation import evaluate as evaluation
 from robomarl.domains.flight.evaluation.hover import Hover, hover_figures, watched
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
+from robomarl.evaluate import evaluate as evaluation
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.variations import perturbed
 from robomarl.sim.scenario import load_scenario
@@ -53,7 +53,7 @@ def test_figures_by_hand():
 
 def test_other_figures_are_the_same_with_it_and_without(alone: FlightScenario, monkeypatch: pytest.MonkeyPatch):
     """In several batches, so that what is flown beyond the time limit must leave the next one's draws alone."""
-    monkeypatch.setattr(evaluation, "MAX_BATCH", 2)
+    monkeypatch.setattr(evaluation, "batch_size", lambda episodes: 2)
     settings = EvalConfig(episodes=4, filter="off", progress=False)
     plain, more = (
         evaluate(GotoPolicy(alone), alone, dataclasses.replace(settings, hover_s=seconds)).figures

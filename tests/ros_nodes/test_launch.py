@@ -16,13 +16,14 @@ import pytest
 from robomarl.cli.up import Args
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
+from robomarl.hardware_configs.scenario_files import scenario_names
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.launch_plan import LEFT_OUT, REHEARSALS, arguments, launch_plan
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.sim.scenario import load_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario
 
 BAG = str(Path("bag").absolute())
 

@@ -8,7 +8,7 @@ from robomarl.ros_nodes.fieldtask import task_name
 
 
 def test_a_team_of_a_size_without_a_file_does_what_its_family_does():
-    assert scenario_content("lift_5") == scenario_content("lift_3")
+    assert scenario_content("lift_5") == {**scenario_content("lift_3"), "count": 5}
     assert [task_name(name) for name in ("lift_5", "lift_3_lost", "soccer_3v3", "swap_5")] == [
         "lift",
         "lift",

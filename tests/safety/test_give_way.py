@@ -6,16 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder
-from robomarl.domains.flight.evaluation.score import successes
+from robomarl.domains.flight.evaluation.score import FlightScore
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.registry import domains
+from robomarl.evaluate.episodes import EpisodeRunner
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.pilots import make_pilot
+from robomarl.evaluate.score import successes
 from robomarl.policies.pilot import Pilot
 from robomarl.safety import passages
 from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet
@@ -229,9 +229,10 @@ def test_without_the_rules_two_robots_may_stop_each_other_in_a_slit():
     assert len(safety_params(scenario).obstacles) == 2
     policy = GotoPolicy(scenario)
     ruled = make_pilot(policy, scenario, "full")  # type: ignore[arg-type]
-    config, arrived = EvalConfig("mujoco", 8, progress=False), {}
+    arrived = {}
     for name, pilot in (("ruled", ruled), ("bare", Pilot(policy, ruled.safety))):
-        done, _ = EpisodeRecorder(pilot, make_team(scenario, "mujoco", 8, 0), config).fly(tqdm(disable=True))
+        runner = EpisodeRunner(pilot, make_team(scenario, "mujoco", 8, 0), FlightScore(scenario))
+        done = runner.run(8, name, progress=False)
         arrived[name] = successes(done).mean()
     assert arrived["ruled"] == 1.0
     assert arrived["bare"] < 1.0

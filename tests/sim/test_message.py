@@ -6,16 +6,15 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from tqdm import tqdm
 
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.evaluation.evaluate import EpisodeRecorder
+from robomarl.domains.flight.evaluation.score import FlightScore
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.evaluate.evaluate import EvalConfig
+from robomarl.evaluate.episodes import EpisodeRunner
 from robomarl.evaluate.pilots import make_pilot
 from robomarl.policies.pilot import Pilot, PilotCarry
 from robomarl.sim.message import braking_plan, mates_of
@@ -70,14 +69,13 @@ def check(views: list[LocalView], plans: list[Plan], period_s: float, mates: np.
 def test_eval_sends_the_plan_that_belongs_to_the_state(sim: str, name: str):
     """Under loss the plan is as old as the state that came with it."""
     scenario: Any = lossy(name)
-    config = EvalConfig(sim, episodes=2, progress=False)
     policy: Any = GotoPolicy(scenario)
     if name.startswith("lift"):
         from robomarl.domains.payload.controllers.decentralized import LawPolicy
 
         policy = LawPolicy(scenario)
     pilot = Witness(make_pilot(policy, scenario, "full"))
-    EpisodeRecorder(pilot, make_team(scenario, sim, 2, 0), config).fly(tqdm(disable=True))
+    EpisodeRunner(pilot, make_team(scenario, sim, 2, 0), FlightScore(scenario)).run(2, name, progress=False)
     ages = check(pilot.views, pilot.plans, scenario.period_s, mates_of(scenario.count))
     lag = round(scenario.radio.latency_s / scenario.period_s)
     assert {lag, lag + 1, lag + 2} <= set(ages[5:].ravel()), "messages are late, and some were lost"

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
+from robomarl.hardware_configs.scenario_files import scenario_names
 from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario
 from robomarl.view import blank_view
 
 

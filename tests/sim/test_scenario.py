@@ -6,9 +6,10 @@ import pytest
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.hardware_configs.scenario_files import scenario_names
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.paths import scenarios_dir, vehicles_dir
-from robomarl.sim.scenario import load_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.mark.parametrize("name", [n for n in scenario_names() if not n.startswith("soccer")])
@@ -21,6 +22,8 @@ def test_every_scenario_that_ships_loads_and_is_plain_data(name: str):
 def test_a_family_has_any_size():
     assert load_scenario("swap_7").count == 7
     assert load_scenario("swap_7").start == load_scenario("swap_4").start
+    with pytest.raises(UserError, match=r"swap_16\.toml with count = 44: \[arena\] is too small"):
+        load_scenario("swap_44")
 
 
 def write(folder: Path, text: str) -> str:

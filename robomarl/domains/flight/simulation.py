@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.domains.flight.batch import make_team
+from robomarl.domains.flight.check import PROBE
 from robomarl.domains.flight.env import TeamEnv
 from robomarl.domains.flight.goto import GotoPolicy
 from robomarl.domains.flight.safety.filter_params import flyer_params
@@ -11,6 +12,7 @@ from robomarl.domains.flight.scenario import FlightScenario, check_scenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.simulation import Evaluated, Figures, Imitated, Measured, Simulation
 from robomarl.log import FlightLog, save_flight
+from robomarl.sim.check import Probe
 from robomarl.spec import ActionSpec
 
 
@@ -52,18 +54,13 @@ def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> An
     return Flyers(scenario, flights, seed, threads)
 
 
-def check(scenario: FlightScenario, sims: tuple[str, ...], seconds: float, seed: int) -> Figures:
-    """The same commands on every engine."""
-    from robomarl.domains.flight.check import CheckConfig, check_engines
+def probe(scenario: FlightScenario) -> Probe:
+    """Vehicles that fly freely are watched, or else what they carry."""
+    if scenario.load is None:
+        return PROBE
+    from robomarl.domains.payload.check import PROBE as UNDER_LOAD
 
-    return check_engines(scenario, CheckConfig(sims, seconds, seed))
-
-
-def check_table(figures: Figures) -> str:
-    """One line for each pair of engines, and the verdict."""
-    from robomarl.domains.flight.check import table
-
-    return table(figures)
+    return UNDER_LOAD
 
 
 def attack(scenario: FlightScenario, *how: Any) -> Figures:
@@ -73,11 +70,18 @@ def attack(scenario: FlightScenario, *how: Any) -> Figures:
     return attack_all(scenario, *how)
 
 
-def episodes(policy: Any, scenario: FlightScenario, config: Any) -> Any:
-    """Fly and count."""
-    from robomarl.domains.flight.evaluation.evaluate import evaluate_flights
+def score(scenario: FlightScenario, config: Any) -> Any:
+    """By the rules of the task."""
+    from robomarl.domains.flight.evaluation.score import FlightScore
 
-    return evaluate_flights(policy, scenario, config)
+    return FlightScore(scenario, config.hover_s)
+
+
+def crew(policy: Any, scenario: FlightScenario) -> Any:
+    """Some of those that carry may fly under the baseline."""
+    from robomarl.domains.payload.controllers.mixed_team import mixed_team
+
+    return mixed_team(policy, scenario)
 
 
 def row(name: str, options: Any, is_first: bool) -> Any:
@@ -131,7 +135,8 @@ def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
 
 
 EVALUATION = Evaluated(
-    episodes=episodes,
+    score=score,
+    crew=crew,
     row=row,
     table=table,
     nobody="Name at least one policy: a bundle, a run folder, or baseline.",
@@ -144,8 +149,7 @@ SIMULATION = Simulation(
     env=make_env,
     batch=make_team,
     filter_params=flyer_params,
-    check=check,
-    check_table=check_table,
+    probe=probe,
     evaluation=EVALUATION,
     controllers={"baseline": baseline},
     save_log=save_flight,

@@ -1,37 +1,29 @@
-"""`check` for a team under a load: load pose, tensions, and when cables go slack and taut again.
+"""How the engines of a team under a load are compared: load pose, tensions, and when cables go slack and taut again.
 
 The team manoeuvres together, every vehicle a little on its own, and one vehicle of each team drops and climbs, so
-that its cable goes slack and is caught again. Masses, lengths, motors, delays and wind are drawn as in the
-scenario, equal for all engines.
+that its cable goes slack and is caught again. See `robomarl.sim.check`.
 """
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
-from robomarl.domains.flight.batch import TeamSim, make_team
+from robomarl.domains.flight.check import HOLD_S, heavier
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.domains.payload.state import Load, attitude, origin
+from robomarl.domains.simulation import Figures
 from robomarl.geometry import norm, rotation_angle
+from robomarl.sim.check import CheckTrial, Probe, Seen
 
-POSITION_LIMIT_M = 0.03
-ATTITUDE_LIMIT_RAD = math.radians(3.0)
-TENSION_LIMIT = 0.10
-"""Largest difference of a tension over itself, while the cable is taut in both engines."""
-EVENT_LIMIT_S = 0.02
 SLACK_FOR = 8
 """Decisions without tension that make a cable slack: shorter gaps are ringing."""
 CAUGHT = 10
 """Decisions that a cable has been taut in both engines before its tensions are compared, as medians over them."""
 SLACK_SHARE = 0.03
 """Below this share of the working tension a cable is slack."""
-HOLD_S = (0.2, 0.4)
 TEAM_M_S2, OWN_M_S2, DROP_M_S2 = 1.5, 0.3, 3.0
 """Accelerations of the team, of each vehicle on its own, and of the one that drops and climbs."""
 DROP_S = (0.4, 1.0, 1.6)
@@ -41,53 +33,16 @@ START_M = 20.0
 
 
 class Trace(NamedTuple):
-    """What one engine did, [T, E, ...]."""
+    """What one engine did, [E, ...] each, or [T, E, ...]."""
 
     pos_m: np.ndarray
+    """Of the load."""
     quat: np.ndarray
     tension_n: np.ndarray
-    """[T, E, N]"""
+    """[..., N]"""
 
 
-def check_load(
-    scenario: FlightScenario, sims: tuple[str, ...], config: Any, mass_scale: Mapping[str, float]
-) -> dict[str, Any]:
-    """Fly the same commands on every engine.
-
-    Args:
-        scenario: what is compared; it has a load.
-        sims: engines, two or more.
-        config: `robomarl.domains.flight.check.CheckConfig`; duration, seed, teams.
-        mass_scale: engine -> factor on all its masses.
-
-    Returns:
-        `position_diff_m`, `attitude_diff_rad` of the load, `tension_diff`, `slack_events`, `event_diff_s` (worst over
-        time, teams and pairs of engines), `passed`, `pairs`.
-    """
-    high = lifted(scenario)
-    teams = {sim: make_team(high, sim, config.teams, config.seed) for sim in sims}
-    for sim, team in teams.items():
-        team.set_world(scale_masses(team.reset(), mass_scale.get(sim, 1.0)))
-    steps = max(1, round(config.seconds * scenario.rates.policy_hz))
-    rows: dict[str, list[Trace]] = {sim: [] for sim in sims}
-    for command in tqdm(manoeuvres(high, config, steps), desc="check", unit="step", leave=False, disable=None):
-        for sim, team in teams.items():
-            rows[sim].append(look(team, command))
-    traces = {sim: Trace(*(np.stack(column) for column in zip(*row, strict=True))) for sim, row in rows.items()}
-    pairs = [compare(scenario, a, b, traces) for a, b in itertools.combinations(sims, 2)]
-    names = ("position_diff_m", "attitude_diff_rad", "tension_diff", "event_diff_s", "slack_events")
-    return {
-        **{name: max(pair[name] for pair in pairs) for name in names},
-        "position_limit_m": POSITION_LIMIT_M,
-        "attitude_limit_rad": ATTITUDE_LIMIT_RAD,
-        "tension_limit": TENSION_LIMIT,
-        "event_limit_s": EVENT_LIMIT_S,
-        "passed": all(pair["passed"] for pair in pairs),
-        "pairs": pairs,
-    }
-
-
-def lifted(scenario: FlightScenario) -> FlightScenario:
+def lifted(scenario: FlightScenario, seconds: float) -> FlightScenario:
     """The scenario far above the floor, with taut cables and vehicles at rest, and noise of no consequence."""
     assert scenario.load is not None, "only for scenarios with a load"
     assert scenario.cables is not None, "only for scenarios with a load"
@@ -97,60 +52,58 @@ def lifted(scenario: FlightScenario) -> FlightScenario:
     return dataclasses.replace(scenario, load=load, cables=cables)
 
 
-def scale_masses(world: World, factor: float) -> World:
+def all_heavier(world: World, factor: float) -> World:
     """The same state with other masses of vehicles and load, which the controllers do not know of."""
-    load, size = world.load, np.float32(factor)
+    load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"
-    cargo = load.cargo._replace(mass_kg=load.cargo.mass_kg * size)
-    physics = world.hidden.physics._replace(mass_kg=world.hidden.physics.mass_kg * size)
-    return world._replace(load=load._replace(cargo=cargo), hidden=world.hidden._replace(physics=physics))
+    cargo = load.cargo._replace(mass_kg=load.cargo.mass_kg * np.float32(factor))
+    return heavier(world, factor)._replace(load=load._replace(cargo=cargo))
 
 
-def manoeuvres(scenario: FlightScenario, config: Any, steps: int) -> np.ndarray:
-    """[steps, E, N, 5] commands: the team's, each vehicle's own, and one vehicle that drops and climbs."""
+def manoeuvres(
+    scenario: FlightScenario, world: World, random: np.random.Generator, seconds: float
+) -> tuple[World, np.ndarray]:
+    """The start as it is drawn, and [T, E, N, 5] commands: the team's, each vehicle's own, and one vehicle's that drops
+    and climbs."""
     scenario.command.must_be_flown(scenario.name, "check")
-    random = np.random.default_rng(config.seed)
     low, high = scenario.command_limits
-    shape = (config.teams, scenario.count)
+    shape = world.closest_m.shape
+    steps, shortest, longest = (max(1, round(s * scenario.rates.policy_hz)) for s in (seconds, *HOLD_S))
     commands = np.zeros((steps, *shape, len(low)), np.float32)
-    shortest, longest = (max(1, round(s * scenario.rates.policy_hz)) for s in HOLD_S)
     begin = 0
     while begin < steps:
         end = begin + int(random.integers(shortest, longest + 1))
         own = random.uniform(-OWN_M_S2, OWN_M_S2, (*shape, 3))
-        commands[begin:end, ..., :3] = random.uniform(-TEAM_M_S2, TEAM_M_S2, (config.teams, 1, 3)) + own
+        commands[begin:end, ..., :3] = random.uniform(-TEAM_M_S2, TEAM_M_S2, (shape[0], 1, 3)) + own
         begin = end
     start, turn, stop = (round(s * scenario.rates.policy_hz) for s in DROP_S)
-    for team in range(config.teams):
+    for team in range(shape[0]):
         commands[start:turn, team, team % scenario.count, 2] = -DROP_M_S2
         commands[turn:stop, team, team % scenario.count, 2] = DROP_M_S2
-    return np.clip(commands, low, high)
+    return world, np.clip(commands, low, high)
 
 
-def look(team: TeamSim, command: np.ndarray) -> Trace:
-    """One decision, and where the load is then."""
-    load = team.step(command).load
+def seen(world: World) -> Trace:
+    """Where the load is, how it is turned, and what its cables pull."""
+    load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"
     parts = (origin(load.rigid, load.cargo.com_m), attitude(load.rigid), load.tension_n)
     return Trace(*(np.asarray(part, float) for part in parts))
 
 
-def compare(scenario: FlightScenario, first: str, second: str, traces: dict[str, Trace]) -> dict[str, Any]:
-    """Two engines."""
-    a, b = traces[first], traces[second]
+def compare(scenario: FlightScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
+    """How far two engines are apart, at worst over time and teams."""
     assert scenario.load is not None, "only for scenarios with a load"
+    a, b = (Trace(*(np.stack(column) for column in zip(*run[0], strict=True))) for run in (first, second))
     slack_n = SLACK_SHARE * scenario.load.mass_kg * 9.81 / scenario.count
     taut = [trace.tension_n > slack_n for trace in (a, b)]
-    figures = {
+    return {
         "position_diff_m": float(norm(a.pos_m - b.pos_m).max()),
         "attitude_diff_rad": float(rotation_angle(a.quat, b.quat).max()),
         "tension_diff": tension_difference(a.tension_n, b.tension_n, taut[0] & taut[1], slack_n / SLACK_SHARE),
         "event_diff_s": event_difference(*taut) * scenario.period_s,
         "slack_events": int(sum((times >= 0).sum() for times in events(taut[0]))),
     }
-    limits = (POSITION_LIMIT_M, ATTITUDE_LIMIT_RAD, TENSION_LIMIT, EVENT_LIMIT_S + 1e-9)
-    passed = all(v <= limit for v, limit in zip(figures.values(), limits, strict=False))
-    return {"first": first, "second": second, **figures, "passed": bool(passed)}
 
 
 def tension_difference(a: np.ndarray, b: np.ndarray, taut: np.ndarray, working_n: float) -> float:
@@ -187,3 +140,18 @@ def event_difference(a: np.ndarray, b: np.ndarray) -> float:
             return math.inf
         worst = max(worst, float(np.abs(first - second)[~late].max(initial=0)))
     return worst
+
+
+PROBE = Probe(
+    trials=(CheckTrial(manoeuvres, lifted),),
+    compare=compare,
+    limits={
+        "position_diff_m": 0.03,
+        "attitude_diff_rad": math.radians(3.0),
+        "tension_diff": 0.10,  # over itself, while the cable is taut in both engines
+        "event_diff_s": 0.02,
+    },
+    seen=seen,
+    mistaken=all_heavier,
+    engines=("fast", "mujoco"),  # mjx has no loads
+)

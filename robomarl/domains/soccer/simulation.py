@@ -5,6 +5,7 @@ from typing import Any
 
 from robomarl.domains.simulation import Evaluated, Figures, Games, Measured, Simulation
 from robomarl.domains.soccer.batch import make_soccer
+from robomarl.domains.soccer.check import PROBE
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.controllers.skills import no_belief
@@ -46,20 +47,6 @@ def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> An
     return Players(scenario, flights, seed, threads)
 
 
-def check(scenario: SoccerScenario, sims: tuple[str, ...], seconds: float, seed: int) -> Figures:
-    """The same trials on both engines; how long they are is part of the trial."""
-    from robomarl.domains.soccer.check import check_soccer
-
-    return check_soccer(scenario, seed)
-
-
-def check_table(figures: Figures) -> str:
-    """One line for each figure, and the verdict."""
-    from robomarl.domains.soccer.check import table
-
-    return table(figures)
-
-
 def row(name: str, options: Any, is_first: bool) -> Any:
     """What `robomarl eval` says of one team."""
     from robomarl.domains.soccer.evaluation.rows import play_row
@@ -83,8 +70,7 @@ SIMULATION = Simulation(
     env=make_env,
     batch=make_soccer,
     filter_params=player_params,
-    check=check,
-    check_table=check_table,
+    probe=lambda scenario: PROBE,
     evaluation=Evaluated(
         row=row,
         table=table,

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.hardware_configs.scenario_files import read_scenario, scenario_names
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.limits.conditions import Condition, corners, distinct
 from robomarl.sim.limits.plants import known_names, measured
-from robomarl.sim.scenario import load_scenario, read_scenario, scenario_names
+from robomarl.sim.scenario import load_scenario
 
 
 def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:

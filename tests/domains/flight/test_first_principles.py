@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.flight import first_principles as plant
-from robomarl.domains.flight.evaluation.evaluate import evaluate_team
 from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.evaluate.evaluate import EvalConfig
+from robomarl.evaluate.evaluate import EvalConfig, evaluate_on
 from robomarl.geometry import rotation_matrix
 from robomarl.sim.scenario import load_scenario
 
@@ -48,6 +47,6 @@ def test_a_controller_that_knows_its_error_arrives_and_stays():
     scenario = replace(load_scenario("swap_4"), count=1, time_limit_s=6.0)
     team = plant.FirstPrinciplesTeam(scenario, 2, 0)
     config = EvalConfig("first_principles", 2, filter="off", hover_s=4.0, progress=False)
-    figures = evaluate_team(GotoPolicy(scenario), team, config).figures
+    figures = evaluate_on(team, GotoPolicy(scenario), config).figures
     assert figures["success_rate"] == 1.0
     assert figures["hover_error_m"] == pytest.approx(0.0, abs=0.05)

@@ -11,13 +11,13 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.check import CheckConfig, check_engines
 from robomarl.domains.flight.engines.mjcf import build_model
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.check import event_difference, events, tension_difference
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import origin
+from robomarl.sim.check import CheckConfig, check_engines
 from robomarl.sim.scenario import load_scenario
 
 
@@ -68,7 +68,7 @@ def test_events_and_tensions_are_compared_as_documented():
 
 
 def test_mjx_is_refused_for_loads(lift: FlightScenario):
-    with pytest.raises(UserError, match="mjx has no loads; name fast and mujoco"):
+    with pytest.raises(UserError, match="lift_3.toml has fast, mujoco; name two of its engines or more"):
         check_engines(lift, CheckConfig(("fast", "mjx")))
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.score import path_figures, settled_s, start_episodes
+from robomarl.domains.flight.evaluation.score import FlightScore, path_figures
 from robomarl.domains.payload.follow import move_goal
 from robomarl.domains.payload.onboard.scenario import PathConfig
+from robomarl.evaluate.score import start_episodes
 from robomarl.sim.scenario import load_scenario
 
 
@@ -42,7 +43,7 @@ def test_a_goal_without_a_path_stays():
 
 def test_root_mean_square_of_those_who_followed():
     scenario = load_scenario("lift_3_eight")
-    assert settled_s(scenario) == 25.0
+    assert FlightScore(scenario).settled_s == 25.0
     done = start_episodes(3)._replace(
         error_count=np.array([4, 2, 4]), square_m2=np.array([0.04, 0.08, 9.0]), failed=np.array([False, False, True])
     )

@@ -7,7 +7,8 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.sim.scenario import load_scenario, read_scenario
+from robomarl.hardware_configs.scenario_files import read_scenario
+from robomarl.sim.scenario import load_scenario
 
 
 @pytest.mark.parametrize(("name", "count"), [("soccer_1v1", 1), ("soccer_2v2", 2), ("soccer_3v3", 3)])

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.evaluation.score import Episodes, Step, bootstrap, mean_of, successes
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import Task
 from robomarl.domains.flight.world import World
+from robomarl.evaluate.episodes import Step
 from robomarl.evaluate.evaluate import HOVER_FIGURES
+from robomarl.evaluate.intervals import bootstrap, mean_of
+from robomarl.evaluate.score import Episodes, successes
 from robomarl.vectors import up_axis
 
 ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")

@@ -82,12 +82,6 @@ def _rotation(start: Vec4, end: Vec4) -> Vec3:
 _LOAD = ("sensed.load_pos_m", "sensed.load_quat_wxyz", "sensed.point_m")
 
 
-@feature(XYZ, "m", "world", ("own.pos_m", "sensed.load_pos_m"), of=carried)
-def load_place(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """From the robot to the load frame's origin."""
-    return minus(seen.load, seen.own)
-
-
 @feature(AXES, "-", "world", ("sensed.load_quat_wxyz",), of=carried)
 def load_axes(seen: Carried, rule: NeighbourRule) -> Columns:
     """Where the load's axes point."""

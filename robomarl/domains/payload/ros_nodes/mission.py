@@ -2,13 +2,11 @@
 
 import itertools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import yaml
 
-from robomarl.config import NonNegative, Positive, UserError, build
+from robomarl.config import NonNegative, Positive, build, read_yaml
 from robomarl.geometry import quat_from_yaw, quat_multiply
 from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.paths import missions_dir
@@ -72,14 +70,4 @@ def load_mission(name: str) -> Mission:
     Raises:
         UserError: unknown name, bad YAML, a wrong key or value.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else missions_dir() / f"{name}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in missions_dir().glob("*.yaml"))) or "none"
-        raise UserError(f"Unknown mission {name!r}: no file {path.name}; known missions: {known}.")
-    try:
-        content = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
-    return build(Mission, content, path.name)
+    return build(Mission, *read_yaml(name, "mission", missions_dir()))

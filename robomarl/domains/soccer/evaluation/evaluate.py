@@ -8,16 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.controllers import SCRIPTS
 from robomarl.domains.soccer.controllers.scripted_teams import ScriptedTeam
-from robomarl.domains.soccer.evaluation.match import MatchTally, Player, Track, play_matches, play_set_pieces
+from robomarl.domains.soccer.evaluation.match import (
+    BothSides,
+    MatchTally,
+    Player,
+    Track,
+    count,
+    play_set_pieces,
+    row,
+    track,
+)
 from robomarl.domains.soccer.evaluation.picture import draw_match
 from robomarl.domains.soccer.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.sections import Sees
+from robomarl.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
 from robomarl.evaluate.intervals import wilson
 from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import is_controller, resolve_policy
@@ -26,8 +35,6 @@ from robomarl.policies.pilot import PilotCarry
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView, Plan
 
-MAX_BATCH = 100
-"""Matches played side by side at most."""
 SET_PIECE_S = 8.0
 """Time for a set piece, or the length of a match where that is shorter."""
 
@@ -82,7 +89,7 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> d
     theirs = make_player(against, scenario, scenario.opponent.roles, config.filter)
     scenario = as_trained(scenario, ours, theirs)
     started_s = time.perf_counter()
-    tally, track = _matches(scenario, (ours, theirs), config)
+    tally, first = _matches(scenario, (ours, theirs), config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
     about |= {"sees": scenario.sees, "against_sees": scenario.opponent.sees}
@@ -90,8 +97,8 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> d
     found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
     if config.set_pieces:
         found |= _set_pieces(scenario, ours, config)
-    if config.video and track:
-        draw_match(track, scenario, config.video)
+    if config.video and first:
+        draw_match(first, scenario, config.video)
         print(f"match: {config.video}")
     return found
 
@@ -163,24 +170,43 @@ class TrainedTeam:
         return self._pilot.plan(carry)
 
 
+class MatchScore(EpisodeScore[MatchTally]):
+    """Matches, which all last as long; every figure counted from the referee."""
+
+    side_by_side = 100
+
+    def __init__(self, scenario: SoccerScenario) -> None:
+        """Take the scenario."""
+        self._scenario = scenario
+
+    def start(self, num: int) -> MatchTally:
+        """Nothing has happened."""
+        return MatchTally(*(np.zeros(num) for _ in MatchTally._fields))
+
+    def running(self, counts: MatchTally) -> np.ndarray:
+        """[E] bool: all of them, to the end."""
+        return np.ones(len(counts.kicks), bool)
+
+    def count(self, counts: MatchTally, step: Step) -> MatchTally:
+        """Add one decision."""
+        return count(self._scenario, counts, step.after)
+
+    def row(self, step: Step, index: int) -> tuple[np.ndarray, ...]:
+        """Of the match's `Track`."""
+        return row(step.after, index)
+
+
 def _matches(
     scenario: SoccerScenario, players: tuple[Player, Player], config: GameConfig
 ) -> tuple[MatchTally, Track | None]:
-    batches = math.ceil(config.episodes / MAX_BATCH)
-    size = math.ceil(config.episodes / batches)
-    sim, parts, track = make_soccer(scenario, config.sim, size, config.seed), [], None
-    with tqdm(total=batches * scenario.max_steps, unit="step", desc="matches", leave=False, disable=None) as bar:
-        for i in range(batches):
-            record = 0 if i == 0 and config.video else None
-            part, kept = play_matches(sim, *players, record, bar)
-            parts.append(part)
-            track = track or kept
-    joined = MatchTally(*(np.concatenate(column)[: config.episodes] for column in zip(*parts, strict=True)))
-    return joined, track
+    size = batch_size(config.episodes, MatchScore.side_by_side)
+    sim = make_soccer(scenario, config.sim, size, config.seed)
+    runner = EpisodeRunner(BothSides(scenario, *players), sim, MatchScore(scenario), 0 if config.video else None)
+    return runner.run(config.episodes, "matches"), track(scenario, runner.rows) if runner.rows else None
 
 
 def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> dict[str, Any]:
-    size = min(config.episodes, 2 * MAX_BATCH)
+    size = min(config.episodes, 2 * MatchScore.side_by_side)
     sim = make_soccer(scenario, config.sim, size, config.seed)
     scored, kicked = play_set_pieces(sim, ours, config.seed, min(SET_PIECE_S, scenario.time_limit_s))
     median = float(np.median(kicked))

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
 from robomarl.domains.soccer.batch import SoccerSim
 from robomarl.domains.soccer.game import Game
@@ -62,38 +61,41 @@ class Track(NamedTuple):
     """[T, 2] so far, ours and theirs."""
 
 
-def play_matches(
-    sim: SoccerSim, ours: Player, theirs: Player, record: int | None = None, bar: tqdm | None = None
-) -> tuple[MatchTally, Track | None]:
-    """Play E whole matches side by side.
+class Commands(NamedTuple):
+    """What both teams are commanded."""
 
-    Args:
-        sim: the engine.
-        ours: our team.
-        theirs: the other team.
-        record: index of the match whose track is kept.
-        bar: progress, one update a decision.
-    """
-    scenario, zero = sim.scenario, np.zeros(sim.num_envs)
-    sim.reset()
-    sides = [(player, team_view(scenario, sim.views(), i)) for i, player in enumerate((ours, theirs))]
-    carries = [player.init(view) for player, view in sides]
-    tally, rows = MatchTally(zero, zero, zero, zero, zero), []
-    for _ in range(scenario.max_steps):
-        views, commands, plans = sim.views(), [], []
-        for i, player in enumerate((ours, theirs)):
-            seen = team_view(scenario, views, i)
-            carries[i], command = player(carries[i], seen)
+    command: np.ndarray
+    """[E, M, 4]"""
+
+
+class BothSides:
+    """Two players as what moves all robots of a game, [E, M, ...]."""
+
+    def __init__(self, scenario: SoccerScenario, ours: Player, theirs: Player) -> None:
+        """Take them, ours first."""
+        self._scenario, self._players = scenario, (ours, theirs)
+
+    def init(self, view: LocalView) -> tuple[list[Any], None]:
+        """Memories of both, and no plan yet."""
+        return [player.init(side) for player, side in zip(self._players, self._sides(view), strict=True)], None
+
+    def step(self, carry: tuple[list[Any], Plan | None], view: LocalView) -> tuple[tuple[list[Any], Plan], Commands]:
+        """One decision of both."""
+        memories, commands, plans = [], [], []
+        for player, memory, seen in zip(self._players, carry[0], self._sides(view), strict=True):
+            memory, command = player(memory, seen)
+            memories.append(memory)
             commands.append(command)
-            plans.append(player.plan(carries[i]) or Plan(seen.own.pos_m, seen.own.vel_m_s, seen.own.pos_m))
-        both = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
-        game = sim.step(np.concatenate(commands, 1), both)
-        tally = count(scenario, tally, game)
-        if record is not None:
-            rows.append(_row(game, record))
-        if bar:
-            bar.update()
-    return tally, _track(scenario, rows) if rows else None
+            plans.append(player.plan(memory) or Plan(seen.own.pos_m, seen.own.vel_m_s, seen.own.pos_m))
+        plan = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
+        return (memories, plan), Commands(np.concatenate(commands, 1))
+
+    def plan(self, carry: tuple[list[Any], Plan | None]) -> Plan | None:
+        """What the filters of both committed to; the state alone of those without one."""
+        return carry[1]
+
+    def _sides(self, view: LocalView) -> list[LocalView]:
+        return [team_view(self._scenario, view, side) for side in range(2)]
 
 
 def count(scenario: SoccerScenario, so_far: MatchTally, game: Game) -> MatchTally:
@@ -139,7 +141,8 @@ def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 
     return scored, kicked
 
 
-def _row(game: Game, index: int) -> tuple[np.ndarray, ...]:
+def row(game: Game, index: int) -> tuple[np.ndarray, ...]:
+    """What a `Track` keeps of one decision of one game, without the time."""
     robots, ball = game.robots, game.ball
     heading = np.arctan2(robots.s[index], robots.c[index])
     return (
@@ -149,5 +152,6 @@ def _row(game: Game, index: int) -> tuple[np.ndarray, ...]:
     )
 
 
-def _track(scenario: SoccerScenario, rows: list[tuple[np.ndarray, ...]]) -> Track:
+def track(scenario: SoccerScenario, rows: list[tuple[np.ndarray, ...]]) -> Track:
+    """The rows of a game in their order."""
     return Track(np.arange(len(rows)) * scenario.period_s, *(np.stack(column) for column in zip(*rows, strict=True)))

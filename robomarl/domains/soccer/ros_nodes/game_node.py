@@ -4,13 +4,12 @@ Beside the services of every simulator, `~/kick_off` (std_srvs/SetBool) puts eve
 ball into the middle; `data`: the first team begins. The referee asks for it.
 """
 
-import math
 import sys
 from pathlib import Path
+from typing import Any
 
 from std_srvs.srv import SetBool
 
-from robomarl.config import UserError
 from robomarl.domains.soccer.onboard.log import save_match
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.referee import NOTHING_YET, Phase
@@ -19,95 +18,96 @@ from robomarl.domains.soccer.ros_nodes.sim_game import PitchFigures, RealTimeGam
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io import half_turn
-from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
+from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
-from robomarl.ros_nodes.real_time import RealTimeNode
-from robomarl.sim.scenario import load_scenario
+from robomarl.ros_nodes.team_sim_node import TeamSimNode
 
 PER_ROBOT = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
 """In this order: the nodes' ticks wait for the odometry."""
 
 
-class GameNode(RealTimeNode):
+class GameNode(TeamSimNode):
     """All players, the ball and the field."""
 
-    def __init__(self) -> None:
-        """Compile the model, line up, and run.
+    kind = SoccerScenario
+    _team: RealTimeGame
 
-        Raises:
-            UserError: the scenario does not exist, or is for another number of robots.
-        """
-        super().__init__()
-        scenario, names = load_scenario(self.settings.scenario, SoccerScenario), self.settings.team
-        if scenario.players != len(names):
-            raise UserError(f"{scenario.name}: is for {scenario.players} robots, the game has {len(names)}.")
-        self._game, self._names, self._count = RealTimeGame(scenario), names, scenario.count
-        self._connect()
-        self._game.reset(self.settings.seed)
-        self.begin(self._game.dt_s)
-        self.get_logger().info(f"{scenario.name}: {scenario.count} against {scenario.count} are lined up.")
+    def made(self, scenario: SoccerScenario) -> RealTimeGame:
+        """The robots of both teams."""
+        return RealTimeGame(scenario)
 
-    def _connect(self) -> None:
-        base, names = self.base, self._names
-        self._sent = {topic: [publisher(self, topic, topic.of(n, base)) for n in names] for topic in PER_ROBOT}
-        self._write, self._write_truth = [OdometryWriter(name) for name in names], TruthWriter(names)
-        moved, kick = topics.CMD_VEL, topics.KICK
-        self._commands = [Mailbox(self, moved, moved.of(n, base), messages.twist_to) for n in names]
-        self._kicks = [Mailbox(self, kick, kick.of(n, base), messages.kick_to) for n in names]
-        self._truth = publisher(self, topics.TRUTH, topics.TRUTH.of("sim", base))
-        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, base))
-        self._match = Mailbox(self, topics.MATCH, topics.MATCH.of(topics.REFEREE, base), match_to)
+    def count_of(self, scenario: SoccerScenario) -> int:
+        """Robots of both teams."""
+        return scenario.players
+
+    def connect(self) -> None:
+        """The ball and the referee."""
+        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, self.base))
+        self._match = Mailbox(self, topics.MATCH, topics.MATCH.of(topics.REFEREE, self.base), match_to)
         self._said = NOTHING_YET
         self.create_service(SetBool, "~/kick_off", self._on_kick_off)
 
-    def step(self) -> None:
-        """Take commands, step, and publish when a decision is due."""
-        game = self._game
+    def connect_robots(self) -> None:
+        """What the players hear and say themselves."""
+        base, names = self.base, self._names
+        self._sent = {topic: [publisher(self, topic, topic.of(n, base)) for n in names] for topic in PER_ROBOT}
+        moved, kick = topics.CMD_VEL, topics.KICK
+        self._commands = [Mailbox(self, moved, moved.of(n, base), messages.twist_to) for n in names]
+        self._kicks = [Mailbox(self, kick, kick.of(n, base), messages.kick_to) for n in names]
+
+    def take_commands(self) -> None:
+        """What the players have been told since the last step."""
         for index, (moves, kicks) in enumerate(zip(self._commands, self._kicks, strict=True)):
             for (speed, _), _ in kicks.take():
-                game.receive_kick(index, speed)
+                self._team.receive_kick(index, speed)
             for (velocity, stamp_s), _ in moves.take():
-                game.receive(index, velocity, stamp_s)
-                self.began_s = self.stamp_now_s() if math.isnan(self.began_s) else self.began_s
-        if self.is_pressed():
-            game.stop()
-        game.step()
-        if self.steps % game.every == 0:
-            self._said = self._match.latest() or self._said
-            game.note(self._said.goals, self._said.phase is Phase.PLAYING)
-            self._publish()
+                self._team.receive(index, velocity, stamp_s)
+
+    def has_begun(self) -> bool:
+        """A player was commanded."""
+        return self._team.has_begun
+
+    def decide(self) -> None:
+        """Count what happened; then tell everybody."""
+        self._said = self._match.latest() or self._said
+        self._team.note(self._said.goals, self._said.phase is Phase.PLAYING)
+        super().decide()
 
     def restart(self, seed: int) -> None:
         """A new match: new places, new players."""
-        self._game.reset(seed)
+        self._team.reset(seed)
 
     def figures(self, slipped_s: float) -> PitchFigures:
         """What was counted since the reset."""
-        return self._game.figures(slipped_s)
+        return self._team.figures(slipped_s)
 
     def write_log(self, folder: Path) -> str:
         """The match's true log."""
-        if (log := self._game.log()) is None:
+        if (log := self._team.log()) is None:
             return ""
-        path = folder / f"match_{self._game.figures(0.0).match:03d}.npz"
+        path = folder / f"match_{self._team.figures(0.0).match:03d}.npz"
         save_match(path, log)
         return str(path)
 
-    def _publish(self) -> None:
-        stamp_s, game = self.stamp_now_s(), self._game
+    def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
+        """What the players' cameras, kickers and estimators say, and where the ball is."""
+        game, count = self._team, self._scenario.count
         game.told(stamp_s)
         rows = zip(game.sightings(stamp_s), game.charged_s(stamp_s), game.estimates(), strict=True)
         for index, (sighting, charged_s, estimate) in enumerate(rows):
-            name, on_map = self._names[index], estimate if index < self._count else half_turn.turned(estimate)
+            name, on_map = self._names[index], estimate if index < count else half_turn.turned(estimate)
             made = messages.sighting_from(sighting, name), messages.kicker_from(charged_s, stamp_s)
             for topic, message in zip(PER_ROBOT, (*made, self._write[index](on_map, stamp_s)), strict=True):
                 self._sent[topic][index].publish(message)
-        self._truth.publish(self._write_truth(game.truth(), stamp_s))
         self._ball.publish(messages.ball_from(game.ball_m, stamp_s))
+
+    def sense(self, stamp_s: float) -> dict[str, Any]:
+        """Nothing that all share."""
+        return {}
 
     def _on_kick_off(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         with self.lock:
-            self._game.kick_off(request.data)
+            self._team.kick_off(request.data)
         response.success = True
         return response
 

@@ -67,6 +67,7 @@ class RealTimeGame:
         self._matches, self._seed, self._steps = self._matches + 1, seed, 0
         self.command, self._kick = np.zeros((players, 3)), np.zeros(players)
         self._age_s, self._stopped = np.full(players, np.inf), False
+        self.has_begun = False
         self._told: deque[tuple[float, Pose]] = deque(maxlen=round(REMEMBERED_S / self.scenario.period_s))
         self._poses = deque([self.game.pose] * len(self.game.sights), maxlen=len(self.game.sights))
         self._happened, self.counts = np.zeros((3, players)), np.zeros((2, 2), int)
@@ -87,6 +88,7 @@ class RealTimeGame:
         told = next((pose for when_s, pose in self._told if abs(when_s - stamp_s) < 1e-6), None)
         own = self._true(index) if told is None else self._estimate(told, index)
         self.command[index], self._age_s[index] = acceleration_to(velocity, own, self.scenario.period_s), 0.0
+        self.has_begun = True
 
     def receive_kick(self, index: int, speed_m_s: float) -> None:
         """A kick was asked for."""

@@ -8,9 +8,10 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.check import CheckConfig, check_engines, harsh_commands, spread_out
+from robomarl.domains.flight.check import harsh_commands, spread_out
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
+from robomarl.sim.check import CheckConfig, check_engines
 from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
@@ -170,13 +171,14 @@ def test_five_percent_of_mass_fail_the_check(engine: str):
 
 
 def test_harsh_commands_are_held_and_within_limits():
-    scenario, config = load_scenario("swap_4"), CheckConfig(seconds=4.0)
-    commands = harsh_commands(scenario, config, 200)
+    scenario, teams = load_scenario("swap_4"), 8
+    world = make_team(scenario, "mujoco", teams, 0).reset()
+    _, commands = harsh_commands(scenario, world, np.random.default_rng(0), 4.0)
     limits = scenario.vehicle_config.limits
     assert (commands[..., :3] >= limits.accel_min_m_s2).all()
     assert (commands[..., :3] <= limits.accel_max_m_s2).all()
     changed = (np.diff(commands, axis=0) != 0).any(-1)
-    holds = [np.diff(np.flatnonzero(changed[:, e, n])) for e in range(config.teams) for n in range(4)]
+    holds = [np.diff(np.flatnonzero(changed[:, e, n])) for e in range(teams) for n in range(4)]
     held = np.concatenate(holds)
     assert held.min() >= 10  # 0.2 s at 50 Hz
     assert held.max() <= 20

@@ -7,7 +7,7 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.score import loss_figures, start_episodes
+from robomarl.domains.flight.evaluation.score import loss_figures
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.payload.controllers.decentralized import LawPolicy
@@ -15,6 +15,7 @@ from robomarl.domains.payload.controllers.mixed_team import MixedTeam, mixed_tea
 from robomarl.domains.payload.lift import with_losses
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.pilots import make_pilot
+from robomarl.evaluate.score import start_episodes
 from robomarl.evaluate.variations import perturbed
 from robomarl.sim.scenario import load_scenario
 
