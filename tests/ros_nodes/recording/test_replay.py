@@ -22,6 +22,7 @@ from robomarl.ros_nodes.replay.tally import Largest
 from robomarl.ros_nodes.replay.ticks import TickTable, columns_of
 from robomarl.ros_nodes.robot.state_machine import State
 
+ZERO = np.zeros(3)
 NAMES = tick_names(["acceleration.x", "yaw_rate"], ("two",), ("a", "b"), ("load_pose",))
 
 
@@ -125,7 +126,7 @@ def test_the_largest_difference_keeps_its_element_and_nothing_counts_as_equal_to
 
 
 def test_flights_are_cut_where_the_robots_do_not_fly():
-    rows, pose = FlightRows(2), RobotRow(State.ACTIVE, *(np.zeros(k) for k in (3, 4, 3, 3, 4, 4)), False)
+    rows, pose = FlightRows(2), RobotRow(State.ACTIVE, ZERO, np.zeros(4), ZERO, ZERO, np.zeros(4), np.zeros(4), False)
     for k in range(40):
         for robot in range(2):
             rows.note(robot, k * STEP_S + 0.01, pose._replace(pos_m=np.array([k + 10.0 * robot, 0, 0])))
