@@ -15,10 +15,12 @@ from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import BOOT_S
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.team import CrazyflieTeam
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie, TickInput
-from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink, StateSample
+from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
+from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink
 from robomarl.ros_nodes.adapters.crazyflie.uris import address_of
-from robomarl.ros_nodes.adapters.guard import GuardRules, GuardState
+from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
+from robomarl.ros_nodes.adapters.guarded import TickInput
+from robomarl.ros_nodes.adapters.samples import StateSample
 from robomarl.sim.scenario import load_scenario
 
 VEHICLE = load_vehicle("crazyflie_21")

@@ -7,7 +7,7 @@ pytest.importorskip("cflib")
 pytest.importorskip("mujoco")
 
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.supervisor import Super
-from robomarl.ros_nodes.adapters.guard import GuardRules, GuardState
+from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
 from tests.ros_nodes.adapters.crazyrig import RULES, VEHICLE, crazyflies
 
 pytestmark = pytest.mark.slow

@@ -108,7 +108,9 @@ def errors(track: StateTrack) -> dict[str, np.ndarray]:
 
 
 def _worst(found: dict[str, np.ndarray]) -> float:
-    return float(np.nanmax(np.concatenate(list(found.values()))))
+    """Infinite where nothing can be judged any more: that explains nothing."""
+    shares = np.concatenate(list(found.values()))
+    return float("inf") if np.isnan(shares).all() else float(np.nanmax(shares))
 
 
 def _axes(which: np.ndarray) -> str:
