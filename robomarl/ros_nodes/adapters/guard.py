@@ -8,9 +8,9 @@
 
 A frozen status and what is seen now go in, the next status comes out; `guard_terms.DEEDS` says what the adapter does
 in each state. The guard has its own watchdog on the age of the commands: what the vehicle file says of lost commands
-happens here, next to the vehicle, whoever sends them. It leads to the ground from every state in which the vehicle flies, and
-nothing but commands leads from the ground into the air: nodes send them only once an operator has armed and
-activated the robot.
+happens here, next to the vehicle, whoever sends them. It leads to the ground from every state in which the adapter
+flies the vehicle, and nothing but commands leads from the ground into the air: nodes send them only once an operator
+has armed and activated the robot.
 """
 
 from robomarl.ros_nodes.adapters.guard_terms import AIRBORNE, FLOWN, GuardRules, GuardState, GuardStatus, Sighted

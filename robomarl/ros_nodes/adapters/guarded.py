@@ -121,6 +121,8 @@ class GuardedVehicle:
     @property
     def unfit(self) -> str:
         """Why it may not take off; "" where it may, or flies."""
+        if self.guard.state is GuardState.LANDED:  # commands would keep it there: its robot must not become READY
+            return f"the flight before is not over ({self.guard.why})"
         return "" if self.guard.state in AIRBORNE else missing(self.seen, self._config.rules)
 
     def tick(self, heard: TickInput, now_s: float) -> GuardStatus:
@@ -164,6 +166,8 @@ class GuardedVehicle:
         dt_s = between_s(before, sample) if before else math.inf
         if self._moved or self._jumps.trusts(before.estimate if before else None, sample.estimate, dt_s):
             self._trusted = sample
+            if self._jumps.problem:
+                self.track.forget()
             self.track.note(sample.heard_s - sample.age_s, sample, self._link.force_m_s2, says.flies)
 
     def _sight(self, heard: TickInput, says: VehicleSays, now_s: float) -> Sighted:

@@ -56,6 +56,10 @@ class TrackCheck:
             self._judged_s = made_s
             self._conclude(judged(self._track(flies)))
 
+    def forget(self) -> None:
+        """The vehicle was put elsewhere: another track begins, and what is known stays."""
+        self._rows.clear()
+
     def _track(self, flies: bool) -> StateTrack:
         times, samples, forces = zip(*self._rows, strict=True)
         parts = [np.stack(part) for part in zip(*(sample.estimate for sample in samples), strict=True)]

@@ -17,7 +17,7 @@ from robomarl.config import UserError
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes.adapters.conversion.frames import roll_pitch_yaw, wxyz, xyzw
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
-from robomarl.ros_nodes.adapters.samples import StateSample
+from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.types import GRAVITY_M_S2
 
@@ -80,7 +80,7 @@ class CrazyflieLink:
         self.force_m_s2: np.ndarray | None = None
         self.problem = "not connected"
         """Why it is not fit; "" where it is."""
-        self._opened = False
+        self._opened, self._clocks = False, ClockMatch()
         self._cf.packet_received.add_callback(self._on_packet)
         self._cf.fully_connected.add_callback(self._on_connected)
         for lost in (self._cf.connection_failed, self._cf.connection_lost):
@@ -186,7 +186,9 @@ class CrazyflieLink:
             np.array([vx, vy, vz]) / 1000,
             np.array([roll, -pitch, yaw]) / 1000,  # the firmware's compressed pitch rate is negative
         )
-        self.sample = StateSample(estimate, self.clock(), vehicle_ms)
+        heard_s = self.clock()
+        age_s = self._clocks.age_s(vehicle_ms / 1000, heard_s)
+        self.sample = StateSample(estimate, heard_s, vehicle_ms, age_s=age_s)
 
     def _on_status(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
         self.status = PowerAndBits(*(values[name] for name in STATUS))
