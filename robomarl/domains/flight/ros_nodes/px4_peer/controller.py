@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.px4_peer.gains import Px4Gains
-from robomarl.geometry import quat_conjugate, quat_multiply, rotate
-from robomarl.ros_nodes.adapters.conversion.attitude import quat_of_matrix
+from robomarl.geometry import quat_conjugate, quat_multiply
+from robomarl.ros_nodes.adapters.conversion.frames import quat_from_roll_pitch_yaw
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.types import GRAVITY_M_S2
 
@@ -47,6 +47,8 @@ class Px4Memory(NamedTuple):
     """[N, 3] of the last call."""
     spin_rad_s2: np.ndarray
     """[N, 3] filtered change of the rates."""
+    thrust: np.ndarray
+    """[N, 3] of the position controller, NED; 1 is the throttle of all rotors."""
 
 
 def px4_rest(count: int) -> Px4Memory:
@@ -55,8 +57,8 @@ def px4_rest(count: int) -> Px4Memory:
 
 
 def px4_controller(
-    gains: Px4Gains, memory: Px4Memory, own: Estimate, target: Target, dt_s: float
-) -> tuple[Px4Memory, np.ndarray, np.ndarray]:
+    gains: Px4Gains, memory: Px4Memory, own: Estimate, target: Target, periods_s: tuple[float, float]
+) -> tuple[Px4Memory, np.ndarray]:
     """One call for N vehicles.
 
     Args:
@@ -64,23 +66,28 @@ def px4_controller(
         memory: of the last call.
         own: [N, ...] in NED and FRD.
         target: set-points.
-        dt_s: since the last call.
+        periods_s: since the last call, and since the last one of the position controller; 0: it is not its turn.
 
     Returns:
-        The memory, [N, 4] throttle of the rotors, and [N] collective throttle that the position controller wants.
+        The memory, and [N, 4] throttle of the rotors.
     """
-    memory, thrust = thrust_for(gains, memory, own, target, dt_s)
+    dt_s, outer_s = periods_s
+    if outer_s:
+        memory = thrust_for(gains, memory, own, target, outer_s)
+    thrust = memory.thrust
     yaw = np.where(np.isnan(target.yaw_rad), _heading(own.quat_wxyz), target.yaw_rad)
     rates = rates_for(gains, own.quat_wxyz, facing(thrust, yaw), np.nan_to_num(target.yaw_rate_rad_s))
     memory, torque = torque_for(gains, memory, own.omega_rad_s, rates, dt_s)
-    collective = np.linalg.norm(thrust, axis=-1)
-    return memory, mixed(gains, collective, torque), collective
+    return memory, mixed(gains, collective(memory), torque)
 
 
-def thrust_for(
-    gains: Px4Gains, memory: Px4Memory, own: Estimate, target: Target, dt_s: float
-) -> tuple[Px4Memory, np.ndarray]:
-    """Position and velocity controller: the memory, and [N, 3] thrust, NED; 1 is the throttle of all rotors."""
+def collective(memory: Px4Memory) -> np.ndarray:
+    """[N] throttle that the position controller wants of all rotors."""
+    return np.sqrt((memory.thrust**2).sum(-1))
+
+
+def thrust_for(gains: Px4Gains, memory: Px4Memory, own: Estimate, target: Target, dt_s: float) -> Px4Memory:
+    """Position and velocity controller: the memory, `thrust` in it."""
     wanted = np.nan_to_num(target.vel_m_s) + np.array(gains.pos) * np.nan_to_num(target.pos_m - own.pos_m)
     across, up, down = gains.speed
     size = np.linalg.norm(wanted[:, :2], axis=-1, keepdims=True)
@@ -95,7 +102,7 @@ def thrust_for(
     thrust, error = _limited(gains, accel, error)
     total = memory.vel_error + np.array(gains.vel_i) * error * dt_s
     total[:, 2] = total[:, 2].clip(-GRAVITY_M_S2, GRAVITY_M_S2)
-    return memory._replace(vel_error=total, vel_m_s=own.vel_m_s, accel_m_s2=changed), thrust
+    return memory._replace(vel_error=total, vel_m_s=own.vel_m_s, accel_m_s2=changed, thrust=thrust)
 
 
 def _limited(gains: Px4Gains, accel: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,28 +138,34 @@ def _tilted(axis: np.ndarray, most_rad: float) -> np.ndarray:
 
 
 def facing(thrust: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
-    """[N, 4] attitude whose z axis lies against the thrust [N, 3], with a heading [N]."""
-    z = -thrust / np.maximum(np.linalg.norm(thrust, axis=-1, keepdims=True), 1e-9)
-    right = np.stack([-np.sin(yaw_rad), np.cos(yaw_rad), np.zeros_like(yaw_rad)], -1)
-    x = np.cross(right, z)
-    x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-9)
-    return quat_of_matrix(np.stack([x, np.cross(z, x), z], -1))
+    """[N, 4] attitude whose z axis lies against the thrust [N, 3], and whose x axis above the heading [N]."""
+    z = -thrust / np.maximum(np.sqrt((thrust**2).sum(-1)), 1e-9)[:, None]
+    c, s = np.cos(yaw_rad), np.sin(yaw_rad)
+    ahead, right = c * z[:, 0] + s * z[:, 1], c * z[:, 1] - s * z[:, 0]
+    roll, pitch = np.arcsin((-right).clip(-1, 1)), np.arctan2(ahead, z[:, 2])
+    return quat_from_roll_pitch_yaw(np.stack([roll, pitch, yaw_rad], -1))
 
 
 def rates_for(gains: Px4Gains, quat: np.ndarray, goal: np.ndarray, yaw_rate: np.ndarray) -> np.ndarray:
     """Attitude controller: [N, 3] rates, FRD; tilt goes before heading (reduced and full attitude, Brescianini)."""
-    down, there = rotate(quat, np.broadcast_to(_DOWN, (len(quat), 3))), rotate(goal, np.tile(_DOWN, (len(goal), 1)))
+    down, there = _z_axis(quat), _z_axis(goal)
     half = np.concatenate([1 + (down * there).sum(-1, keepdims=True), np.cross(down, there)], -1)
-    size = np.linalg.norm(half, axis=-1, keepdims=True)
+    size = np.sqrt((half**2).sum(-1, keepdims=True))
     reduced = np.where(size < 1e-5, goal, quat_multiply(half / np.maximum(size, 1e-9), quat))
     mix = _canonical(quat_multiply(quat_conjugate(reduced), goal)).clip(-1.0, 1.0)
     weight, still = gains.yaw_weight, np.zeros(len(quat))
     turn = np.stack([np.cos(weight * np.arccos(mix[:, 0])), still, still, np.sin(weight * np.arcsin(mix[:, 3]))], -1)
     off = _canonical(quat_multiply(quat_conjugate(quat), quat_multiply(reduced, turn)))
     gain = np.array([*gains.attitude[:2], gains.attitude[2] / weight])
-    forward = rotate(quat_conjugate(quat), np.tile(_DOWN, (len(quat), 1))) * yaw_rate[:, None]
+    forward = _z_axis(quat_conjugate(quat)) * yaw_rate[:, None]
     most = np.array(gains.rate_max_rad_s)
     return (2 * off[:, 1:] * gain + forward).clip(-most, most)
+
+
+def _z_axis(quat: np.ndarray) -> np.ndarray:
+    """[N, 3] the body's z axis in the world."""
+    w, x, y, z = quat.T
+    return np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], -1)
 
 
 def torque_for(

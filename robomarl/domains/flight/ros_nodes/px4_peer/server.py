@@ -209,10 +209,7 @@ class MavlinkServer:
 
 def _as_enu(pos: np.ndarray, within: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """NED and FRD as ENU and FLU: what a bridge does that was set up wrong."""
-    turned = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+    matrix, half = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]), math.sqrt(0.5)
     w, x, y, z = quat
-    half = math.sqrt(0.5)
-    # (0, h, h, 0) times quat times (0, 1, 0, 0)
-    aw, ax, ay, az = -half * (x + y), half * (w + z), half * (w - z), half * (y - x)
-    there = np.array([-ax, aw, az, -ay])
-    return turned @ pos, within * np.array([1.0, -1.0, -1.0]), there
+    there = np.array([w + z, x + y, x - y, w - z]) * half
+    return matrix @ pos, within * np.array([1.0, -1.0, -1.0]), there

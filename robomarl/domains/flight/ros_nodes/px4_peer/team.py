@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
-from robomarl.domains.flight.ros_nodes.px4_peer.controller import Target, px4_controller, px4_rest
+from robomarl.domains.flight.ros_nodes.px4_peer.controller import Target, collective, px4_controller, px4_rest
 from robomarl.domains.flight.ros_nodes.px4_peer.gains import gains_of
 from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer, Seen
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import NONE, Px4Vehicle, Wish
-from robomarl.geometry import rotation_matrix
-from robomarl.ros_nodes.adapters.conversion.attitude import quat_of_matrix
 from robomarl.ros_nodes.adapters.mavlink.addresses import SIM_VEHICLE_PORT, Address
 from robomarl.ros_nodes.io.messages import Estimate
 
@@ -20,6 +18,8 @@ FAULTS = ("radio", "battery", "refuses", "jump", "reset", "unseen", "enu", "degr
 reset by 0.3 m (its counter says so), stops; it is told in ENU, with rates in degrees, left-handed; a pilot takes over.
 
 """
+EVERY = 2
+"""Steps from one turn of the position controller to the next: it is slower than those of attitude and rates."""
 RESET_M = np.array([0.3, 0.0, 0.0])
 WORLD = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 """ENU to NED."""
@@ -106,7 +106,7 @@ class Px4Team(DrivenTeam):
 
     def reset(self, seed: int) -> None:
         """New places; every vehicle was carried there and switched off and on. Streams and parameters stay."""
-        self._memory = px4_rest(self.scenario.count)
+        self._memory, self._turn = px4_rest(self.scenario.count), 0
         super().reset(seed)
         for peer in self.peers:
             parameters = peer.vehicle.commander.parameters
@@ -125,12 +125,15 @@ class Px4Team(DrivenTeam):
         ]
         runs = np.array([wish is not None for wish in wishes])
         target = stacked([wish or Wish(NONE, NONE, NONE) for wish in wishes])
-        memory, throttle, collective = px4_controller(self._gains, self._memory, ned, target, self.dt_s)
+        self._turn = (self._turn + 1) % EVERY
+        periods_s = self.dt_s, 0.0 if self._turn else EVERY * self.dt_s
+        memory, throttle = px4_controller(self._gains, self._memory, ned, target, periods_s)
         rest = px4_rest(count)._replace(vel_m_s=ned.vel_m_s, omega_rad_s=ned.omega_rad_s)
-        self._memory = type(memory)(*(np.where(runs[:, None], a, b) for a, b in zip(memory, rest, strict=True)))
-        for peer, runs_now, wanted in zip(self.peers, runs, collective, strict=True):
+        rows = zip(memory, rest, strict=True)
+        self._memory = memory if runs.all() else type(memory)(*(np.where(runs[:, None], a, b) for a, b in rows))
+        for peer, turns, wanted in zip(self.peers, runs, collective(memory), strict=True):
             peer.throttle = float(wanted)
-            if runs_now:
+            if turns:
                 peer.battery.drain(self.dt_s)
         command = np.concatenate(
             [np.nan_to_num(target.accel_m_s2) @ WORLD, -np.nan_to_num(target.yaw_rate_rad_s)[:, None]], -1
@@ -140,8 +143,13 @@ class Px4Team(DrivenTeam):
 
 def in_ned(own: Estimate) -> Estimate:
     """[N, ...] ENU and FLU as NED and FRD."""
-    matrix = WORLD @ rotation_matrix(own.quat_wxyz) @ BODY
-    return Estimate(own.pos_m @ WORLD.T, quat_of_matrix(matrix), own.vel_m_s @ WORLD.T, own.omega_rad_s @ BODY)
+    return Estimate(own.pos_m @ WORLD.T, turned(own.quat_wxyz), own.vel_m_s @ WORLD.T, own.omega_rad_s @ BODY)
+
+
+def turned(quat: np.ndarray) -> np.ndarray:
+    """[N, 4] attitude of FLU in ENU as of FRD in NED: (0, h, h, 0) times it times (0, 1, 0, 0), h the root of 1/2."""
+    w, x, y, z = quat.T
+    return np.stack([w + z, x + y, x - y, w - z], -1) * np.sqrt(0.5)
 
 
 def stacked(wishes: list[Wish]) -> Target:
