@@ -1,11 +1,13 @@
 """`bench kills`: what is between a command and the motors dies in flight: real processes, simulated vehicles.
 
 Each flight is brought up anew: `swap_4` from the ground, and so many seconds after the hand-over something happens to
-one robot, or to all. Times are from then on, by this process: until the vehicle does something else (its adapter says
-so, or where that is gone it sinks), and until it stands on the ground. Then the operator lands the others.
+one robot, or to all. Times are from then on, by the stamps of what the nodes say: until the vehicle does something else
+(its adapter says so, or where that is gone it sinks), and until it stands on the ground. Then the operator lands the
+others.
 """
 
 import math
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +35,8 @@ VEHICLES = ("crazyflie", "px4")
 GROUND_M, SINKS_M = 0.12, 0.1
 """Lower than this a vehicle stands; so much lower than at first it sinks."""
 PATIENCE_S = 40.0
+STAMP = re.compile(r"\[(\d+\.\d+)\]")
+"""Of a line of a node's log, by the system's clock."""
 ADAPTERS = {"crazyflie": "/crazyflie_node", "px4": "/mavlink_robot_1"}
 
 
@@ -42,8 +46,8 @@ class KillFlight:
 
     team: TeamNodes
     vehicles: str
-    lines: list[tuple[float, str]]
-    """What nodes print, with the time."""
+    lines: list[str]
+    """What nodes print; each says when."""
     heights_m: np.ndarray = field(default_factory=lambda: np.full(4, np.nan))
     sank_s: float = math.nan
     stood_s: float = math.nan
@@ -52,7 +56,7 @@ class KillFlight:
         """Listen to the simulator."""
         node = self.team.console._node
         name = topics.TRUTH.of("sim", "")
-        self._truth = Mailbox(node, topics.TRUTH, name, _heights)
+        self._truth = Mailbox(node, topics.TRUTH, name, _heights, depth=2000)  # this process may be held up
         self.faults = node.create_client(SetParameters, "/sim/set_parameters")
         self.rehearsal = Rehearsal(self.team)
         self._from_m, self.began_s = math.inf, math.inf
@@ -65,15 +69,13 @@ class KillFlight:
     def watch(self) -> None:
         """Take what has come."""
         self.rehearsal.listen()
-        latest = self._truth.latest()
-        if latest is None:
-            return
-        self.heights_m, now_s = latest[0], time.monotonic()
-        height_m = self.heights_m[VICTIM]
-        if now_s >= self.began_s and math.isnan(self.sank_s) and height_m < self._from_m - SINKS_M:
-            self.sank_s = now_s - self.began_s
-        if now_s >= self.began_s and math.isnan(self.stood_s) and height_m < GROUND_M:
-            self.stood_s = now_s - self.began_s
+        for (stamp_s, heights_m), _ in self._truth.take():
+            self.heights_m = heights_m
+            since_s, height_m = stamp_s - self.began_s, heights_m[VICTIM]
+            if since_s >= 0 and math.isnan(self.sank_s) and height_m < self._from_m - SINKS_M:
+                self.sank_s = since_s
+            if since_s >= 0 and math.isnan(self.stood_s) and height_m < GROUND_M:
+                self.stood_s = since_s
 
     def until(self, condition: Callable[[], bool], limit_s: float = PATIENCE_S, what: str = "it") -> None:
         """Watch until something is so."""
@@ -99,20 +101,24 @@ class KillFlight:
     def happen(self, what: "Callable[[KillFlight], None]") -> None:
         """Do it; time counts from here."""
         self.team.console.watch = lambda: None  # who dies now may
-        self._from_m, self.began_s = float(self.heights_m[VICTIM]), time.monotonic()
+        self._from_m, self.began_s = float(self.heights_m[VICTIM]), time.time()
         what(self)
 
     def said_s(self, *words: str) -> float:
         """When the victim's adapter first said one of these; NaN: never."""
         name = f"{self.names[VICTIM]}: "
-        for when_s, line in tuple(self.lines):
+        for line in tuple(self.lines):
+            stamp = STAMP.search(line)
+            when_s = float(stamp[1]) if stamp else -math.inf
             if when_s >= self.began_s and any(name + word in line for word in words):
                 return when_s - self.began_s
         return math.nan
 
 
-def _heights(message: Any) -> np.ndarray:
-    return np.array([place.translation.z for place in message.points[0].transforms])
+def _heights(message: Any) -> tuple[float, np.ndarray]:
+    """When, and [N] heights."""
+    stamp = message.header.stamp
+    return stamp.sec + stamp.nanosec / 1e9, np.array([place.translation.z for place in message.points[0].transforms])
 
 
 def kill_policy(flight: KillFlight) -> None:
@@ -190,14 +196,14 @@ class Outcome:
 
 def fly(vehicles: str, kill: Kill, at_s: float) -> Outcome:
     """One flight, brought up anew."""
-    lines: list[tuple[float, str]] = []
-    relay: Relay = lambda name, line: lines.append((time.monotonic(), line))  # noqa: E731
+    lines: list[str] = []
+    relay: Relay = lambda name, line: lines.append(line)  # noqa: E731
     with TemporaryDirectory() as root:  # a pressed E-stop stays pressed there
         plan = PlanOptions(bundle=BUNDLE, sim=True, vehicles=vehicles, ground=True, root=root)
         return _flown(plan, relay, lines, kill, at_s)
 
 
-def _flown(plan: PlanOptions, relay: Relay, lines: list[tuple[float, str]], kill: Kill, at_s: float) -> Outcome:
+def _flown(plan: PlanOptions, relay: Relay, lines: list[str], kill: Kill, at_s: float) -> Outcome:
     vehicles = plan.vehicles
     with bring_up(load_fleet(FLEET), plan, None, relay) as team:
         team.configure()

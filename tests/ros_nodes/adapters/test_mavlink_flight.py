@@ -31,6 +31,7 @@ def down(rig: Px4Rig, law: Law | None = None) -> None:
     assert rig.closest_m > APART_M
 
 
+@pytest.mark.slow
 def test_they_take_off_hover_and_land_when_commands_stop():
     with px4s() as rig:
         law = rig.fly(6.0)
