@@ -92,10 +92,20 @@ class VehicleSays(NamedTuple):
 class VehicleLink(Protocol):
     """What is needed of every link."""
 
-    sample: StateSample | None
-    heard_s: float
-    force_m_s2: np.ndarray | None
-    """[3] of the accelerometer, FLU; None without."""
+    @property
+    def sample(self) -> StateSample | None:
+        """The newest estimate."""
+        ...
+
+    @property
+    def heard_s(self) -> float:
+        """When the vehicle was last heard."""
+        ...
+
+    @property
+    def force_m_s2(self) -> np.ndarray | None:
+        """[3] of the accelerometer, FLU; None without."""
+        ...
 
 
 class GuardedVehicle:

@@ -38,8 +38,10 @@ FLOWN = topics.COMMAND_COLUMNS[4]
 class OpenLink(VehicleLink, Protocol):
     """What the node needs of a link besides."""
 
-    problem: str
-    """Why it is not fit; "" where it is."""
+    @property
+    def problem(self) -> str:
+        """Why it is not fit; "" where it is."""
+        ...
 
     def open(self) -> None: ...  # noqa: D102
     def close(self) -> None: ...  # noqa: D102

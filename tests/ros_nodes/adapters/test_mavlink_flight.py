@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pymavlink")
 pytest.importorskip("mujoco")
 
-from robomarl.domains.flight.ros_nodes.px4_peer.commander import Mode
+from robomarl.domains.flight.ros_nodes.px4_peer.commander import FlightMode
 from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
 from robomarl.ros_nodes.adapters.guarded import UPSIDE_DOWN
 from tests.ros_nodes.adapters.px4rig import Px4Rig, px4s
@@ -17,7 +17,7 @@ APART_M = 2 * VEHICLE.body.radius_m
 EVENTUALLY_S = 8.0
 
 
-def modes(rig: Px4Rig) -> list[Mode]:
+def modes(rig: Px4Rig) -> list[FlightMode]:
     return [peer.vehicle.commander.mode for peer in rig.team.peers]
 
 
@@ -96,7 +96,7 @@ def test_the_estop_lands_all():
         law = rig.fly()
         rig.pressed = True
         rig.run(0.1, law)
-        assert rig.states == [GuardState.LANDING] * 2 and modes(rig) == [Mode.LAND] * 2
+        assert rig.states == [GuardState.LANDING] * 2 and modes(rig) == [FlightMode.LAND] * 2
         down(rig, law)
 
 
@@ -119,9 +119,9 @@ def test_without_set_points_px4_holds_then_lands(how: str):
         for peer in rig.team.peers:
             peer.faults = {"radio"} if how == "radio" else set()
         before_s = rig.team.now_s
-        assert rig.run(3.0, law, until=lambda: modes(rig) == [Mode.LOITER] * 2)
+        assert rig.run(3.0, law, until=lambda: modes(rig) == [FlightMode.LOITER] * 2)
         assert rig.team.now_s - before_s == pytest.approx(0.5, abs=0.06)
-        assert rig.run(3.0, law, until=lambda: modes(rig) == [Mode.LAND] * 2)
+        assert rig.run(3.0, law, until=lambda: modes(rig) == [FlightMode.LAND] * 2)
         assert rig.team.now_s - before_s < LOSS.land_after_s
         down(rig, law)
 
@@ -133,7 +133,7 @@ def test_a_pilot_is_left_alone_but_not_by_the_estop():
         rig.team.peers[0].faults.add("pilot")
         rig.run(3.0, law)
         assert rig.whys[0] == ("RELEASED", "the vehicle is in POSCTL: somebody else flies it")
-        assert modes(rig) == [Mode.POSCTL, Mode.OFFBOARD] and rig.states[1] is GuardState.FLYING
+        assert modes(rig) == [FlightMode.POSCTL, FlightMode.OFFBOARD] and rig.states[1] is GuardState.FLYING
         rig.pressed = True
         down(rig, law)
 

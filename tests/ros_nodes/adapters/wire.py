@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer
-from robomarl.domains.flight.ros_nodes.px4_peer.team import BODY, Peer, in_ned
+from robomarl.domains.flight.ros_nodes.px4_peer.team import BODY, Px4Peer, in_ned
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import Px4Vehicle
 from robomarl.ros_nodes.adapters.guarded import TickInput
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
@@ -27,7 +27,7 @@ _WIRES = itertools.count()
 class Wire:
     """Both ends, in lock step."""
 
-    def __init__(self, peer: Peer, link: MavlinkLink) -> None:
+    def __init__(self, peer: Px4Peer, link: MavlinkLink) -> None:
         self.peer, self.link, self.now_s = peer, link, 0.0
         self.flight = GuardedMavlink(link, VEHICLE, MavlinkConfig(RULES))
         link.clock = lambda: self.now_s
@@ -59,7 +59,7 @@ def wired(expected: int = SYSTEM, opened: bool = True) -> Iterator[Wire]:
     try:
         if opened:
             link.open()
-        yield Wire(Peer(vehicle, MavlinkServer(vehicle, SYSTEM), made, address[:2]), link)
+        yield Wire(Px4Peer(vehicle, MavlinkServer(vehicle, SYSTEM), made, address[:2]), link)
     finally:
         link.close()
         made.close()

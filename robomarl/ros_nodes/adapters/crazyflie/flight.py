@@ -50,8 +50,9 @@ class CrazyflieVehicle(VehicleLink, Protocol):
     """What is needed of `CrazyflieLink`."""
 
     status: PowerAndBits | None
-    problem: str
 
+    @property
+    def problem(self) -> str: ...  # noqa: D102
     def follow(self, reference: Reference) -> None: ...  # noqa: D102
     def tilt(self, quat: np.ndarray, throttle: float, yaw_rate_rad_s: float) -> None: ...  # noqa: D102
     def arm(self, wanted: bool) -> None: ...  # noqa: D102

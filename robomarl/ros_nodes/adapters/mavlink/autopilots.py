@@ -14,7 +14,7 @@ Checks = Callable[[Mapping[str, float], CommandLossConfig], str]
 
 
 @dataclass(frozen=True)
-class Autopilot:
+class AutopilotKind:
     """One kind of firmware."""
 
     name: str
@@ -62,7 +62,7 @@ def check_ardupilot(said: Mapping[str, float], loss: CommandLossConfig) -> str:
     return "" if station == 255 else f"its SYSID_MYGCS is {station:g}; this adapter is 255"
 
 
-PX4 = Autopilot(
+PX4 = AutopilotKind(
     name="PX4",
     guided=px4_mode(6),
     land=px4_mode(4, 6),
@@ -82,7 +82,7 @@ PX4 = Autopilot(
     parameters=("COM_OBL_RC_ACT", "COM_OF_LOSS_T", "COM_FAIL_ACT_T"),
     check=check_px4,
 )
-ARDUPILOT = Autopilot(
+ARDUPILOT = AutopilotKind(
     name="ArduPilot",
     guided=4,
     land=9,

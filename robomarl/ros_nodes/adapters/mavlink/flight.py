@@ -9,7 +9,7 @@ from robomarl.hardware_configs.vehicle import Quadrotor
 from robomarl.ros_nodes.adapters.conversion.reference import Reference, reference_at
 from robomarl.ros_nodes.adapters.guard_terms import DEEDS, Deed, GuardState
 from robomarl.ros_nodes.adapters.guarded import AGAIN_S, HOLD_S, FlightConfig, GuardedVehicle, VehicleSays
-from robomarl.ros_nodes.adapters.mavlink.autopilots import Autopilot
+from robomarl.ros_nodes.adapters.mavlink.autopilots import AutopilotKind
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.adapters.mavlink.vehicle_state import ALOFT, CHARGE_LOW, LANDED
 
@@ -62,7 +62,7 @@ class GuardedMavlink(GuardedVehicle):
             taken=self._taken(autopilot, now_s),
         )
 
-    def _taken(self, autopilot: Autopilot | None, now_s: float) -> str:
+    def _taken(self, autopilot: AutopilotKind | None, now_s: float) -> str:
         """Which mode flies it, where that is not what the guard's state wants and was there once."""
         wanted = None
         if autopilot is not None:
@@ -115,7 +115,7 @@ class GuardedMavlink(GuardedVehicle):
         elif deed in (Deed.LAND, Deed.DISARM):
             self._bring_down(autopilot, deed)
 
-    def _bring_down(self, autopilot: Autopilot, deed: Deed) -> None:
+    def _bring_down(self, autopilot: AutopilotKind, deed: Deed) -> None:
         state = self._link.state
         if state.mode != autopilot.land and state.armed:
             self._link.set_mode(autopilot.land)

@@ -2,14 +2,14 @@
 
 import struct
 
-from robomarl.ros_nodes.adapters.mavlink.autopilots import ARDUPILOT, Autopilot
+from robomarl.ros_nodes.adapters.mavlink.autopilots import ARDUPILOT, AutopilotKind
 
 LETTERS = {1: "B", 2: "b", 3: "H", 4: "h", 5: "I", 6: "i"}
 """By MAV_PARAM_TYPE of integers; 9 is a float."""
 REAL = 9
 
 
-def decoded(value: float, kind: int, autopilot: Autopilot | None) -> float:
+def decoded(value: float, kind: int, autopilot: AutopilotKind | None) -> float:
     """A value of PARAM_VALUE; `autopilot` None counts as PX4."""
     if kind not in LETTERS or autopilot is ARDUPILOT:
         return value

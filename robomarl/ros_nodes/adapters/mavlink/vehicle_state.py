@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.hardware_configs.sections import CommandLossConfig
-from robomarl.ros_nodes.adapters.mavlink.autopilots import AUTOPILOTS, QUADROTOR, TYPES, Autopilot
+from robomarl.ros_nodes.adapters.mavlink.autopilots import AUTOPILOTS, QUADROTOR, TYPES, AutopilotKind
 from robomarl.ros_nodes.adapters.mavlink.frames import FrameError, force_from_frd, from_ned, from_odometry
 from robomarl.ros_nodes.adapters.mavlink.parameters import decoded
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
@@ -47,7 +47,7 @@ class VehicleState:
         self.system, self._loss = system, loss
         self.sample: StateSample | None = None
         self.force_m_s2: np.ndarray | None = None
-        self.autopilot: Autopilot | None = None
+        self.autopilot: AutopilotKind | None = None
         self.heard_s = self.odometry_s = -math.inf
         self.mode, self.armed, self.terminated = -1, False, False
         self.landed = 0

@@ -14,7 +14,7 @@ SPOOL_S = 1.0
 """COM_SPOOLUP_TIME: motors idle so long after arming."""
 
 
-class Mode(IntEnum):
+class FlightMode(IntEnum):
     """`custom_mode`: main mode in bits 16 to 23, sub-mode in 24 to 31."""
 
     MANUAL = 1 << 16
@@ -58,7 +58,7 @@ class Commander:
     """Memory of one vehicle."""
 
     parameters: dict[str, float | int] = field(default_factory=lambda: dict(DEFAULTS))
-    mode: Mode = Mode.MANUAL
+    mode: FlightMode = FlightMode.MANUAL
     armed: bool = False
     landed: bool = True
     refuses: bool = False
@@ -85,10 +85,10 @@ class Commander:
     def set_mode(self, main: int, sub: int, now_s: float) -> Result:
         """MAV_CMD_DO_SET_MODE."""
         try:
-            wanted = Mode(main << 16 | sub << 24)
+            wanted = FlightMode(main << 16 | sub << 24)
         except ValueError:
             return Result.UNSUPPORTED
-        if wanted is Mode.OFFBOARD and not self._proven(now_s):
+        if wanted is FlightMode.OFFBOARD and not self._proven(now_s):
             self.said.append("Mode change rejected: no offboard signal")
             return Result.REJECTED
         self._enter(wanted)
@@ -125,7 +125,7 @@ class Commander:
 
     def take_over(self) -> None:
         """A pilot with a remote control."""
-        self._enter(Mode.POSCTL)
+        self._enter(FlightMode.POSCTL)
 
     def _arm(self, now_s: float) -> Result:
         if self.armed:
@@ -135,9 +135,9 @@ class Commander:
             why = "Preflight Fail: Accel 0 uncalibrated"
         elif self.battery_low:
             why = "Preflight Fail: low battery"
-        elif self.mode is Mode.OFFBOARD and not self._proven(now_s):
+        elif self.mode is FlightMode.OFFBOARD and not self._proven(now_s):
             why = "Arming denied: no offboard signal"
-        elif self.mode is Mode.LAND:
+        elif self.mode is FlightMode.LAND:
             why = "Arming denied: switch to another mode first"
         if why:
             self.said.append(why)
@@ -150,15 +150,19 @@ class Commander:
         return now_s - self._last_s <= lost_s and self._last_s - self._first_s >= PROOF_S
 
     def _watch_stream(self, now_s: float) -> None:
-        if self._held_s is not None and self.mode is Mode.LOITER:
+        if self._held_s is not None and self.mode is FlightMode.LOITER:
             if now_s - self._held_s >= self.parameters["COM_FAIL_ACT_T"]:
-                acts = {LossAct.POSITION: Mode.POSCTL, LossAct.LAND: Mode.LAND, LossAct.HOLD: Mode.LOITER}
+                acts = {
+                    LossAct.POSITION: FlightMode.POSCTL,
+                    LossAct.LAND: FlightMode.LAND,
+                    LossAct.HOLD: FlightMode.LOITER,
+                }
                 mode, self._held_s = acts[LossAct(self.parameters["COM_OBL_RC_ACT"])], None
                 self._enter(mode)
-        elif self.mode is Mode.OFFBOARD and now_s - self._last_s > self.parameters["COM_OF_LOSS_T"]:
-            self._enter(Mode.LOITER)
+        elif self.mode is FlightMode.OFFBOARD and now_s - self._last_s > self.parameters["COM_OF_LOSS_T"]:
+            self._enter(FlightMode.LOITER)
             self._held_s = now_s
             self.said.append("Failsafe: no offboard signal")
 
-    def _enter(self, mode: Mode) -> None:
+    def _enter(self, mode: FlightMode) -> None:
         self.mode, self._held_s = mode, None

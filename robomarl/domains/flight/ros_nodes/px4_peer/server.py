@@ -31,7 +31,7 @@ STANDBY, ACTIVE, TERMINATED = 3, 4, 8
 
 
 @dataclass
-class Seen:
+class Sensed:
     """What is so now."""
 
     own: Estimate
@@ -60,7 +60,7 @@ class MavlinkServer:
         self._intervals = dict(INTERVALS_S)
         self._due = dict.fromkeys(INTERVALS_S, 0.0)
         self._out: list[bytes] = []
-        self._makers: dict[int, Callable[[float, Seen], Any]] = {
+        self._makers: dict[int, Callable[[float, Sensed], Any]] = {
             HEARTBEAT: self._heartbeat,
             ODOMETRY: self._odometry,
             IMU: self._imu,
@@ -82,7 +82,7 @@ class MavlinkServer:
             if handler is not None and getattr(message, "target_system", self.system) in (0, self.system):
                 handler(message, now_s)
 
-    def due(self, now_s: float, seen: Seen) -> list[bytes]:
+    def due(self, now_s: float, seen: Sensed) -> list[bytes]:
         """What is sent now."""
         for text in self.commander.said:
             self._say(self._codec.statustext_encode(4, text.encode()[:50]))
@@ -155,13 +155,13 @@ class MavlinkServer:
         kind, index = INTEGER if whole else REAL, list(known).index(name)
         self._say(self._codec.param_value_encode(name.encode(), carried, kind, len(known), index))
 
-    def _heartbeat(self, boot_s: float, seen: Seen) -> Any:
+    def _heartbeat(self, boot_s: float, seen: Sensed) -> Any:
         commander = self.commander
         base = CUSTOM | ARMED * commander.armed
         state = TERMINATED if commander.terminated else ACTIVE if commander.armed else STANDBY
         return self._codec.heartbeat_encode(self.kind, 12, base, int(commander.mode), state, self.version)
 
-    def _odometry(self, boot_s: float, seen: Seen) -> Any:
+    def _odometry(self, boot_s: float, seen: Sensed) -> Any:
         if "unseen" in seen.faults:
             return None
         pos, quat, vel, omega = seen.own
@@ -181,27 +181,27 @@ class MavlinkServer:
         place = (*map(float, pos), [float(part) for part in quat])
         return self._codec.odometry_encode(stamp, 1, 12, *place, *numbers, unknown, unknown, seen.resets % 256, 3, 100)
 
-    def _position(self, boot_s: float, seen: Seen) -> Any:
+    def _position(self, boot_s: float, seen: Sensed) -> Any:
         numbers = map(float, (*seen.own.pos_m, *seen.own.vel_m_s))
         return self._codec.local_position_ned_encode(int(boot_s * 1e3), *numbers)
 
-    def _attitude(self, boot_s: float, seen: Seen) -> Any:
+    def _attitude(self, boot_s: float, seen: Sensed) -> Any:
         numbers = map(float, (*seen.own.quat_wxyz, *seen.own.omega_rad_s))
         return self._codec.attitude_quaternion_encode(int(boot_s * 1e3), *numbers)
 
-    def _imu(self, boot_s: float, seen: Seen) -> Any:
+    def _imu(self, boot_s: float, seen: Sensed) -> Any:
         if not self.senses:
             return None
         turns = np.array([1.0, -1.0, -1.0]) if "enu" in seen.faults else np.ones(3)
         felt, turned = map(float, seen.force_m_s2 * turns), map(float, seen.own.omega_rad_s * turns)
         return self._codec.highres_imu_encode(int(boot_s * 1e6), *felt, *turned, 0, 0, 0, 0, 0, 0, 0, 0)
 
-    def _battery(self, boot_s: float, seen: Seen) -> Any:
+    def _battery(self, boot_s: float, seen: Sensed) -> Any:
         share = 0.05 if seen.low else min(max((seen.volts - EMPTY_V) / (FULL_V - EMPTY_V), 0.0), 1.0)
         cells = [int(seen.volts * 1000), *[0xFFFF] * 9]
         return self._codec.battery_status_encode(0, 0, 0, 32767, cells, -1, -1, -1, int(100 * share), 0, 1 + seen.low)
 
-    def _extended(self, boot_s: float, seen: Seen) -> Any:
+    def _extended(self, boot_s: float, seen: Sensed) -> Any:
         commander = self.commander
         landing = 4 if commander.mode.name == "LAND" else 2
         return self._codec.extended_sys_state_encode(0, 1 if commander.landed else landing)

@@ -8,7 +8,7 @@ import numpy as np
 from robomarl.domains.flight.ros_nodes.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
 from robomarl.domains.flight.ros_nodes.px4_peer.controller import Target, collective, px4_controller, px4_rest
 from robomarl.domains.flight.ros_nodes.px4_peer.gains import gains_of
-from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer, Seen
+from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer, Sensed
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import NONE, Px4Vehicle, Wish
 from robomarl.ros_nodes.adapters.mavlink.addresses import SIM_VEHICLE_PORT, Address
 from robomarl.ros_nodes.io.messages import Estimate
@@ -28,7 +28,7 @@ BODY = np.diag([1.0, -1.0, -1.0])
 
 
 @dataclass
-class Peer:
+class Px4Peer:
     """One vehicle: what it does, what answers for it, and its socket."""
 
     vehicle: Px4Vehicle
@@ -58,7 +58,7 @@ class Peer:
             self.server.take(raw, now_s)
         wish = self.vehicle.step(now_s, own, self.throttle)
         low = "battery" in faults or self.battery.volts <= EMPTY_V
-        seen = Seen(own, force_m_s2, self.battery.volts, low, self.resets, frozenset(faults))
+        seen = Sensed(own, force_m_s2, self.battery.volts, low, self.resets, frozenset(faults))
         for raw in self.server.due(now_s, seen):
             if "radio" not in faults:
                 self._send(raw)
@@ -86,7 +86,7 @@ class Peer:
 class Px4Team(DrivenTeam):
     """One team, commanded through MAVLink."""
 
-    peers: list[Peer]
+    peers: list[Px4Peer]
 
     def connect(self, addresses: list[Address]) -> None:
         """Speak to one adapter at each address [N], MAV_SYS_ID from 1."""
@@ -97,7 +97,7 @@ class Px4Team(DrivenTeam):
             link.setblocking(False)
             link.bind((address.host, SIM_VEHICLE_PORT))
             vehicle = Px4Vehicle(self._gains.hover)
-            self.peers.append(Peer(vehicle, MavlinkServer(vehicle, address.system), link, address[:2]))
+            self.peers.append(Px4Peer(vehicle, MavlinkServer(vehicle, address.system), link, address[:2]))
 
     def close(self) -> None:
         """Release the addresses."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.ros_nodes.px4_peer.commander import Commander, Mode
+from robomarl.domains.flight.ros_nodes.px4_peer.commander import Commander, FlightMode
 from robomarl.ros_nodes.io.messages import Estimate
 
 NONE = np.full(3, np.nan)
@@ -38,7 +38,7 @@ class Px4Vehicle:
         self._hover = hover
         self.offboard = Wish(NONE, NONE, NONE)
         self._place_m: np.ndarray | None = None
-        self._mode, self._low_s, self._landed = Mode.MANUAL, 0.0, True
+        self._mode, self._low_s, self._landed = FlightMode.MANUAL, 0.0, True
 
     def step(self, now_s: float, own: Estimate, throttle: float) -> Wish | None:
         """What the controllers track now; None: motors idle or off.
@@ -75,17 +75,17 @@ class Px4Vehicle:
 
     def _rises(self, wish: Wish, own: Estimate) -> bool:
         """PX4 takes off for a set-point above the vehicle, or one that climbs."""
-        if self.commander.mode is not Mode.OFFBOARD:
+        if self.commander.mode is not FlightMode.OFFBOARD:
             return False
         return bool(wish.pos_m[2] < own.pos_m[2] or wish.vel_m_s[2] < 0 or wish.accel_m_s2[2] < 0)
 
     def _wish(self, own: Estimate) -> Wish:
-        if self.commander.mode is Mode.OFFBOARD:
+        if self.commander.mode is FlightMode.OFFBOARD:
             return self.offboard
         if self._place_m is None and np.linalg.norm(own.vel_m_s) < STILL_M_S:
             self._place_m = own.pos_m.copy()
         place = NONE if self._place_m is None else self._place_m
-        if self.commander.mode is Mode.LAND:
+        if self.commander.mode is FlightMode.LAND:
             speed = float(self.commander.parameters["MPC_LAND_SPEED"])
             return Wish(np.array([place[0], place[1], np.nan]), np.array([0.0, 0.0, speed]), NONE)
         return Wish(place, np.zeros(3), NONE)
