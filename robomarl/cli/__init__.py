@@ -39,6 +39,7 @@ MODULES = {"import": "import_policy"}
 
 EXTRAS = {
     "crazyflie": ("cflib",),
+    "mavlink": ("pymavlink",),
     "train": (
         *("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "onnx", "tensorboardX", "tqdm", "matplotlib", "PIL"),
         "cmaes",

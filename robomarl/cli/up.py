@@ -25,7 +25,7 @@ class Args:
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
-    vehicles: Literal["crazyflie"] | None = None
+    vehicles: Literal["crazyflie", "px4", "ardupilot"] | None = None
     """Start the adapter of these vehicles, whose URIs are in the fleet file. With --sim mujoco they are simulated
     behind their own protocol, and start on the ground."""
     bundle: str = ""

@@ -12,6 +12,9 @@ ONBOARD = Onboard(
     check_fleet=Later("robomarl.domains.flight.ros_nodes.fleet_rules:check_fleet"),
     rules=Later("robomarl.safety.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
-    peers={"crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node")},
+    peers={
+        "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node"),
+        "px4": ("px4_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.node"),
+    },
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
 )

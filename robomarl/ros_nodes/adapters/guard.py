@@ -3,139 +3,17 @@
     WAITING <-> READY --a command--> ARMING -> TAKEOFF -> FLYING <-> HOLDING
                                         ARMING, TAKEOFF, FLYING, HOLDING -> LANDING -> LANDED
     LANDED --commands have stopped, disarmed--> WAITING
+    TAKEOFF, FLYING, HOLDING, LANDING --somebody else flies it--> RELEASED --disarmed--> WAITING
     from everywhere: killed, latched --reset, once nothing presses--> WAITING
 
-A frozen status and what is seen now go in, the next status comes out; `DEEDS` says what the adapter does in each
-state. The guard has its own watchdog on the age of the commands: what the vehicle file says of lost commands happens
-here, next to the vehicle, whoever sends them. It leads to the ground from every state in which the vehicle flies, and
-nothing but commands leads from the ground into the air: nodes send them only once an operator has armed and
-activated the robot.
+A frozen status and what is seen now go in, the next status comes out; `guard_terms.DEEDS` says what the adapter does
+in each state. The guard has its own watchdog on the age of the commands: what the vehicle file says of lost commands
+happens here, next to the vehicle, whoever sends them. It leads to the ground from every state in which the adapter
+flies the vehicle, and nothing but commands leads from the ground into the air: nodes send them only once an operator
+has armed and activated the robot.
 """
 
-import math
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
-from typing import Literal, NamedTuple
-
-from robomarl.hardware_configs.sections import CommandLossConfig
-
-
-class GuardState(IntEnum):
-    """What moves the vehicle now."""
-
-    WAITING = 0
-    """Something is missing: `why` says what. Nothing is sent."""
-    READY = 1
-    """Fit, disarmed, on the ground; nobody commands it. Nothing is sent."""
-    ARMING = 2
-    """The vehicle was told to arm and has not said that it is."""
-    TAKEOFF = 3
-    """Climbs off the ground by itself; commands count from the hand-over on."""
-    FLYING = 4
-    """Follows commands."""
-    HOLDING = 5
-    """Hovers where it came to rest: commands are missing, or the estimate was reset."""
-    LANDING = 6
-    """Descends where it is. Commands don't count any more."""
-    LANDED = 7
-    """Is disarmed, until commands have stopped."""
-    KILLED = 8
-    """Motors off at once. Latched."""
-
-
-class Deed(StrEnum):
-    """What the adapter does."""
-
-    NOTHING = "nothing"
-    ARM = "arm"
-    TAKE_OFF = "take off"
-    FOLLOW = "follow"
-    HOLD = "hold"
-    LAND = "land"
-    DISARM = "disarm"
-    KILL = "kill"
-
-
-DEEDS = {
-    GuardState.WAITING: Deed.NOTHING,
-    GuardState.READY: Deed.NOTHING,
-    GuardState.ARMING: Deed.ARM,
-    GuardState.TAKEOFF: Deed.TAKE_OFF,
-    GuardState.FLYING: Deed.FOLLOW,
-    GuardState.HOLDING: Deed.HOLD,
-    GuardState.LANDING: Deed.LAND,
-    GuardState.LANDED: Deed.DISARM,
-    GuardState.KILLED: Deed.KILL,
-}
-AIRBORNE = frozenset((GuardState.TAKEOFF, GuardState.FLYING, GuardState.HOLDING, GuardState.LANDING))
-"""States in which the vehicle may be in the air."""
-
-
-@dataclass(frozen=True)
-class GuardRules:
-    """How long to go on without what one needs."""
-
-    loss: CommandLossConfig
-    """Of the vehicle file: when to hover, when to land, when to stop the motors."""
-    on_estop: Literal["land", "kill"] = "land"
-    """What the E-stop does to a vehicle in the air."""
-    arm_s: float = 3.0
-    """A vehicle that has not armed after so long refuses."""
-    takeoff_s: float = 8.0
-    """One that has not left the ground after so long never does."""
-    settle_s: float = 0.5
-    """It holds so long after its estimate was reset."""
-    link_s: float = 0.5
-    """A vehicle that was not heard for so long has lost its link."""
-    pose_s: float = 0.3
-    """Without a pose for so long it lands."""
-    landing_s: float = 20.0
-    """A landing that takes longer is over: nobody knows the height any more."""
-
-
-class Sighted(NamedTuple):
-    """What is so at one moment."""
-
-    command_age_s: float = math.inf
-    """Since the last command that counts."""
-    link_age_s: float = math.inf
-    """Since the vehicle was last heard."""
-    pose_age_s: float = math.inf
-    """Since the last estimate that can be trusted."""
-    unfit: str = ""
-    """Why the vehicle's own checks, its type or its firmware don't let it fly; "" where they do."""
-    pressed: bool = False
-    """The E-stop."""
-    kill: bool = False
-    """An operator wants the motors off at once."""
-    reset: bool = False
-    """An operator resets what is latched."""
-    low: bool = False
-    """The battery has to be charged."""
-    armed: bool = False
-    """So says the vehicle."""
-    flies: bool = False
-    """So says the vehicle: its motors lift."""
-    dead: bool = False
-    """So says the vehicle: tumbled, crashed or locked."""
-    aloft: bool = False
-    """High enough to hand over to commands."""
-    grounded: bool = False
-    """Low and at rest, or so says the vehicle."""
-    told_off: bool = False
-    """The newest command says: stop the motors; low and slow."""
-    moved_origin: bool = False
-    """The estimator's reset counter changed just now."""
-
-
-class GuardStatus(NamedTuple):
-    """Where the guard is."""
-
-    state: GuardState = GuardState.WAITING
-    held_s: float = 0.0
-    """So long already."""
-    why: str = ""
-    """What led here, for an operator."""
+from robomarl.ros_nodes.adapters.guard_terms import AIRBORNE, FLOWN, GuardRules, GuardState, GuardStatus, Sighted
 
 
 def stepped(status: GuardStatus, seen: Sighted, rules: GuardRules, dt_s: float) -> GuardStatus:
@@ -164,13 +42,16 @@ def _overruled(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next | 
         return None
     if seen.kill:
         return GuardState.KILLED, "an operator stopped the motors"
-    if seen.dead and (state in AIRBORNE or state is GuardState.ARMING):
+    if state not in AIRBORNE and state is not GuardState.ARMING:
+        return None
+    if seen.dead:
         return GuardState.KILLED, f"the vehicle gave up: {seen.unfit or 'tumbled, crashed or locked'}"
-    if seen.pressed and (state in AIRBORNE or state is GuardState.ARMING):
-        if rules.on_estop == "kill":
-            return GuardState.KILLED, "the E-stop was pressed"
-        if state is not GuardState.LANDING:
-            return GuardState.LANDING, "the E-stop was pressed"
+    if seen.pressed and rules.on_estop == "kill":
+        return GuardState.KILLED, "the E-stop was pressed"
+    if seen.pressed and state is not GuardState.LANDING:
+        return GuardState.LANDING, "the E-stop was pressed"
+    if seen.taken and state in FLOWN and not seen.pressed:
+        return GuardState.RELEASED, seen.taken
     return None
 
 
@@ -184,7 +65,7 @@ def missing(seen: Sighted, rules: GuardRules) -> str:
         return "the E-stop is pressed"
     if seen.pose_age_s > rules.pose_s:
         return "no pose"
-    return "the battery is low" if seen.low else ""
+    return seen.wrong or ("the battery is low" if seen.low else "")
 
 
 def _fails(seen: Sighted, rules: GuardRules) -> str:
@@ -193,6 +74,8 @@ def _fails(seen: Sighted, rules: GuardRules) -> str:
         return "the link is lost"
     if seen.pose_age_s > rules.pose_s:
         return "the pose is lost"
+    if seen.wrong:
+        return seen.wrong
     return "the battery is low" if seen.low else "" if seen.armed else "the vehicle disarmed itself"
 
 
@@ -219,7 +102,7 @@ def _arming(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
     if seen.armed:
         return (GuardState.FLYING if seen.aloft else GuardState.TAKEOFF), ""
     if status.held_s > rules.arm_s:
-        return GuardState.LANDED, "the vehicle refuses to arm"
+        return GuardState.LANDED, "the vehicle refuses to arm" + (f": {seen.refusal}" if seen.refusal else "")
     return GuardState.ARMING, ""
 
 
@@ -285,6 +168,13 @@ def _killed(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
     return (GuardState.WAITING, "reset") if free else (GuardState.KILLED, "")
 
 
+def _released(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
+    heard = seen.link_age_s <= rules.link_s
+    if heard and not seen.armed and not seen.flies:
+        return GuardState.LANDED, f"landed by others ({status.why})"
+    return GuardState.RELEASED, ""
+
+
 _NEXT = {
     GuardState.WAITING: _waiting,
     GuardState.READY: _ready,
@@ -295,4 +185,5 @@ _NEXT = {
     GuardState.LANDING: _landing,
     GuardState.LANDED: _landed,
     GuardState.KILLED: _killed,
+    GuardState.RELEASED: _released,
 }

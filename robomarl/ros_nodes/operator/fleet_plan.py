@@ -21,6 +21,7 @@ from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     CrazyflieSettings,
     LinkSettings,
+    MavlinkSettings,
     MonitorSettings,
     PolicySettings,
     RecorderSettings,
@@ -28,7 +29,12 @@ from robomarl.ros_nodes.settings import (
 )
 
 NODES = "robomarl.ros_nodes"
-ADAPTERS = {"crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings)}
+_MAVLINK = ("mavlink_node", f"{NODES}.adapters.mavlink.node", MavlinkSettings)
+ADAPTERS = {
+    "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
+    "px4": _MAVLINK,
+    "ardupilot": _MAVLINK,
+}
 """Script, module and parameters of each adapter's node."""
 
 
@@ -52,7 +58,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
     if options.vehicles:
-        specs.append(_adapter(fleet, team_of, options))
+        specs += _adapters(fleet, team_of, options)
     for node in domain.nodes(fleet, options):
         about = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
         specs.append(_spec(node.script, node.module, (node.name, base), about, options))
@@ -149,8 +155,8 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 
 
-def _adapter(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
-    """What stands between the robots' commands and their vehicles.
+def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> list[NodeSpec]:
+    """What stands between the robots' commands and their vehicles: one node for all, or one for each.
 
     Raises:
         UserError: there is no such adapter, or a vehicle that is not simulated has no URI.
@@ -158,11 +164,18 @@ def _adapter(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> Nod
     if options.vehicles not in ADAPTERS:
         raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
     script, module, settings = ADAPTERS[options.vehicles]
-    robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    robots, base = sorted(fleet.robots, key=lambda robot: robot.index), team_of["base"]
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
-    about = {"uris": tuple(robot.uri for robot in robots), "vehicle": _absolute(fleet.vehicle), "sim": options.sim}
-    return _spec(script, module, (script, team_of["base"]), _checked(settings, {**team_of, **about}), options)
+    about = {"vehicle": _absolute(fleet.vehicle), "sim": options.sim, "base": base}
+    if settings is CrazyflieSettings:
+        about |= {"team": team_of["team"], "uris": tuple(robot.uri for robot in robots)}
+        return [_spec(script, module, (script, base), _checked(settings, about), options)]
+    seats = [(robot, {**about, "robot": robot.name, "index": robot.index, "uri": robot.uri}) for robot in robots]
+    return [
+        _spec(script, module, (f"mavlink_{robot.name}", base), _checked(settings, seat), options)
+        for robot, seat in seats
+    ]
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

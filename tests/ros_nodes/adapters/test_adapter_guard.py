@@ -6,16 +6,16 @@ import math
 import pytest
 
 from robomarl.hardware_configs.sections import CommandLossConfig
-from robomarl.ros_nodes.adapters.guard import (
+from robomarl.ros_nodes.adapters.guard import missing, stepped
+from robomarl.ros_nodes.adapters.guard_terms import (
     AIRBORNE,
     DEEDS,
+    FLOWN,
     Deed,
     GuardRules,
     GuardState,
     GuardStatus,
     Sighted,
-    missing,
-    stepped,
 )
 
 LOSS = CommandLossConfig(hover_after_s=0.25, land_after_s=2.0)
@@ -40,8 +40,9 @@ EDGES = {
     S.LANDING: {S.LANDED, S.KILLED},
     S.LANDED: {S.WAITING, S.KILLED},
     S.KILLED: {S.WAITING},
+    S.RELEASED: {S.LANDING, S.LANDED, S.KILLED},
 }
-"""Every way from one state to another, written down apart from the code."""
+"""Every way from one state to another, written down apart from the code; into RELEASED leads one that is not here."""
 
 
 def all_seen() -> list[Sighted]:
@@ -121,7 +122,7 @@ def test_every_landing_has_a_reason(steps: list):
             assert after.why
 
 
-@pytest.mark.parametrize("state", sorted(AIRBORNE))
+@pytest.mark.parametrize("state", sorted(FLOWN))
 @pytest.mark.parametrize("rules", [RULES, KILLS, CARRIES])
 def test_everything_lost_ends_on_the_ground_in_bounded_time(state: GuardState, rules: GuardRules):
     status, seen = GuardStatus(state), Sighted(armed=True, flies=True, low=True)
@@ -177,6 +178,7 @@ def test_commands_that_come_back_are_followed():
         (UP._replace(link_age_s=0.6), "the link is lost"),
         (UP._replace(pose_age_s=0.4), "the pose is lost"),
         (UP._replace(pressed=True), "the E-stop was pressed"),
+        (UP._replace(wrong="NED is read as ENU"), "NED is read as ENU"),
         (UP._replace(armed=False), "the vehicle disarmed itself"),
     ],
 )
@@ -193,6 +195,20 @@ def test_a_vehicle_that_refuses_to_arm_is_not_told_for_ever():
     status = run(status, FINE, 0.3)
     assert (status.state, status.why) == (S.LANDED, "the vehicle refuses to arm")
     assert run(status, FINE, 5.0).state is S.LANDED
+    said = run(GuardStatus(S.ARMING, 2.99), FINE._replace(refusal="denied, no home"), 0.1)
+    assert said.why == "the vehicle refuses to arm: denied, no home"
+
+
+@pytest.mark.parametrize("state", sorted(FLOWN))
+def test_who_is_flown_by_others_is_left_to_them(state: GuardState):
+    taken = UP._replace(taken="a pilot flies it")
+    status = run(GuardStatus(state), taken, DT_S)
+    assert (status.state, status.why) == (S.RELEASED, "a pilot flies it") and DEEDS[status.state] is Deed.NOTHING
+    assert run(status, UP, 5.0).state is S.RELEASED, "nobody takes it back"
+    assert run(status, UP._replace(low=True, command_age_s=9.0), 5.0).state is S.RELEASED
+    assert run(status, taken._replace(pressed=True), 1.0).state is S.LANDING, "but the E-stop"
+    down = run(status, FINE._replace(command_age_s=9.0), DT_S)
+    assert (down.state, down.why) == (S.LANDED, "landed by others (a pilot flies it)")
 
 
 @pytest.mark.parametrize(
@@ -204,6 +220,7 @@ def test_a_vehicle_that_refuses_to_arm_is_not_told_for_ever():
         (FINE._replace(link_age_s=9.0), "the vehicle does not answer"),
         (FINE._replace(dead=True), "the vehicle is tumbled, crashed or locked"),
         (FINE._replace(pressed=True), "the E-stop is pressed"),
+        (FINE._replace(wrong="NED is read as ENU"), "NED is read as ENU"),
     ],
 )
 def test_who_is_not_fit_does_not_arm_and_says_why(seen: Sighted, why: str):

@@ -129,3 +129,9 @@ def test_nonsense_has_no_known_reason():
     track = flown(0)
     wild = replace(track, vel_m_s=np.random.default_rng(0).normal(size=track.vel_m_s.shape) * 3)
     assert judged(wild).problem.endswith("for no known reason")
+
+
+def test_a_vehicle_that_is_put_elsewhere_is_not_a_vehicle_in_millimetres():
+    track = still(0)
+    jumped = replace(track, pos_m=track.pos_m + np.where(TIME_S > 2.0, 1.0, 0.0)[:, None])
+    assert "for no known reason" in judged(jumped).problem

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robomarl.ros_nodes.adapters.crazyflie.flight import between_s
-from robomarl.ros_nodes.adapters.crazyflie.link import StateSample
+from robomarl.ros_nodes.adapters.guarded import between_s
+from robomarl.ros_nodes.adapters.samples import StateSample
 from robomarl.ros_nodes.io.messages import Estimate
 
 STILL = Estimate(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))

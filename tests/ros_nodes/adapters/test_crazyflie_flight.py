@@ -7,8 +7,9 @@ pytest.importorskip("cflib")
 pytest.importorskip("mujoco")
 
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.supervisor import Super
-from robomarl.ros_nodes.adapters.guard import GuardRules, GuardState
-from tests.ros_nodes.adapters.crazyrig import RULES, VEHICLE, crazyflies
+from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
+from tests.ros_nodes.adapters.crazyrig import crazyflies
+from tests.ros_nodes.adapters.rig import RULES, VEHICLE
 
 pytestmark = pytest.mark.slow
 LOSS = VEHICLE.on_command_loss

@@ -78,7 +78,7 @@ def judged(track: StateTrack) -> Findings:
     broken = [law + _axes(error > BREAKS) for law, error in came.items() if (error > BREAKS).any()]
     if not broken:
         return Findings("", unjudged)
-    left = [(_worst(errors(undo(track))), name) for name, undo in MISTAKES.items()]
+    left = [(_left(came, errors(undo(track))), name) for name, undo in MISTAKES.items()]
     names = " or ".join(name for worst, name in sorted(left) if worst < KEEPS)
     laws = " and ".join(broken)
     return Findings(
@@ -107,8 +107,14 @@ def errors(track: StateTrack) -> dict[str, np.ndarray]:
     return found
 
 
-def _worst(found: dict[str, np.ndarray]) -> float:
-    return float(np.nanmax(np.concatenate(list(found.values()))))
+def _left(came: dict[str, np.ndarray], undone: dict[str, np.ndarray]) -> float:
+    """The worst share after a mistake was undone; infinite where that hides what was broken instead of mending it.
+
+    Rates are let off: those of a vehicle that hardly turns are seen in degrees, and not in radians.
+    """
+    hidden = [(came[law] > BREAKS) & np.isnan(undone[law]) for law in came if law != RATES]
+    shares = np.concatenate(list(undone.values()))
+    return float("inf") if np.concatenate(hidden).any() or np.isnan(shares).all() else float(np.nanmax(shares))
 
 
 def _axes(which: np.ndarray) -> str:

@@ -17,12 +17,16 @@ from robomarl.config import UserError
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes.adapters.conversion.frames import roll_pitch_yaw, wxyz, xyzw
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
+from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.types import GRAVITY_M_S2
 
 PROTOCOL = 12
 """Oldest version of CRTP that has the supervisor's port."""
 STATE = ("x", "y", "z", "vx", "vy", "vz", "quat", "rateRoll", "ratePitch", "rateYaw")
 STATUS = ("pm.vbat", "pm.state", "supervisor.info")
+FORCE = ("acc.x", "acc.y", "acc.z")
+"""Of the accelerometer, in g, body frame; logged as 16-bit floats, beside the status."""
 STATUS_MS = 100
 MELLINGER = 2
 """`stabilizer.controller` that follows a full state."""
@@ -33,17 +37,6 @@ ARMED, AUTO, CAN_FLY, FLYING, TUMBLED, LOCKED, CRASHED = (1 << bit for bit in ra
 MOST_RAD_S, MOST_M = 32.0, 32.7
 """A full state carries 16 bits of thousandths."""
 FULL_PWM = 65535
-
-
-@dataclass(frozen=True)
-class StateSample:
-    """One state estimate of the vehicle."""
-
-    estimate: Estimate
-    heard_s: float
-    """By the clock of the link."""
-    vehicle_ms: int
-    """By the clock of the vehicle."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +77,10 @@ class CrazyflieLink:
         self.sample: StateSample | None = None
         self.status: PowerAndBits | None = None
         self.heard_s = -math.inf
+        self.force_m_s2: np.ndarray | None = None
         self.problem = "not connected"
         """Why it is not fit; "" where it is."""
-        self._opened = False
+        self._opened, self._clocks = False, ClockMatch()
         self._cf.packet_received.add_callback(self._on_packet)
         self._cf.fully_connected.add_callback(self._on_connected)
         for lost in (self._cf.connection_failed, self._cf.connection_lost):
@@ -147,6 +141,12 @@ class CrazyflieLink:
         """Feed the emergency watchdog: from the first time on, motors stop when it is not fed for a second."""
         self._cf.supervisor.send_emergency_stop_watchdog()
 
+    def figures(self) -> dict[str, str]:
+        """For diagnostics."""
+        status = self.status
+        said = {"volts": f"{status.volts:.2f}", "supervisor": f"{status.bits:#05x}"} if status else {}
+        return {"uri": self.uri, **said}
+
     def _on_packet(self, packet: Any) -> None:
         self.heard_s = self.clock()
 
@@ -167,13 +167,13 @@ class CrazyflieLink:
         self._cf.param.set_value("stabilizer.controller", MELLINGER)
         self._cf.param.set_value("ctrlMel.mass", self._mass_kg)
         self._log("state", [f"stateEstimateZ.{name}" for name in STATE], self._period_ms, self._on_state)
-        self._log("status", list(STATUS), STATUS_MS, self._on_status)
+        self._log("status", [*STATUS, *FORCE], STATUS_MS, self._on_status)
         return ""
 
     def _log(self, name: str, variables: list[str], period_ms: int, heard: Any) -> None:
         config = self._log_config(name, period_ms)
         for variable in variables:
-            config.add_variable(variable)
+            config.add_variable(variable, "FP16" if variable in FORCE else None)
         self._cf.log.add_config(config)
         config.data_received_cb.add_callback(heard)
         config.start()
@@ -186,10 +186,13 @@ class CrazyflieLink:
             np.array([vx, vy, vz]) / 1000,
             np.array([roll, -pitch, yaw]) / 1000,  # the firmware's compressed pitch rate is negative
         )
-        self.sample = StateSample(estimate, self.clock(), vehicle_ms)
+        heard_s = self.clock()
+        age_s = self._clocks.age_s(vehicle_ms / 1000, heard_s)
+        self.sample = StateSample(estimate, heard_s, vehicle_ms, age_s=age_s)
 
     def _on_status(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
         self.status = PowerAndBits(*(values[name] for name in STATUS))
+        self.force_m_s2 = np.array([values[name] for name in FORCE]) * GRAVITY_M_S2
 
 
 def _cflib(module: str) -> Any:

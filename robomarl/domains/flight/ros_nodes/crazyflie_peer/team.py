@@ -1,29 +1,20 @@
 """`CrazyflieTeam`: MuJoCo's vehicles under the firmware of Crazyflies, each with its own socket. No ROS here."""
 
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from robomarl.domains.flight.engines.mujoco import MujocoBodies, MujocoTeam
-from robomarl.domains.flight.quadrotor import RigidVehicle, Vec4
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.crtp import CrtpServer, Packet, decoded
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import Firmware, Setpoint, packed_quat
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.supervisor import Supervisor
-from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
-from robomarl.domains.flight.ros_nodes.vehicle_failsafe import Mode
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import World
+from robomarl.domains.flight.ros_nodes.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
 from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.types import GRAVITY_M_S2
 
-FULL_V, EMPTY_V, LASTS_S = 4.1, 3.2, 400.0
-"""Voltage under load of a full and of an empty battery, and how long a flight takes from one to the other."""
 LOW_POWER = 3
 """`pm.state` of an empty battery; 0: on battery."""
-STANDS = 1.5
-"""Lower than so many radii, slow and without motors, a vehicle stands on the ground."""
 LOGGED = {
     **{f"stateEstimateZ.{name}": "h" for name in ("x", "y", "z", "vx", "vy", "vz")},
     "stateEstimateZ.quat": "I",
@@ -31,9 +22,10 @@ LOGGED = {
     "pm.vbat": "f",
     "pm.state": "b",
     "supervisor.info": "H",
+    **{f"acc.{name}": "f" for name in "xyz"},
 }
 """What can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware is
-negative), battery, supervisor."""
+negative), battery, supervisor, and the accelerometer in g."""
 FAULTS = ("radio", "battery", "refuses", "jump", "unseen")
 """What may go wrong on purpose: no packet passes; the battery is empty; arming is refused; the estimate jumps by 1 m;
 the log of the estimate stops."""
@@ -54,8 +46,10 @@ class Peer:
     link: socket.socket
     to: tuple[str, int] | None = None
     """Who spoke last."""
-    volts: float = FULL_V
+    battery: Battery = field(default_factory=Battery)
     faults: set[str] = field(default_factory=set)
+    force_m_s2: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    """Of its accelerometer."""
 
     def serve(self, now_s: float, own: Estimate) -> None:
         """Answer what has come, and send the log blocks that are due."""
@@ -82,35 +76,17 @@ class Peer:
         numbers = (*pos, *vel, rates[0], -rates[1], rates[2])
         found = {f"stateEstimateZ.{name}": value for name, value in zip(names, numbers, strict=True)}
         found["stateEstimateZ.x"] += JUMP_MM * ("jump" in self.faults)
-        low = "battery" in self.faults or self.volts <= EMPTY_V
-        volts = min(self.volts, EMPTY_V - 0.1) if low else self.volts
+        low = "battery" in self.faults or self.battery.volts <= EMPTY_V
+        volts = min(self.battery.volts, EMPTY_V - 0.1) if low else self.battery.volts
         said = {"pm.vbat": volts, "pm.state": LOW_POWER * low, "supervisor.info": self.firmware.bits}
-        return {**found, "stateEstimateZ.quat": packed_quat(own.quat_wxyz), **said}
+        felt = {f"acc.{axis}": value / GRAVITY_M_S2 for axis, value in zip("xyz", self.force_m_s2, strict=True)}
+        return {**found, **felt, "stateEstimateZ.quat": packed_quat(own.quat_wxyz), **said}
 
 
-class DrivenBodies(MujocoBodies):
-    """Bodies whose rotors are told from elsewhere."""
-
-    def __init__(self, scenario: FlightScenario) -> None:
-        """Rotors stand still."""
-        super().__init__(scenario, 1)
-        self.rotors_n = np.zeros((scenario.count, 4))
-
-    def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
-        """What was told."""
-        return tuple(self.rotors_n[None, :, i] for i in range(4))  # type: ignore[return-value]
-
-
-class CrazyflieTeam(RealTimeTeam):
-    """One team, commanded through CRTP and not through `command`; on the ground after a reset."""
+class CrazyflieTeam(DrivenTeam):
+    """One team, commanded through CRTP."""
 
     peers: list[Peer]
-    make_socket: Callable[[int], socket.socket]
-
-    def _engine(self, seed: int) -> MujocoTeam:
-        sim = super()._engine(seed)
-        sim.bodies = DrivenBodies(self._fine)
-        return sim
 
     def connect(self, addresses: list[tuple[str, int]], auto_arm: bool = True) -> None:
         """Listen for one ground station at each address [N]."""
@@ -137,16 +113,15 @@ class CrazyflieTeam(RealTimeTeam):
         self._memory, self._gains = mellinger_rest(self.scenario.count), MellingerGains()
         super().reset(seed)
         for peer in self.peers:
-            peer.firmware, peer.volts = self._started(), FULL_V
+            peer.firmware, peer.battery = self._started(), Battery()
             peer.server.told = peer.firmware.told
 
-    def stop(self) -> None:
-        """Nothing: the E-stop reaches these vehicles through their adapter."""
-
-    def _drive(self) -> np.ndarray:
-        self.now_s += self.dt_s
-        own, count = self.owns(), len(self.peers)
+    def driven(self, own: Estimate) -> Driven:
+        """What the firmware does now."""
+        count, forces = len(self.peers), self.forces(self.truth())
         rows = [Estimate(*(part[i] for part in own)) for i in range(count)]
+        for peer, force in zip(self.peers, forces, strict=True):
+            peer.force_m_s2 = force
         wanted = [self._step(peer, row) for peer, row in zip(self.peers, rows, strict=True)]
         self._gains = replace(
             self._gains, mass_kg=np.array([[p.server.parameters["ctrlMel.mass"][1]] for p in self.peers])
@@ -154,24 +129,15 @@ class CrazyflieTeam(RealTimeTeam):
         told = [row if row is not None else _resting(own, i) for i, row in enumerate(wanted)]
         self._memory, rotors = mellinger(self._gains, self._memory, own, self._stacked(told), self.dt_s)
         runs = np.array([row is not None and row.pwm != 0 for row in wanted])
-        bodies = self._sim.bodies
-        assert isinstance(bodies, DrivenBodies)
-        bodies.rotors_n = np.where(runs[:, None], rotors, 0.0)
-        self._note_modes(own, runs)
-        return np.array([[*row.accel_m_s2, row.yaw_rate_rad_s] for row in told])
+        return Driven(rotors, runs, np.array([[*row.accel_m_s2, row.yaw_rate_rad_s] for row in told]))
 
     def _step(self, peer: Peer, own: Estimate) -> Setpoint | None:
         peer.firmware.supervisor.refuses = "refuses" in peer.faults
         peer.serve(self.now_s, own)
         found = peer.firmware.step(self.now_s, own)
         if found is not None:
-            peer.volts -= (FULL_V - EMPTY_V) / LASTS_S * self.dt_s
+            peer.battery.drain(self.dt_s)
         return found
-
-    def owns(self) -> Estimate:
-        """[N, ...] what the vehicles' estimators say."""
-        truth, measured = self.truth(), self.world.measured
-        return truth._replace(pos_m=measured.pos_m[0].astype(float), vel_m_s=measured.vel_m_s[0].astype(float))
 
     def _stacked(self, told: list[Setpoint]) -> Wanted:
         full_n = 4 * self._gains.rotor_n
@@ -179,12 +145,6 @@ class CrazyflieTeam(RealTimeTeam):
         pos, vel, accel = (np.stack([row[i] for row in told]) for i in range(3))
         yaw, angles = np.array([row.yaw_rad for row in told]), np.array([row.roll_pitch_rad for row in told])
         return Wanted(pos, vel, accel, yaw, angles, thrust)
-
-    def _note_modes(self, own: Estimate, runs: np.ndarray) -> None:
-        """What the judge and the ground have to know."""
-        low = own.pos_m[:, 2] < STANDS * self.scenario.vehicle_config.body.radius_m
-        stands = ~runs & low & (np.linalg.norm(own.vel_m_s, axis=-1) < 0.3)
-        self.onboard.mode[:] = np.where(runs, Mode.FOLLOWING, np.where(stands, Mode.GROUNDED, Mode.OFF))
 
 
 def _resting(own: Estimate, index: int) -> Setpoint:
