@@ -184,3 +184,28 @@ class MocapSettings:
     need_imu: bool = setting(False, "no odometry before turning by hand has shown that the frame is right")
     tf: bool = setting(True, "publish map -> NAME/base_link, where tf2_msgs is installed")
     autostart: bool = setting(True, "configure and activate by itself; nothing moves by that")
+
+
+@dataclass(frozen=True)
+class BaseSettings:
+    """Parameters of `base_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    vehicle: str = setting("turtlebot3_burger", "vehicle file: wheels, limits, what happens when commands stop")
+    stamped: bool = setting(True, "the bases take TwistStamped; otherwise Twist")
+    cmd_vel: str = setting("cmd_vel", "topic of each base, in its namespace, that takes the twist")
+    odom: str = setting("odom", "topic of each base, in its namespace, with the odometry of its wheels")
+    localization: str = setting(
+        "start",
+        "where a base is in the map: start (where it began), pose (PoseWithCovarianceStamped), tf (map to its odom "
+        "frame), or odometry (another node publishes NAME/odometry, such as mocap_node)",
+    )
+    starts: tuple[float, ...] = setting(
+        (0.0,), "with start: x, y [m] and yaw [rad] of each base's odom frame in the map"
+    )
+    pose: str = setting("amcl_pose", "with pose: topic of each base, in its namespace")
+    odom_frame: str = setting("odom", "with tf: name of the odom frame; {robot} in it is replaced")
+    battery: str = setting("", "sensor_msgs/BatteryState of each base, in its namespace; none without it")
+    low_v: float = setting(11.0, "a lower voltage stops the base", 1.0, 100.0)
+    autostart: bool = setting(True, "configure and activate by itself; a base moves once it is commanded")

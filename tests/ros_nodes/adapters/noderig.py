@@ -26,9 +26,9 @@ BEAT_S = 0.01
 class Peer:
     """What stands on the other side of a node's topics."""
 
-    def __init__(self, node: Node, executor: SingleThreadedExecutor, lines: list[str]) -> None:
+    def __init__(self, node: Node, executor: SingleThreadedExecutor, processes: Processes, lines: list[str]) -> None:
         """Nothing is subscribed to yet."""
-        self.node, self._executor, self.lines = node, executor, lines
+        self.node, self._executor, self.processes, self.lines = node, executor, processes, lines
         self.diagnostics: dict[str, Any] = {}
         self.beat: Callable[[], None] = lambda: None
         """Done a hundred times a second while `wait` waits."""
@@ -92,7 +92,7 @@ def started(*specs: NodeSpec) -> Iterator[Peer]:
         executor.add_node(node)
         processes = stack.enter_context(Processes(lambda name, line: lines.append(f"{name}: {line}")))
         processes.start(specs, child_environment(plan))
-        yield Peer(node, executor, lines)
+        yield Peer(node, executor, processes, lines)
 
 
 def spec(module: str, name: str, **parameters: Any) -> NodeSpec:
