@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import cast
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ from robomarl.ros_nodes.adapters.base.watch import BaseRules, BaseSighted, BaseS
 from robomarl.ros_nodes.adapters.conversion.wheels import DifferentialBase, OmniBase
 from robomarl.ros_nodes.io.messages import Estimate
 
-BURGER, SSL = load_any_vehicle("turtlebot3_burger"), load_any_vehicle("ssl_omni")
-assert isinstance(BURGER, DifferentialDrive) and isinstance(SSL, OmniRobot)
+BURGER = cast(DifferentialDrive, load_any_vehicle("turtlebot3_burger"))
+SSL = cast(OmniRobot, load_any_vehicle("ssl_omni"))
 AHEAD_M = BURGER.drive.look_ahead_m
 DT_S = 0.05
 
@@ -57,7 +58,7 @@ def test_wheels_are_never_faster_than_they_can(seed: int, kind: str, size: float
     vehicle = BURGER if kind == "burger" else SSL
     drive = BaseDrive(vehicle)
     for _ in range(20):
-        own = moving(*rng.normal(size=2), rng.uniform(-3, 3), *rng.normal(size=2) * 0.3)
+        own = moving(*rng.normal(size=2).tolist(), rng.uniform(-3, 3), *(rng.normal(size=2) * 0.3).tolist())
         twist = drive.follow(rng.normal(size=4) * size, own, rng.uniform(0, 1))
         if isinstance(vehicle, DifferentialDrive):
             wheels, most = DifferentialBase(vehicle.drive).wheels(twist), vehicle.drive.wheel_speed_m_s
@@ -89,7 +90,7 @@ def test_the_point_ahead_goes_to_a_place_through_wheels_that_lag(goal_m: tuple[f
     drive, state, twist = BaseDrive(BURGER), np.zeros(3), np.zeros(3)
     speed = rate = 0.0
     for _ in range(round(30 / DT_S)):
-        own = moving(*state, speed, rate)
+        own = moving(*state.tolist(), speed, rate)
         head = np.array([math.cos(state[2]), math.sin(state[2])])
         point = state[:2] + AHEAD_M * head
         velocity = speed * head + AHEAD_M * rate * np.array([-head[1], head[0]])
