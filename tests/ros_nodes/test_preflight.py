@@ -150,11 +150,11 @@ def test_frames_and_clocks_of_others_are_named(fleet_file: Path):
 def test_robots_are_moved_by_hand(fleet_file: Path):
     """Somebody does what is told with the left one, and turns the right one the wrong way round."""
     with patch.dict(os.environ, {"ROS_DOMAIN_ID": str(DOMAIN)}), started() as peer:
-        told, asked = Told(peer), []
+        told, texts = Told(peer), []
         peer.node.create_timer(0.02, told.tell)
 
         def move(text: str) -> str:
-            asked.append(text)
+            texts.append(text)
             name = text.split(":")[0]
             begin = told.own[name]
             yaw = float(yaw_of(begin.quat_wxyz))
@@ -174,7 +174,7 @@ def test_robots_are_moved_by_hand(fleet_file: Path):
         with background(peer):
             rows = preflight(load_fleet(str(fleet_file)), CheckOptions(1.0, domain_id=DOMAIN), move)
     found = {(row.robot, row.check): row for row in rows if row.check.startswith("by hand")}
-    assert [text.split(":")[0] for text in asked] == ["left"] * 3 + ["right"] * 3
+    assert [text.split(":")[0] for text in texts] == ["left"] * 3 + ["right"] * 3
     assert all(found["left", f"by hand: {task}"].ok for task in ("up", "left", "forward")), found
     assert found["right", "by hand: left"].ok is False and "clockwise" in found["right", "by hand: left"].why
 

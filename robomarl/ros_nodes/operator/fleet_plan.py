@@ -19,8 +19,10 @@ from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
+    BaseSettings,
     CrazyflieSettings,
     LinkSettings,
+    MocapSettings,
     MonitorSettings,
     PolicySettings,
     RecorderSettings,
@@ -28,7 +30,10 @@ from robomarl.ros_nodes.settings import (
 )
 
 NODES = "robomarl.ros_nodes"
-ADAPTERS = {"crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings)}
+ADAPTERS = {
+    "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
+    "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
+}
 """Script, module and parameters of each adapter's node."""
 
 
@@ -53,6 +58,8 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_sim(fleet, names, base, options))
     if options.vehicles:
         specs.append(_adapter(fleet, team_of, options))
+    if options.mocap:
+        specs.append(_mocap(fleet, team_of, options))
     for node in domain.nodes(fleet, options):
         about = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
         specs.append(_spec(node.script, node.module, (node.name, base), about, options))
@@ -158,11 +165,33 @@ def _adapter(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> Nod
     if options.vehicles not in ADAPTERS:
         raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
     script, module, settings = ADAPTERS[options.vehicles]
+    where = (script, team_of["base"])
+    if settings is BaseSettings:  # they are found by their topics
+        values = {**team_of, "vehicle": _absolute(fleet.vehicle), **_localized(options)}
+        return _spec(script, module, where, _checked(settings, values), options)
     robots = sorted(fleet.robots, key=lambda robot: robot.index)
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"uris": tuple(robot.uri for robot in robots), "vehicle": _absolute(fleet.vehicle), "sim": options.sim}
-    return _spec(script, module, (script, team_of["base"]), _checked(settings, {**team_of, **about}), options)
+    return _spec(script, module, where, _checked(settings, {**team_of, **about}), options)
+
+
+def _localized(options: PlanOptions) -> dict[str, str]:
+    """Where bases learn where they are: of motion capture, if there is one."""
+    return {"localization": "odometry"} if options.mocap else {}
+
+
+def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
+    """What makes odometry of motion capture.
+
+    Raises:
+        UserError: the robots are simulated.
+    """
+    if options.sim:
+        raise UserError(f"mocap = {options.mocap!r} is for real robots: a simulator tells where its robots are itself.")
+    about = {**team_of, "source": options.mocap, "vehicle": _absolute(fleet.vehicle)}
+    where = ("mocap_node", team_of["base"])
+    return _spec("mocap_node", f"{NODES}.adapters.mocap.node", where, _checked(MocapSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

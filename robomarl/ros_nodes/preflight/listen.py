@@ -114,17 +114,17 @@ class Listener:
 
     def ask_arenas(self, limit_s: float = 2.0) -> None:
         """Which geofence each policy node was started with."""
-        asked = {}
+        answers = {}
         for name in self.seen.robots:
             service = f"{self._base}/{name}/policy_node/get_parameters"
             client = self._node.create_client(GetParameters, service)
             if client.wait_for_service(timeout_sec=0.2):
                 request = GetParameters.Request(names=["arena_low_m", "arena_high_m"])
-                asked[name] = client.call_async(request)
+                answers[name] = client.call_async(request)
         end_s = time.monotonic() + limit_s
-        while time.monotonic() < end_s and not all(answer.done() for answer in asked.values()):
+        while time.monotonic() < end_s and not all(answer.done() for answer in answers.values()):
             self._executor.spin_once(timeout_sec=POLL_S)
-        for name, answer in asked.items():
+        for name, answer in answers.items():
             if answer.done() and (result := answer.result()) is not None:
                 self.seen.robots[name].arena_m = _box_of(result.values)
 

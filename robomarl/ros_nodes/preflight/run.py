@@ -63,8 +63,8 @@ def moved_by_hand(listener: Listener, robot: str, ask: Ask, flies: bool) -> list
         samples = listener.seen.robots[robot].odometry
         listener.run(0.2)
         begin = len(samples)
-        asked = threading.Thread(target=ask, args=(f"{robot}: {told}, then press Enter ",), daemon=True)
-        asked.start()
-        listener.listen_while(asked.is_alive)
+        waits = threading.Thread(target=ask, args=(f"{robot}: {told}, then press Enter ",), daemon=True)
+        waits.start()
+        listener.listen_while(waits.is_alive)
         rows.append(by_hand.row_of(robot, name, samples[begin:]))
     return rows

@@ -109,7 +109,7 @@ def test_it_drives_only_while_everything_is_there():
     """All combinations of what may be missing."""
     for ages in itertools.product((0.0, 0.4, 0.6, math.inf), repeat=3):
         for pressed, stopped, unfit in itertools.product((False, True), (False, True), ("", "low")):
-            state, why = watched(BaseSighted(*ages, pressed, stopped, unfit), RULES)
+            state, why = watched(BaseSighted(ages[0], ages[1], ages[2], pressed, stopped, unfit), RULES)
             fine = max(ages) <= 0.5 and not (pressed or stopped or unfit)
             assert (state is BaseState.DRIVING) == fine
             assert bool(why) == (not fine)

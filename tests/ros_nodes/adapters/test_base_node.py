@@ -63,8 +63,8 @@ class Driver:
     def order(self, name: str) -> None:
         client = self.peer.node.create_client(Trigger, f"/robot_0/vehicle/{name}")
         assert self.peer.wait(client.service_is_ready)
-        asked = client.call_async(Trigger.Request())
-        assert self.peer.wait(asked.done)
+        answer = client.call_async(Trigger.Request())
+        assert self.peer.wait(answer.done)
 
 
 def type_of_estop() -> Any:
