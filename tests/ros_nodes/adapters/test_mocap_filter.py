@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from robomarl.geometry import quat_from_yaw, quat_multiply, rotate
 from robomarl.ros_nodes.adapters.conversion.frames import quat_from_roll_pitch_yaw
-from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, NoiseConfig, rotation_vector, turned
+from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, PoseNoise, rotation_vector, turned
 from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
 from robomarl.ros_nodes.adapters.mocap.tracker import SensedPose
 
 UP = np.array([1.0, 0.0, 0.0, 0.0])
-ONE = NoiseConfig(pose_m=1.0, pose_rad=1.0, jerk_m_s2=1e-9, turn_rad_s=1e-9)
+ONE = PoseNoise(pose_m=1.0, pose_rad=1.0, jerk_m_s2=1e-9, turn_rad_s=1e-9)
 """So that a step can be done by hand: it begins with variances 1, 9, 100 and 1, 100."""
 
 
@@ -38,15 +38,15 @@ def test_one_step_of_the_attitude_by_hand():
 
 def test_the_jerk_widens_what_is_expected_as_published():
     jerk = 6.0
-    track = MotionFilter(NoiseConfig(pose_m=1.0, jerk_m_s2=jerk), np.zeros(3), UP)
+    track = MotionFilter(PoseNoise(pose_m=1.0, jerk_m_s2=jerk), np.zeros(3), UP)
     track.take(np.ones(3), UP, 2.0)
     # 1 + 9 * 4 + 100 * 4 + 36 * 2^5 / 20, and the pose's own 1.
     total = 1 + 36 + 400 + jerk**2 * 32 / 20 + 1
     assert track.surprise == pytest.approx(3 / total)
 
 
-@pytest.mark.parametrize("noise", [NoiseConfig(), NoiseConfig(pose_m=0.003, jerk_m_s2=20.0)])
-def test_the_steady_state_is_that_of_the_continuous_filter(noise: NoiseConfig):
+@pytest.mark.parametrize("noise", [PoseNoise(), PoseNoise(pose_m=0.003, jerk_m_s2=20.0)])
+def test_the_steady_state_is_that_of_the_continuous_filter(noise: PoseNoise):
     """Of a triple integrator: the velocity's variance is 3 w^3 r, w = (q / r)^(1/6), r the density of the noise."""
     dt_s = 0.001
     track = MotionFilter(noise, np.zeros(3), UP)
@@ -59,7 +59,7 @@ def test_the_steady_state_is_that_of_the_continuous_filter(noise: NoiseConfig):
 
 def test_constant_acceleration_and_turning_are_followed_without_lag():
     accel, rate = np.array([1.0, -2.0, 0.5]), np.array([0.3, -0.4, 1.0])
-    track = MotionFilter(NoiseConfig(), np.zeros(3), UP)
+    track = MotionFilter(PoseNoise(), np.zeros(3), UP)
     for k in range(1, 300):
         t = 0.01 * k
         track.take(accel * t * t / 2, turned(UP, rate * t), 0.01)
@@ -71,7 +71,7 @@ def test_constant_acceleration_and_turning_are_followed_without_lag():
 def test_of_noisy_poses_with_gaps_the_velocity_is_known(rate_hz: int, most_m_s: float):
     """A vehicle that swings with 2 m/s^2 and 6 m/s^3; every tenth pose is missing."""
     rng, errors = np.random.default_rng(0), []
-    track, before_s = MotionFilter(NoiseConfig(), np.zeros(3), UP), 0.0
+    track, before_s = MotionFilter(PoseNoise(), np.zeros(3), UP), 0.0
     for t in np.arange(1, 6 * rate_hz) / rate_hz:
         if rng.random() < 0.1:
             continue
@@ -94,9 +94,9 @@ def test_estimates_turn_with_the_world(yaw: float, origin: tuple, seed: int):
     rng = np.random.default_rng(seed)
     placed = Mounting("z_up", origin, yaw)
     pos, quat = rng.normal(size=(6, 3)) * 0.02, quat_from_roll_pitch_yaw(rng.normal(size=(6, 3)) * 0.1)
-    here = MotionFilter(NoiseConfig(), pos[0], quat[0])
+    here = MotionFilter(PoseNoise(), pos[0], quat[0])
     first = placed.in_map(SensedPose(pos[0], quat[0], 0.0))
-    there = MotionFilter(NoiseConfig(), first.pos_m, first.quat)
+    there = MotionFilter(PoseNoise(), first.pos_m, first.quat)
     for p, q in zip(pos[1:], quat[1:], strict=True):
         here.take(p, q, 0.01)
         moved = placed.in_map(SensedPose(p, q, 0.0))

@@ -27,7 +27,7 @@ FIRST_SPEED_M_S, FIRST_ACCEL_M_S2, FIRST_RATE_RAD_S = 3.0, 10.0, 10.0
 
 
 @dataclass(frozen=True)
-class NoiseConfig:
+class PoseNoise:
     """What the filters assume."""
 
     pose_m: float = 0.0005
@@ -43,7 +43,7 @@ class NoiseConfig:
 class MotionFilter:
     """Memory of one body's motion."""
 
-    def __init__(self, noise: NoiseConfig, pos_m: np.ndarray, quat: np.ndarray) -> None:
+    def __init__(self, noise: PoseNoise, pos_m: np.ndarray, quat: np.ndarray) -> None:
         """At rest at its first pose, as far as anybody knows.
 
         Args:

@@ -19,7 +19,7 @@ from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.adapters.mocap.frame_judge import FrameJudge
-from robomarl.ros_nodes.adapters.mocap.motion_filter import NoiseConfig
+from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
 from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of, topics_of
 from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Quality, TrackRules
@@ -255,7 +255,7 @@ def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Any]:
         UserError: the vehicle file is wrong.
     """
     vehicle = load_any_vehicle(settings.vehicle)
-    noise = NoiseConfig(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
+    noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
     rules = TrackRules(noise, vehicle.safety.velocity_error_m_s, settings.lost_s)
     return rules, reach_of(from_vehicle(vehicle, TICK_S))
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
-from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, NoiseConfig, rotation_vector
+from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, PoseNoise, rotation_vector
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 
@@ -66,7 +66,7 @@ class SensedPose(NamedTuple):
 class TrackRules:
     """What is accepted."""
 
-    noise: NoiseConfig = NoiseConfig()
+    noise: PoseNoise = PoseNoise()
     settled_m_s: float = 0.1
     """The velocity's standard deviation has to be below this: the vehicle file's `velocity_error_m_s`."""
     lost_s: float = 0.3
