@@ -119,6 +119,7 @@ def test_it_drives_only_while_everything_is_there():
 poses = st.tuples(st.floats(-5, 5), st.floats(-5, 5), st.floats(-3, 3)).map(lambda row: PlanarPose(*row))
 
 
+@settings(max_examples=25)
 @given(poses, poses)
 def test_poses_in_the_plane_are_undone(a: PlanarPose, b: PlanarPose):
     back = a.then(b).then(b.inverse())
@@ -126,6 +127,7 @@ def test_poses_in_the_plane_are_undone(a: PlanarPose, b: PlanarPose):
     assert abs(math.remainder(back.yaw_rad - a.yaw_rad, 2 * math.pi)) < 1e-9
 
 
+@settings(max_examples=25)
 @given(poses, poses)
 def test_the_place_in_the_map_follows_from_both(anchor: PlanarPose, wheels: PlanarPose):
     """The same as by matrices, and velocity turns with it."""

@@ -19,7 +19,7 @@ from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from tests.ros_nodes.adapters.noderig import Peer, spec, started
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 AHEAD_M = 0.1
 START = [1.0, -0.5, 2.0]
 PERIOD_S = 0.05
@@ -109,7 +109,6 @@ def test_it_goes_to_a_place_and_stops_when_commands_do_and_when_the_estop_is_pre
         assert peer.wait(driver.moves)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("localization", "stamped"), [("start", True), ("start", False), ("pose", True)])
 def test_it_arrives(localization: str, stamped: bool):
     """True place: without localization the wheels' own error is in it."""
@@ -125,7 +124,6 @@ def test_it_arrives(localization: str, stamped: bool):
             assert driver.peer.wait(lambda: driver.apart_m() < most_m and driver.rests()), driver.apart_m()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "why"), [("silent", "says nothing of its wheels"), ("low", "the battery is low: 9.9 V")]
 )
@@ -145,7 +143,6 @@ def test_a_fault_of_the_base_stops_it(fault: str, why: str):
         assert peer.wait(driver.rests)
 
 
-@pytest.mark.slow
 def test_an_operator_stops_it_and_another_who_commands_it_is_named():
     with driving(localization="start", starts=START) as driver:
         peer = driver.peer
@@ -164,7 +161,6 @@ def test_an_operator_stops_it_and_another_who_commands_it_is_named():
         assert peer.wait(driver.moves)
 
 
-@pytest.mark.slow
 def test_the_base_stops_by_itself_when_its_adapter_dies():
     with driving(localization="start", starts=START) as driver:
         assert driver.peer.wait(driver.moves)
@@ -179,7 +175,6 @@ def type_of_twist() -> Any:
     return TwistStamped
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
