@@ -33,7 +33,7 @@ from robomarl.ros_nodes.robot.state_machine import Order
 from tests.ros_nodes.adapters.noderig import Peer, started
 from tests.ros_nodes.faultrig import ROBOTS, write_files
 
-pytestmark = [pytest.mark.ros, pytest.mark.slow]
+pytestmark = [pytest.mark.ros, pytest.mark.slow, pytest.mark.alone]
 DOMAIN = 62
 
 

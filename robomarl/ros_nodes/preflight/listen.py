@@ -77,13 +77,14 @@ class Listener:
     def _hear(self) -> None:
         at_s = now_s(self._node)
         for name, robot in self.seen.robots.items():
-            for message, _ in self._odometry[name].take():
+            for message, info in self._odometry[name].take():
+                arrived_s = (info.get("received_timestamp") or 0) * 1e-9 or at_s  # it may have waited for this look
                 try:
                     estimate, stamp_s = convert.odometry_to(message)
                 except convert.MessageError as error:
                     robot.refused = str(error)
                     continue
-                robot.odometry.append(OdometrySample(at_s, stamp_s, estimate))
+                robot.odometry.append(OdometrySample(arrived_s, stamp_s, estimate))
             robot.announced = self._announced[name].latest() or robot.announced
             robot.force_m_s2 += [force for force, _ in self._felt[name].take()]
         for pressed, _ in self._estop.take():
