@@ -22,7 +22,7 @@ def _monitor(seen: TeamSeen) -> tuple[bool | None, str]:
         return False, "nobody publishes the E-stop: start the monitor, on one machine"
     if len(seen.monitors) > 1:
         return False, f"several nodes publish the E-stop: {', '.join(seen.monitors)}"
-    return True, seen.monitors[0]
+    return True, ", ".join(seen.monitors)
 
 
 def _estop(seen: TeamSeen) -> tuple[bool | None, str]:

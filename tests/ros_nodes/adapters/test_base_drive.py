@@ -58,7 +58,8 @@ def test_wheels_are_never_faster_than_they_can(seed: int, kind: str, size: float
     vehicle = BURGER if kind == "burger" else SSL
     drive = BaseDrive(vehicle)
     for _ in range(20):
-        own = moving(*rng.normal(size=2).tolist(), rng.uniform(-3, 3), *(rng.normal(size=2) * 0.3).tolist())
+        x, y, speed, rate = (rng.normal(size=4) * [1.0, 1.0, 0.3, 0.3]).tolist()
+        own = moving(x, y, rng.uniform(-3, 3), speed, rate)
         twist = drive.follow(rng.normal(size=4) * size, own, rng.uniform(0, 1))
         if isinstance(vehicle, DifferentialDrive):
             wheels, most = DifferentialBase(vehicle.drive).wheels(twist), vehicle.drive.wheel_speed_m_s
@@ -90,7 +91,8 @@ def test_the_point_ahead_goes_to_a_place_through_wheels_that_lag(goal_m: tuple[f
     drive, state, twist = BaseDrive(BURGER), np.zeros(3), np.zeros(3)
     speed = rate = 0.0
     for _ in range(round(30 / DT_S)):
-        own = moving(*state.tolist(), speed, rate)
+        x, y, yaw = state.tolist()
+        own = moving(x, y, yaw, float(speed), float(rate))
         head = np.array([math.cos(state[2]), math.sin(state[2])])
         point = state[:2] + AHEAD_M * head
         velocity = speed * head + AHEAD_M * rate * np.array([-head[1], head[0]])
