@@ -197,7 +197,8 @@ class MocapNode(LifecycleNode):
             if settings.frame and pose.frame != settings.frame:
                 tracked.tracker.distrust(f"poses are in {pose.frame!r}, and frame = {settings.frame!r}")
                 continue
-            stamp_s = (at_s if settings.stamps == "arrival" else pose.pose.stamp_s) - settings.latency_s
+            stamp_s = at_s if settings.stamps == "arrival" else pose.pose.stamp_s
+            stamp_s = stamp_s - settings.latency_s if settings.latency_s else stamp_s  # with its nanoseconds
             placed = self._mounting.in_map(pose.pose._replace(stamp_s=stamp_s))
             told = tracked.take(pose._replace(pose=placed), at_s, self._active)
             if told is not None and self._tf is not None:
