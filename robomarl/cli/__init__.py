@@ -23,7 +23,7 @@ COMMANDS = {
     "import": "make a bundle from a policy that was trained elsewhere: ONNX, PyTorch",
     "verify": "check a bundle: hashes, contract, golden values, latency here",
     "flash": "put a bundle on the robots of a fleet",
-    "fleet": "look after a fleet's robots: status, rollback, verify, prune, log, setup",
+    "fleet": "look after a fleet's robots: check, status, rollback, verify, prune, log, setup",
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
     "replay": "a recorded field test through the same bundle, tick by tick, and its report",

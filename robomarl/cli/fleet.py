@@ -1,4 +1,4 @@
-"""Look after the robots of a fleet: status, rollback, catch-up, verify, prune, log, journal, setup."""
+"""Look after the robots of a fleet: check, status, rollback, catch-up, verify, prune, log, journal, setup."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -19,13 +19,14 @@ class Args:
     """Options of `robomarl fleet`."""
 
     action: Annotated[
-        Literal["status", "rollback", "catch-up", "verify", "prune", "log", "journal", "setup"],
+        Literal["check", "status", "rollback", "catch-up", "verify", "prune", "log", "journal", "setup"],
         tyro.conf.Positional,
     ]
-    """status: what each robot has. rollback: all go back to the bundle before. catch-up: robots that were absent get
-    what was flashed to the others from this machine. verify: each robot checks what it has. prune: remove all but the
-    current and the previous bundle. log: the last lines of the robots' journals. journal: all of them come to this
-    machine, and whether somebody changed a line. setup: put robomarl itself on the robots."""
+    """check: preflight of a team whose nodes run; nothing moves. status: what each robot has. rollback: all go back to
+    the bundle before. catch-up: robots that were absent get what was flashed to the others from this machine. verify:
+    each robot checks what it has. prune: remove all but the current and the previous bundle. log: the last lines of the
+    robots' journals. journal: all of them come to this machine, and whether somebody changed a line. setup: put
+    robomarl itself on the robots."""
     fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
@@ -38,10 +39,18 @@ class Args:
     wheels: Path | None = None
     """setup: folder of wheels to install from, for robots without a way to a package index."""
     domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
-    """setup: ROS domain of the robots' nodes; by default what each robot's environment says."""
+    """setup, check: ROS domain of the robots' nodes; by default what each robot's environment says."""
     secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """setup: SROS2. Every node gets an enclave that permits what it uses and nothing else; nodes don't start without.
     The robots' ROS needs a middleware with DDS security: distributions have one, the wheels have none."""
+    seconds: Annotated[float, Range(0.5, 600.0)] = 3.0
+    """check: listen for so long."""
+    namespace: str = ""
+    """check: above the robots' own namespaces."""
+    room: tuple[float, float, float, float, float, float] | None = None
+    """check: lower and upper corner [m] of the room, which the arenas must not reach out of."""
+    by_hand: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """check: robots are lifted, turned and moved by hand, one after the other, to see which way their frames point."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -54,8 +63,8 @@ def run(args: Args) -> dict[str, Any]:
 
     fleet = load_fleet(args.fleet)
     names = [robot.name for robot in fleet.robots]
-    if args.action == "setup":
-        return set_up(args, fleet)
+    if alone := {"check": check, "setup": set_up}.get(args.action):
+        return alone(args, fleet)
     robots, record = connect_all(fleet, args.root), FleetRecord(fleet, args.root)
     if args.action == "rollback":
         with robot_lines(names, flash.STEPS) as watch:
@@ -72,6 +81,20 @@ def run(args: Args) -> dict[str, Any]:
     if args.action == "status":
         return report(look.status(robots, args.allow_rollback), record.deployed())
     return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
+
+
+def check(args: Args, fleet: Any) -> dict[str, Any]:
+    """Listen to the team and judge; one line for each robot and check."""
+    from robomarl.ros_nodes.preflight.run import CheckOptions, preflight
+
+    room = (args.room[:3], args.room[3:]) if args.room else None
+    options = CheckOptions(args.seconds, args.namespace, args.domain_id, room)
+    rows = preflight(fleet, options, input if args.by_hand else None)
+    width, names = max(len(r.name) for r in fleet.robots), max(len(row.check) for row in rows)
+    for row in rows:
+        word = "FAILED" if row.ok is False else "ok    " if row.ok else "unseen"
+        print(f"{row.robot or 'team':<{width}}  {row.check:<{names}}  {word}  {row.why}")
+    return {"ok": all(row.ok is not False for row in rows), "rows": [row._asdict() for row in rows]}
 
 
 def set_up(args: Args, fleet: Any) -> dict[str, Any]:

@@ -13,7 +13,17 @@ from robomarl.config import Natural, NonNegative, Range
 LAST_DOMAIN = 232
 """Of DDS, whose ports are numbered by the domain."""
 
-STAYING = ("robots", "no_policies", "no_monitor", "namespace", "params_file", "use_sim_time", "log_level", "secure")
+STAYING = (
+    "mocap",
+    "robots",
+    "no_policies",
+    "no_monitor",
+    "namespace",
+    "params_file",
+    "use_sim_time",
+    "log_level",
+    "secure",
+)
 """Options that are for staying up only."""
 
 
@@ -25,9 +35,13 @@ class Args:
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
-    vehicles: Literal["crazyflie", "px4", "ardupilot"] | None = None
-    """Start the adapter of these vehicles, whose URIs are in the fleet file. With --sim mujoco they are simulated
-    behind their own protocol, and start on the ground."""
+    vehicles: Literal["crazyflie", "px4", "ardupilot", "base"] | None = None
+    """Start the adapter of these vehicles, whose URIs are in the fleet file; bases (TurtleBot and others that take a
+    Twist) are found by their topics. With --sim mujoco they are simulated behind their own protocol, and start on the
+    ground."""
+    mocap: Literal["named_poses", "pose", "tf"] | None = None
+    """Start the node that makes odometry of motion capture, which says where robots are in this way: NamedPoseArray,
+    PoseStamped of each, or tf."""
     bundle: str = ""
     """Name or folder of a bundle for all robots, instead of what each was flashed with."""
     root: Path = Path()
@@ -139,10 +153,11 @@ def plan_of(fleet: Any, args: Args) -> Any:
 
     same = set(PlanOptions.__dataclass_fields__) & set(Args.__dataclass_fields__)
     return PlanOptions(
-        **{name: getattr(args, name) for name in same - {"root", "sim", "vehicles"}},
+        **{name: getattr(args, name) for name in same - {"root", "sim", "vehicles", "mocap"}},
         root=str(args.root),
         sim=args.sim is not None,
         vehicles=args.vehicles or "",
+        mocap=args.mocap or "",
         log_dir=str(args.out.absolute()),
         policies=not args.no_policies,
         monitor=not args.no_monitor,

@@ -173,3 +173,57 @@ class LinkSettings:
     jitter_s: float = setting(0.0, "and up to so much more, uniform; messages may overtake each other", 0.0, 10.0)
     cut: tuple[str, ...] = setting(("",), "robots that nobody hears and that hear nobody; FROM>TO for one direction")
     sensor: tuple[str, ...] = setting(("",), "ROBOT=FAULT of odometry: silent, frozen, same, future, late, nan or jump")
+
+
+@dataclass(frozen=True)
+class MocapSettings:
+    """Parameters of `mocap_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    bodies: tuple[str, ...] = setting(("",), "what motion capture calls each robot; by default as the team does")
+    source: str = setting("named_poses", "what it says: named_poses (NamedPoseArray), pose (PoseStamped) or tf")
+    topic: str = setting("", "where; by default /poses, /{body}/pose or /tf")
+    frame: str = setting("", "header.frame_id that its poses must have; by default any")
+    axes: str = setting("z_up", "of its world and its bodies: z_up or y_up")
+    origin_m: tuple[float, float, float] = setting((0.0, 0.0, 0.0), "where its origin is in the map")
+    yaw_rad: float = setting(0.0, "how far its x axis is turned in the map, counter-clockwise", -math.pi, math.pi)
+    stamps: str = setting("message", "a pose's time: of its message, or arrival at this machine")
+    latency_s: float = setting(0.0, "from the cameras' picture to that time", 0.0, 1.0)
+    vehicle: str = setting("crazyflie_21", "vehicle file: how far a robot moves, how well its velocity must be known")
+    pose_std_m: float = setting(0.0005, "scatter of a position (standard deviation)", 1e-6, 1.0)
+    pose_std_rad: float = setting(0.005, "scatter of an attitude (standard deviation)", 1e-6, 1.0)
+    jerk_m_s2: float = setting(3.0, "how much an acceleration wanders in a second; more follows faster", 0.01, 1000.0)
+    turn_rad_s: float = setting(5.0, "how much a body rate wanders in a second; more follows faster", 0.01, 1000.0)
+    lost_s: float = setting(
+        0.3, "without a pose for so long a robot is lost; poses that are older don't count", 0.02, 5.0
+    )
+    imu: str = setting("", "sensor_msgs/Imu of each robot in its namespace, to find wrong frames; none without it")
+    need_imu: bool = setting(False, "no odometry before turning by hand has shown that the frame is right")
+    tf: bool = setting(True, "publish map -> NAME/base_link, where tf2_msgs is installed")
+    autostart: bool = setting(True, "configure and activate by itself; nothing moves by that")
+
+
+@dataclass(frozen=True)
+class BaseSettings:
+    """Parameters of `base_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    vehicle: str = setting("turtlebot3_burger", "vehicle file: wheels, limits, what happens when commands stop")
+    stamped: bool = setting(True, "the bases take TwistStamped; otherwise Twist")
+    cmd_vel: str = setting("cmd_vel", "topic of each base, in its namespace, that takes the twist")
+    odom: str = setting("odom", "topic of each base, in its namespace, with the odometry of its wheels")
+    localization: str = setting(
+        "start",
+        "where a base is in the map: start (where it began), pose (PoseWithCovarianceStamped), tf (map to its odom "
+        "frame), or odometry (another node publishes NAME/odometry, such as mocap_node)",
+    )
+    starts: tuple[float, ...] = setting(
+        (0.0,), "with start: x, y [m] and yaw [rad] of each base's odom frame in the map"
+    )
+    pose: str = setting("amcl_pose", "with pose: topic of each base, in its namespace")
+    odom_frame: str = setting("odom", "with tf: name of the odom frame; {robot} in it is replaced")
+    battery: str = setting("", "sensor_msgs/BatteryState of each base, in its namespace; none without it")
+    low_v: float = setting(11.0, "a lower voltage stops the base", 1.0, 100.0)
+    autostart: bool = setting(True, "configure and activate by itself; a base moves once it is commanded")

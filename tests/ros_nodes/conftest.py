@@ -1,5 +1,7 @@
-"""Bundles that fly without training, and a team of real processes that faults are injected into."""
+"""Bundles that fly without training, a team of real processes that faults are injected into, messages of others."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,3 +44,19 @@ def flying(rig: "FaultRig") -> "FaultRig":
     """The team, in flight."""
     rig.fly()
     return rig
+
+
+@pytest.fixture(scope="session")
+def foreign_messages() -> Path:
+    """Folder of the messages of others as Python packages; they can be imported here and in child processes."""
+    pytest.importorskip("rclpy")
+    from tests.ros_nodes.adapters import message_build
+
+    try:
+        folder = message_build.built()
+    except message_build.NoCompilerError as error:
+        pytest.skip(str(error))
+    sys.path.append(str(folder))
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, str(folder))))
+    return folder

@@ -19,9 +19,11 @@ from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
+    BaseSettings,
     CrazyflieSettings,
     LinkSettings,
     MavlinkSettings,
+    MocapSettings,
     MonitorSettings,
     PolicySettings,
     RecorderSettings,
@@ -34,6 +36,7 @@ ADAPTERS = {
     "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
+    "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
 }
 """Script, module and parameters of each adapter's node."""
 
@@ -59,6 +62,8 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
         specs.append(_sim(fleet, names, base, options))
     if options.vehicles:
         specs += _adapters(fleet, team_of, options)
+    if options.mocap:
+        specs.append(_mocap(fleet, team_of, options))
     for node in domain.nodes(fleet, options):
         about = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
         specs.append(_spec(node.script, node.module, (node.name, base), about, options))
@@ -164,6 +169,9 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
     if options.vehicles not in ADAPTERS:
         raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
     script, module, settings = ADAPTERS[options.vehicles]
+    if settings is BaseSettings:  # they are found by their topics
+        values = {**team_of, "vehicle": _absolute(fleet.vehicle), **_localized(options)}
+        return [_spec(script, module, (script, team_of["base"]), _checked(settings, values), options)]
     robots, base = sorted(fleet.robots, key=lambda robot: robot.index), team_of["base"]
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
@@ -176,6 +184,24 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
         _spec(script, module, (f"mavlink_{robot.name}", base), _checked(settings, seat), options)
         for robot, seat in seats
     ]
+
+
+def _localized(options: PlanOptions) -> dict[str, str]:
+    """Where bases learn where they are: of motion capture, if there is one."""
+    return {"localization": "odometry"} if options.mocap else {}
+
+
+def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
+    """What makes odometry of motion capture.
+
+    Raises:
+        UserError: the robots are simulated.
+    """
+    if options.sim:
+        raise UserError(f"mocap = {options.mocap!r} is for real robots: a simulator tells where its robots are itself.")
+    about = {**team_of, "source": options.mocap, "vehicle": _absolute(fleet.vehicle)}
+    where = ("mocap_node", team_of["base"])
+    return _spec("mocap_node", f"{NODES}.adapters.mocap.node", where, _checked(MocapSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

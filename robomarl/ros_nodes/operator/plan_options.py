@@ -43,8 +43,10 @@ class PlanOptions:
     )
     monitor: bool = option(True, "start the team's monitor: on one machine only")
     vehicles: str = option(
-        "", "adapter between robots and vehicles: crazyflie, px4, ardupilot; simulated ones answer like real ones"
+        "",
+        "adapter between robots and vehicles: crazyflie, px4, ardupilot (simulated ones answer like real ones) or base",
     )
+    mocap: str = option("", "motion capture that tells where robots are: named_poses, pose or tf")
     ground: bool = option(False, "simulated robots start on the ground: they take off before the policy flies")
     domain_id: int | None = option(None, "ROS domain; by default the environment's")
     keystore: str = option("", "absolute folder with the enclaves of the nodes (SROS2); without it the network is open")

@@ -1,0 +1,1 @@
+"""Motion capture: poses without velocity become odometry. Checks and filter have no ROS."""

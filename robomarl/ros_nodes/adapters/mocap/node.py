@@ -1,0 +1,279 @@
+"""`mocap_node`: poses without velocity, of motion capture or an estimator, become `NAME/odometry`. A lifecycle node.
+
+- configure: subscribe; poses are tracked and judged, `/diagnostics` says how each body is seen.
+- activate: `NAME/odometry` of the bodies that are seen well, at the stamps of their poses; with tf2_msgs also `/tf`.
+
+A body that jumps, is lost or can't be where its poses say has no odometry: the robot's rule for stale odometry acts.
+"""
+
+import sys
+import threading
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from robomarl.config import UserError
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.ros_nodes import convert, status_messages, topics
+from robomarl.ros_nodes.adapters.mocap.frame_judge import FrameJudge
+from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
+from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
+from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of, topics_of
+from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Quality, TrackRules
+from robomarl.ros_nodes.io.fast_messages import OdometryWriter
+from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
+from robomarl.ros_nodes.robot.jumps import reach_of
+from robomarl.ros_nodes.settings import MocapSettings
+from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
+from robomarl.ros_nodes.topics import Topic
+from robomarl.safety.params import from_vehicle
+
+TICK_S = 0.004
+"""Poses wait so long at most."""
+WAITS = 20
+"""Messages that may wait for one tick: one machine's cameras send in bursts."""
+IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and accelerometer")
+
+
+class TrackedBody:
+    """One robot: its track, and what is told of it."""
+
+    def __init__(self, node: LifecycleNode, name: str, settings: MocapSettings, tracker: PoseTracker) -> None:
+        """Publish; subscribe to its inertial unit if it has one."""
+        self.name, self.tracker, self._need_imu = name, tracker, settings.need_imu
+        own = topics.ODOMETRY
+        self._odometry, self._write = publisher(node, own, own.of(name, settings.base)), OdometryWriter(name)
+        self.judge = FrameJudge()
+        where = f"{settings.base}/{name}/{settings.imu}"
+        self._imu = Mailbox(node, IMU, where, lambda message: message) if settings.imu else None
+        self._felt: Any = None
+        self._told = Quality.WAITING
+
+    def take(self, pose: NamedPose, at_s: float, active: bool) -> tuple[Estimate, float] | None:
+        """A pose has come; returns what was published, and its stamp."""
+        estimate, stamp_s = self.tracker.take(pose.pose, at_s), pose.pose.stamp_s
+        if estimate is None:
+            return None
+        self._feel(estimate, stamp_s)
+        if self.problem or not active:
+            return None
+        self._odometry.publish(self._write(estimate, stamp_s))
+        return estimate, stamp_s
+
+    @property
+    def problem(self) -> str:
+        """What the inertial unit says against the poses; "" where nothing does."""
+        if self._need_imu and not self.judge.over and not self.judge.problem:
+            return f"turn and tilt it by hand; not seen yet: {', '.join(self.judge.unjudged)}"
+        return self.judge.problem
+
+    def news(self, at_s: float) -> str:
+        """A line for the log where its quality has changed; "" where not."""
+        status = self.tracker.status(at_s)
+        before, self._told = self._told, status.quality
+        return "" if before is self._told else f"{self.name}: {before} -> {status.quality}: {status.why or 'ok'}"
+
+    def entry(self, at_s: float) -> DiagnosticEntry:
+        """For `/diagnostics`."""
+        status = self.tracker.status(at_s)
+        quality = Quality.IMPLAUSIBLE if self.judge.problem else status.quality
+        why = self.problem or status.why
+        level = OK if quality is Quality.GOOD and not why else WARN
+        values = {
+            "quality": str(quality),
+            "age_s": f"{status.age_s:.3f}",
+            "rate_hz": f"{status.rate_hz:.1f}",
+            "speed_error_m_s": f"{status.speed_error_m_s:.3f}",
+            "flown": "yes" if quality in FLOWN and not self.problem else "no",
+        }
+        values |= {"unjudged": ", ".join(self.judge.unjudged)} if self._imu is not None else {}
+        return DiagnosticEntry(f"{self.name}/mocap", level, f"{quality}: {why or 'ok'}", values)
+
+    def _feel(self, estimate: Estimate, stamp_s: float) -> None:
+        if self._imu is None:
+            return
+        felt = self._felt = self._imu.latest() or self._felt
+        if felt is not None:
+            rates, force = convert.xyz_of(felt.angular_velocity), convert.xyz_of(felt.linear_acceleration)
+            self.judge.take(estimate, stamp_s, rates, force)
+
+
+class MocapNode(LifecycleNode):
+    """All bodies of a team."""
+
+    def __init__(self) -> None:
+        """Declare the parameters; with `autostart` go on at once."""
+        super().__init__("mocap_node")
+        declare(self, MocapSettings)
+        self.failed, self._active, self._ticker = False, False, None
+        self._lock = threading.Lock()
+        self._bodies: dict[str, TrackedBody] = {}
+        self._boxes: list[tuple[str, Mailbox]] = []
+        if read(self, MocapSettings).autostart:
+            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
+                raise UserError("mocap_node was not configured; its log says why.")
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Subscribe and track."""
+        settings = self._settings = read(self, MocapSettings)
+        try:
+            names = named(settings)
+            self._mounting = mounting_of(settings)
+            sources = topics_of(settings.source, settings.topic, names)
+            trackers = [PoseTracker(*tracking_of(settings)) for _ in names]
+        except UserError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        whose = names if settings.source == "pose" else ("",)
+        robots = zip(names, settings.team, trackers, strict=True)
+        self._bodies = {body: TrackedBody(self, name, settings, tracker) for body, name, tracker in robots}
+        boxes = zip(whose, sources, strict=False)
+        self._boxes = [(body, Mailbox(self, topic, name, list_poses, WAITS)) for body, (name, topic) in boxes]
+        self._tf = self._transforms() if settings.tf and settings.source != "tf" else None
+        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
+        self._reports = self.create_timer(1.0, self._report)
+        self._ticker = Ticker(TICK_S, self._tick, self._died)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """From now on there is odometry."""
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """No odometry any more."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget all tracks."""
+        self._close()
+        for _, box in self._boxes:
+            box.destroy()
+        self._bodies, self._boxes = {}, []
+        return TransitionCallbackReturn.SUCCESS
+
+    def destroy_node(self) -> None:
+        """End the ticks first."""
+        self._close()
+        super().destroy_node()
+
+    def _close(self) -> None:
+        if self._ticker is not None:
+            self._ticker.stop()
+            self.destroy_timer(self._reports)
+            self._ticker = None
+
+    def _transforms(self) -> Any:
+        """Publisher of `/tf`; None where its type is not installed."""
+        try:
+            return publisher(self, replace(topics.TF, reliable=True), topics.TF.name)  # tf listeners want it so
+        except ModuleNotFoundError:
+            self.get_logger().info("tf2_msgs is not installed: no /tf")
+            return None
+
+    def _tick(self, beat: Beat) -> None:
+        with self._lock:
+            for body, box in self._boxes:
+                for poses, _ in box.take():
+                    self._take(body, poses)
+            for tracked in self._bodies.values():
+                if line := tracked.news(now_s(self)):
+                    self.get_logger().info(line)
+
+    def _take(self, body: str, poses: list[NamedPose]) -> None:
+        at_s, settings, moved = now_s(self), self._settings, []
+        for pose in poses:
+            tracked = self._bodies.get(body or pose.name)
+            if tracked is None:
+                continue
+            if settings.frame and pose.frame != settings.frame:
+                tracked.tracker.distrust(f"poses are in {pose.frame!r}, and frame = {settings.frame!r}")
+                continue
+            stamp_s = at_s if settings.stamps == "arrival" else pose.pose.stamp_s
+            stamp_s = stamp_s - settings.latency_s if settings.latency_s else stamp_s  # with its nanoseconds
+            placed = self._mounting.in_map(pose.pose._replace(stamp_s=stamp_s))
+            told = tracked.take(pose._replace(pose=placed), at_s, self._active)
+            if told is not None and self._tf is not None:
+                moved.append(transform_from(tracked.name, *told))
+        if moved and self._tf is not None:
+            self._tf.publish(message_class(topics.TF.type)(transforms=moved))
+
+    def _report(self) -> None:
+        entries = [tracked.entry(now_s(self)) for tracked in self._bodies.values()]
+        self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
+
+    def _died(self, error: BaseException) -> None:
+        """A tick raised what nobody expected: the process ends, and there is no odometry."""
+        if self.context.ok():
+            self.get_logger().fatal(f"the estimator failed: {type(error).__name__}: {error}")
+            self.failed = True
+            self.context.try_shutdown()
+
+
+def list_poses(message: Any) -> list[NamedPose]:
+    """For `Mailbox`: all or none of a message."""
+    return list(poses_of(message))
+
+
+def named(settings: MocapSettings) -> tuple[str, ...]:
+    """What motion capture calls each robot.
+
+    Raises:
+        UserError: there is not one name for each.
+    """
+    bodies = tuple(body for body in settings.bodies if body) or settings.team
+    if len(bodies) != len(settings.team) or len(set(bodies)) < len(bodies):
+        raise UserError(f"mocap_node: bodies must name each of the {len(settings.team)} robots once, in their order.")
+    return bodies
+
+
+def mounting_of(settings: MocapSettings) -> Mounting:
+    """How its frame lies in the map.
+
+    Raises:
+        UserError: `axes` or `stamps` is none of those that there are.
+    """
+    allowed = {"axes": ("z_up", "y_up"), "stamps": ("message", "arrival")}
+    for key, words in allowed.items():
+        if (value := getattr(settings, key)) not in words:
+            raise UserError(f"mocap_node: {key} = {value!r} must be {' or '.join(words)}.")
+    axes = cast(Literal["z_up", "y_up"], settings.axes)
+    return Mounting(axes, settings.origin_m, settings.yaw_rad)
+
+
+def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Any]:
+    """What is accepted of a robot's poses, and how far it moves.
+
+    Raises:
+        UserError: the vehicle file is wrong.
+    """
+    vehicle = load_any_vehicle(settings.vehicle)
+    noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
+    rules = TrackRules(noise, vehicle.safety.velocity_error_m_s, settings.lost_s)
+    return rules, reach_of(from_vehicle(vehicle, TICK_S))
+
+
+def transform_from(robot: str, estimate: Estimate, stamp_s: float) -> TransformStamped:
+    """The place of a robot's body for `/tf`."""
+    made = TransformStamped(header=convert.header(stamp_s), child_frame_id=f"{robot}/base_link")
+    convert.set_xyz(made.transform.translation, estimate.pos_m)
+    turn = made.transform.rotation
+    turn.w, turn.x, turn.y, turn.z = np.asarray(estimate.quat_wxyz).tolist()
+    return made
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl mocap_node`."""
+    return run_node(MocapNode, args, urgent=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
