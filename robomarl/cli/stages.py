@@ -47,7 +47,7 @@ def write_report(out: Path) -> None:
 
     run = load_run(out)
     simulation = simulation_of(run.scenario)
-    if simulation.evaluation.episodes is None:
+    if simulation.evaluation.score is None:
         return
     config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
     found = evaluate(RunPolicy(run), run.scenario, config)

@@ -30,7 +30,7 @@ class BestPolicyKeeper:
         self._policy: RunPolicy | None = None
         self._per_update = config.num_envs * config.unroll * run.scenario.count
         last = config.last_step // self._per_update * self._per_update
-        if simulation_of(run.scenario).evaluation.episodes is None:
+        if simulation_of(run.scenario).evaluation.score is None:
             evaluations = 0  # the newest is the best: ratings are logged, and enough matches would take too long
         parts = np.linspace(1 / evaluations, 1.0, evaluations) if evaluations else []
         self._due = [min(int(part * config.last_step), last) for part in parts]
