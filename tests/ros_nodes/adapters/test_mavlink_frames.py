@@ -2,6 +2,7 @@
 
 import math
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,8 @@ def test_an_odometry_through_its_packet(states: Estimate):
     unknown = [math.nan] * 21
     for pos, quat, vel, omega in zip(*(part.tolist() for part in sent), strict=True):
         made = there.odometry_encode(0, 1, 12, *pos, quat, *vel, *omega, unknown, unknown)
-        (got,) = here.parse_buffer(made.pack(there)) or [None]
+        read: list[Any] = list(here.parse_buffer(made.pack(there)) or ())
+        got = read[0]
         rows.append((got.x, got.y, got.z, *got.q, got.vx, got.vy, got.vz, got.rollspeed, got.pitchspeed, got.yawspeed))
     table = np.array(rows)
     got = Estimate(table[:, :3], table[:, 3:7], table[:, 7:10], table[:, 10:])
