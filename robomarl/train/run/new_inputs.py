@@ -140,9 +140,9 @@ def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
     seen, bounds = jax.jit(partial(fly, config, env))(state)
     pick = partial(jnp.where, unseen)
 
-    def scaled(old: stats.RunningStatisticsState) -> stats.RunningStatisticsState:
-        count = float(old.count.hi) * 2.0**32 + float(old.count.lo)  # type: ignore[union-attr]
-        return old.replace(  # type: ignore[attr-defined]
+    def scaled(old: Any) -> Any:
+        count = float(old.count.hi) * 2.0**32 + float(old.count.lo)
+        return old.replace(
             mean=pick(seen.mean, old.mean),
             std=pick(seen.std, old.std),
             summed_variance=pick(count * seen.std**2, old.summed_variance),
@@ -153,7 +153,7 @@ def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
     return state._replace(obs_stats=scaled(state.obs_stats), critic_stats=critic, obs_range=obs_range)
 
 
-def fly(config: TrainConfig, env: Any, state: TrainState) -> tuple[stats.RunningStatisticsState, tuple]:
+def fly(config: TrainConfig, env: Any, state: TrainState) -> tuple[Any, tuple]:
     """Statistics and range of the observation while the policy flies for an episode's length."""
     networks = networks_of(config, env)
     size = env.observation_size

@@ -139,7 +139,7 @@ def test_new_inputs_have_the_scales_that_they_have_in_flight_and_all_else_stays(
     for old, now in zip(jax.tree.leaves(first), jax.tree.leaves(state), strict=True):
         if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key) and (old != now).any():
             assert old.shape == (own + 3,) and not (old != now)[:own].any()
-    std = np.asarray(state.obs_stats.std[own:])
+    std = np.asarray(state.obs_stats.std)[own:]
     assert (std > 1e-4).all() and (std < 0.1).all()
     low, high = (np.asarray(bound)[own:] for bound in state.obs_range)
     assert (low < high).all() and (np.abs([low, high]) <= 0.1 + 1e-6).all()
