@@ -44,7 +44,8 @@ def test_a_sealed_bundle_says_everything(sealed: Path):
     assert (by_name["neighbours[1].vx"].unit, by_name["neighbours[1].age"].unit) == ("m/s", "s")
     assert by_name["neighbours[0].dx"].max_age_s == 0.5
     assert by_name["goal_error.x"].unit == "m"
-    assert [(c.owner, c.reset_on) for c in said.carries] == [("safety", ("activate", "hold", "gap"))]
+    resets = ("activate", "hold", "gap")
+    assert [(c.owner, c.reset_on) for c in said.carries] == [("observation", resets), ("safety", resets)]
     assert said.sim_hz == 250 and said.roles == ()
     assert (said.radio.rate_hz, said.radio.latency_s, said.radio.loss) == (50.0, 0.02, (0.0, 0.3))
     assert said.randomization["mass_scale"] == [0.95, 1.05]

@@ -36,7 +36,7 @@ def test_export_writes_an_actor_with_a_golden_test(tmp_path: Path, capsys: pytes
     weights = sum(np.prod(t.dims) for t in onnx.load(Path("policies/swap_4/policy.onnx")).graph.initializer)
     assert said["flash_bytes"] > 4 * weights - 100, "the weights are constants, and nothing is loaded"
     header = (out / "swap_4.h").read_text()
-    assert "[ 34] neighbours[2].heard, -, world, 0 to 1" in header and "SWAP_4_RATE_HZ 50.0f" in header
+    assert "[ 33] neighbours[2].age, s, world, 0 to " in header and "SWAP_4_RATE_HZ 50.0f" in header
     assert "malloc" not in (out / "swap_4.c").read_text()
     assert "us a decision here" in capsys.readouterr().out
     (out / "main.c").write_text("int main(void) { return 0; } /* mine */")

@@ -196,7 +196,7 @@ def without_memory() -> onnx.ModelProto:
 @pytest.mark.parametrize(
     ("content", "toml", "said"),
     [
-        (lambda: dense_model(30), "", r"actor\.onnx: reads 30 numbers, but observation in \S+ makes 35; name"),
+        (lambda: dense_model(30), "", r"actor\.onnx: reads 30 numbers, but observation in \S+ makes 38; name"),
         (lambda: dense_model(commands=3), "", r"writes 3 numbers, but the command has 4; change its last layer"),
         (external, "", r"lies in another file.*external_data=False"),
         (lambda: with_operator("Loop"), "", r"uses the operator 'Loop', which is on no robot's list"),
@@ -204,9 +204,9 @@ def without_memory() -> onnx.ModelProto:
         (without_memory, "", r"the inputs h_in are memory, but the outputs have none"),
         (dense_model, "[observation]\nfields = ['velocty']", r"'velocty' is not known; allowed: "),
         (dense_model, "[observation]\nelements = ['goal_error.w']", r"elements: 'goal_error\.w' is not one of"),
-        (dense_model, "[observation]\nscale = [1.0]", r"observation\.scale has 1 numbers for 35 elements"),
+        (dense_model, "[observation]\nscale = [1.0]", r"observation\.scale has 1 numbers for 38 elements"),
         (dense_model, "[action]\nelements = ['yaw_rate']", r"action\.elements must name each of acceleration\.x"),
-        (dense_model, "[normalizer]\nmean = [0.0]\nstd = [1.0]", r"normalizer\.mean has 1 numbers for 35 elements"),
+        (dense_model, "[normalizer]\nmean = [0.0]\nstd = [1.0]", r"normalizer\.mean has 1 numbers for 38 elements"),
         (dense_model, "[normalizer]\nmean = [0.0]\nstd = [0.0]", r"normalizer: std has a 0 and epsilon is 0"),
         (dense_model, "activation = 'swoosh'", r"activation = 'swoosh' is not known; allowed: elu"),
         (dense_model, "layuot = 'skrl'", r"unknown key 'layuot'; did you mean 'layout'"),

@@ -65,9 +65,11 @@ def test_one_robot_and_many_are_the_same(policy: Policy):
 
 def test_every_memory_is_in_the_contract(recurrent: Policy):
     carries = [(c.owner, c.name, c.shape) for c in recurrent.contract.carries]
-    assert carries[:2] == [("observation", "body_rates", (2, 3)), ("policy", "0", (16,))]
+    seen = [("observation", "near_error", (1, 3)), ("observation", "body_rates", (2, 3))]
+    assert carries[:3] == [*seen, ("policy", "0", (16,))]
     memory = recurrent.observation.init(blank_view(3, batch=(1,)))
-    assert [m.shape for m in memory] == [(1, *carries[0][2])] and recurrent.init()[0].shape == carries[1][2]
+    assert [m.shape for m in memory] == [(1, *shape) for *_, shape in seen]
+    assert recurrent.init()[0].shape == carries[2][2]
 
 
 def test_memory_goes_in_and_comes_out(recurrent: Policy):

@@ -12,7 +12,7 @@ import numpy as np
 from robomarl.train.algorithm import init_state
 from robomarl.train.config import TrainConfig
 from robomarl.train.run.average_runs import mean_of
-from robomarl.train.run.run_folder import read_weights
+from robomarl.train.run.new_inputs import read_fitting, with_scales
 from robomarl.train.run.storage import load_checkpoints
 from robomarl.train.run.weights import learned, with_weights
 from robomarl.train.state import TrainState
@@ -25,14 +25,14 @@ def initial_weights(config: TrainConfig, env: Any, options: "RunOptions") -> lis
     """What the run of each seed starts from, of `--init`; empty without it.
 
     Raises:
-        UserError: neither a run folder nor a bundle, or its network or observation is another.
+        UserError: neither a run folder nor a bundle, or its network is another, or it sees what this run does not show.
     """
     if not options.init:
         return []
     found = []
     for seed in options.folders:
         sources = [of_seed(source, seed) for source in options.init]
-        rows = [read_weights(source, env.scenario.name) for source in sources]
+        rows = [read_fitting(source, config, env, f"--init {source}") for source in sources]
         for source, weights in zip(sources, rows, strict=True):
             learned(partial(init_state, config, env), weights, f"--init {source}")
         found.append(mean_of(rows) if len(rows) > 1 else rows[0])
@@ -56,6 +56,6 @@ def first_state(
     start = partial(init_state, config, env)
     if weights:
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
-        states = [with_weights(jax.jit(start)(key), own, source) for key, own in pairs]
+        states = [with_scales(config, env, with_weights(jax.jit(start)(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
     return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))

@@ -12,7 +12,8 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, make_update
 from robomarl.train.curriculum import check_curriculum
 from robomarl.train.run.mixture import with_experts
-from robomarl.train.run.run_folder import Run, read_weights
+from robomarl.train.run.new_inputs import fitted, read_fitting
+from robomarl.train.run.run_folder import Run
 from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
 
@@ -46,11 +47,13 @@ def blank_run(stage: Stage) -> Run:
 
 def check_fit(run: Run, source: str, runs: Runs) -> None:
     """Raises `UserError` where the run can't start from the weights of a stage before it, a bundle or a run."""
+    said = f"start = {source!r}"
     if source in runs:
-        weights = weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), runs[source].state))
+        zeros = weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), runs[source].state))
+        weights = fitted(zeros, runs[source].env.observation, run.config, run.env, said)
     else:
-        weights = read_weights(source, run.scenario.name)
-    with_weights(run.state, weights, f"start = {source!r}")
+        weights = read_fitting(source, run.config, run.env, said)
+    with_weights(run.state, weights, said)
 
 
 def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
