@@ -223,6 +223,7 @@ def tunnel() -> FlightScenario:
     return dataclasses.replace(scenario, arena=arena, time_limit_s=25.0)
 
 
+@pytest.mark.slow
 def test_without_the_rules_two_robots_may_stop_each_other_in_a_slit():
     """And with them, in the same weather, they do not."""
     scenario = tunnel()

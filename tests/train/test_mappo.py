@@ -226,6 +226,7 @@ def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates(critic: L
     np.testing.assert_array_equal(policy(state), before)
 
 
+@pytest.mark.slow
 def test_statistics_stay_where_a_run_goes_on_from_a_policy_and_move_where_it_does_not() -> None:
     """New scales of the input would change the gains of a policy that is good; a new run needs scales."""
     env = make_env(load_scenario("swap_4"))

@@ -91,6 +91,7 @@ def test_features_read_what_they_declare(rolled: list):
     assert ENV.observation.entity_slices(), "opponents and mates are sets, for attention"
 
 
+@pytest.mark.slow
 def test_behind_the_filter_ours_stop_before_an_opponent_and_theirs_do_not():
     """Both attackers start 0.5 m apart, face to face, and drive at each other."""
     env = SoccerEnv(SCENARIO, safety="qp")

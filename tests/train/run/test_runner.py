@@ -112,6 +112,7 @@ def test_shac_resumes_bit_by_bit_too(tmp_path: Path) -> None:
     assert float(load_run(tmp_path / "on").state.goes_on) == 1
 
 
+@pytest.mark.slow
 def test_several_seeds_at_once_equal_the_seeds_one_by_one(whole: Path, tmp_path: Path) -> None:
     """Seed 0 of a vmapped pair trains like seed 0 alone (within float rounding); seed 1 differs."""
     pair = tmp_path / "pair"
@@ -202,6 +203,7 @@ def test_a_metrics_line_that_a_kill_cut_short_is_dropped(tmp_path: Path) -> None
     assert kept_lines(file, 200) == ["update,steps\r\n", "1,100\r\n", "2,200\r\n"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_a_checkpoint_that_resumes(tmp_path: Path) -> None:
     """A real process, a real SIGINT in the middle of training: exit, a sentence, a checkpoint that loads."""
     out = tmp_path / "run"

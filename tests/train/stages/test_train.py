@@ -87,6 +87,7 @@ def test_a_training_that_is_stopped_in_a_stage_and_after_one_ends_the_same_bit_b
             assert a.files == b.files and all(a[key].tobytes() == b[key].tobytes() for key in a.files)
 
 
+@pytest.mark.slow
 def test_the_bundle_is_made_once_there_are_all_stages(whole: Path, capsys: pytest.CaptureFixture[str]):
     """Here nothing was left to train; what goes on says no more than the folder."""
     assert cli.main(["train", "--resume", "--out", str(whole), "--json", str(whole / "said.json")]) == 0
