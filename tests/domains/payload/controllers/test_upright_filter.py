@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robomarl.evaluate.upright_filter import FilterOnceUpright
+from robomarl.sim.upright_filter import FilterOnceUpright
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario
