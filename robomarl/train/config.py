@@ -183,8 +183,9 @@ class TrainConfig:
     """Larger gradients are scaled down to this norm."""
     network: NetworkConfig = NetworkConfig()
     noise: NoiseConfig = NoiseConfig()
-    filter: Literal["off", "qp"] = "off"
-    """qp: the safety filter stands between policy and vehicle in training too."""
+    filter: Literal["off", "qp", "upright"] = "off"
+    """qp: the safety filter stands between policy and vehicle in training too; upright: from the
+    moment when a vehicle that was thrown is upright."""
     search: SearchConfig = SearchConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     """Of games."""

@@ -138,15 +138,18 @@ class Filter:
         from robomarl.safety.body_rates import filter_carrier
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
+        from robomarl.sim.upright_filter import FilterOnceUpright
 
-        params = safety_params(scenario)
-        self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
+        params, thrown = safety_params(scenario), mode == "upright"
+        safety = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]
+        decide = partial(filter_carrier, safety) if scenario.load else safety
+        once = FilterOnceUpright(safety, scenario.period_s, decide)
+        self._init, self._decide = (once.init, once) if thrown else (safety.init, decide)
         self._rules = domain_of_task(scenario.task).onboard.rules(params)
-        self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
     def init(self, batch: tuple[int, ...]) -> Guarded:
         """The memory before the first decision."""
-        return Guarded(self._filter.init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
+        return Guarded(self._init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
 
     def __call__(self, carry: Guarded, view: LocalView, nominal: jax.Array) -> tuple[Guarded, jax.Array]:
         """The command that is sent; no gradient is asked of it."""
@@ -162,8 +165,8 @@ def make_filter(scenario: FlightScenario, mode: str) -> Filter:
     Raises:
         UserError: there is none.
     """
-    if mode not in ("qp", "textbook"):
-        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook.")
+    if mode not in ("qp", "textbook", "upright"):
+        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook, upright.")
     return Filter(scenario, mode)
 
 

@@ -9,7 +9,7 @@ import pytest
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
-from robomarl.domains.payload.controllers.catch import BRAKE_M_S2, CatchLaw
+from robomarl.domains.payload.controllers.catch import CatchGains, CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.lift import law
 from robomarl.domains.payload.start import outward
@@ -48,7 +48,7 @@ def test_the_team_brakes_together_and_a_little(recover: FlightScenario):
     catch, fast = CatchLaw(recover), (2.0, 0.0, 0.0)
     assert recover.cables is not None
     place = outward(recover.cables)[1] * recover.cables.length_m
-    assert np.allclose(catch.act(seen(1, place, velocity=fast)), [-BRAKE_M_S2, 0, 0, 0, 0], atol=1e-6)
+    assert np.allclose(catch.act(seen(1, place, velocity=fast)), [-CatchGains().brake_m_s2, 0, 0, 0, 0], atol=1e-6)
     alone = catch.act(seen(1, place, (0.2, 0, 0), (0.2, 0, 0)))
     assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
 
