@@ -48,7 +48,7 @@ class TeamEnv(AgentsEnv):
         self.action = self.task.action(scenario)
         self.integrate = make_engine(scenario, sim)
         self._backend = sim
-        self._filter = PassThrough() if safety == "off" else make_filter(scenario, safety)
+        self._filter = make_filter(scenario, safety)
 
     @property
     def backend(self) -> str:

@@ -1,13 +1,11 @@
 """The safety filter between policies and vehicles while they are trained; whatever kind of team."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
-from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.registry import domain_of_task
 from robomarl.view import LocalView, Plan
 
@@ -36,19 +34,17 @@ class Guarded(NamedTuple):
         return self.safety.plan
 
 
-class Filter:
-    """The safety filter in JAX behind the task's rules against deadlock, as a function to the command alone."""
+class TrainingFilter:
+    """The safety filter in JAX behind the domain's rules against deadlock, as a function to the command alone."""
 
-    def __init__(self, scenario: FlightScenario, mode: str) -> None:
+    def __init__(self, scenario: Any, mode: str) -> None:
         """Work out the constants."""
-        from robomarl.safety.body_rates import filter_carrier
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
 
         params = safety_params(scenario)
         self._filter = make_jax_filter(params, mode, gradients=False)  # type: ignore[arg-type]
         self._rules = domain_of_task(scenario.task).onboard.rules(params)
-        self._decide = partial(filter_carrier, self._filter) if scenario.load else self._filter
 
     def init(self, batch: tuple[int, ...]) -> Guarded:
         """The memory before the first decision."""
@@ -61,13 +57,23 @@ class Filter:
         way = self._rules.after(way, result) if self._rules else way
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
+    def _decide(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, Any]:
+        """As `SafetyFilter` does: a command of five is that of a vehicle under a load."""
+        from robomarl.safety import body_rates
 
-def make_filter(scenario: FlightScenario, mode: str) -> Filter:
-    """The filter of that name in JAX.
+        if nominal.shape[-1] == body_rates.WIDTH:
+            return body_rates.filter_carrier(self._filter, carry, view, nominal)
+        return self._filter(carry, view, nominal)
+
+
+def make_filter(scenario: Any, mode: str) -> Any:
+    """The filter of that name in JAX; "off": one that lets everything through.
 
     Raises:
         UserError: there is none.
     """
+    if mode == "off":
+        return PassThrough()
     if mode not in ("qp", "textbook"):
         raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook.")
-    return Filter(scenario, mode)
+    return TrainingFilter(scenario, mode)
