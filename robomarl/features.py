@@ -81,9 +81,16 @@ _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "hear
 
 
 def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...], **more: Any):
-    """Register the decorated function under its own name, as a `Feature` of these fields."""
+    """Register the decorated function under its own name, as a `Feature` of these fields.
+
+    Raises:
+        ValueError: another module has a feature of that name; one of them would be read in place of the other.
+    """
 
     def register(read: Callable[[Any, NeighbourRule], Array]):
+        other = FEATURES.get(read.__name__)
+        if other is not None and other.read.__module__ != read.__module__:
+            raise ValueError(f"{read.__module__}: {other.read.__module__} has a feature {read.__name__!r} already.")
         FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, **more)
         return read
 

@@ -8,7 +8,7 @@ import pytest
 from tests.test_imports import imports_of, modules
 
 # What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
-DOMAINS = ("flight", "payload", "soccer")
+DOMAINS = ("flight", "payload", "soccer", "ground")
 PREFIXES = [f"robomarl.domains.{name}" for name in DOMAINS]
 
 

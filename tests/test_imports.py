@@ -19,11 +19,12 @@ LAYERS = {
         *("log", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
         "domains.payload.onboard.features",
         *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
+        *("domains.ground.onboard.features", "domains.ground.onboard.sensed"),
     ],
     "hardware": ["hardware_configs"],
     "onboard": [
         *("safety", "policies", "domains.flight.control"),
-        *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer")),
+        *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer", "ground")),
     ],
     "robot": [
         *("fleet", "ros_nodes", "domains.flight.ros_nodes.fleet_rules"),
@@ -42,7 +43,8 @@ LAYERS = {
         *("train", "evaluate", "domains.payload.controllers.mixed_team"),
         *("domains.flight.evaluation", "domains.flight.safety.attack"),
         *("domains.soccer.evaluation.evaluate", "domains.soccer.evaluation.rows"),
-        *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer")),
+        *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer", "ground")),
+        "domains.ground.evaluation",
     ],
     "export": ["policies.export", "policies.c_export", "policies.foreign"],
     "front": [

@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 
 from robomarl.config import UserError
 from robomarl.domains.registry import load_features
-from robomarl.features import FEATURES, NeighbourRule
+from robomarl.features import FEATURES, NeighbourRule, feature
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import LoadSensed, LocalView, blank_view
 
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
 load_features()
-NAMES = sorted(
-    name for name, feature in FEATURES.items() if not feature.read.__module__.startswith("robomarl.domains.soccer.")
-)
-"""Those of every task; what soccer adds has a sensor of its own, and tests beside it."""
+OTHERS = ("robomarl.domains.soccer.", "robomarl.domains.ground.")
+NAMES = sorted(name for name, made in FEATURES.items() if not made.read.__module__.startswith(OTHERS))
+"""Those of every task; what soccer and ground robots add has sensors of its own, and tests beside it."""
 
 
 def random_view(seed: int, batch: tuple[int, ...] = ()) -> LocalView:
@@ -227,3 +226,12 @@ def test_unknown_fields_and_histories_are_named():
         ObservationSpec((ObservationField("velocity", keep=1.0),))
     with pytest.raises(UserError, match="'velocity' has keep and history; leave one of them out"):
         ObservationSpec((ObservationField("velocity", 2, 0.5),))
+
+
+def test_two_modules_cannot_have_features_of_one_name():
+    def velocity(view, rule):
+        return view.own.vel_m_s
+
+    with pytest.raises(ValueError, match=r"robomarl\.features has a feature 'velocity' already"):
+        feature(("x", "y", "z"), "m/s", "world", ("own.vel_m_s",))(velocity)
+    assert FEATURES["velocity"].read.__module__ == "robomarl.features"

@@ -18,14 +18,16 @@ from robomarl.sim.model.model import Model
 from robomarl.sim.model.world import TeamWorld
 
 
-def simulation_of_model(model: Model, scenario: type, **more: Any) -> Simulation:
+def simulation_of_model(model: Model, scenario: type, score: Any = None, **more: Any) -> Simulation:
     """The half of a domain that simulates.
 
     Args:
         model: what the kind of team is.
         scenario: its dataclass, a `TeamScenario`.
+        score: (model, scenario) -> what counts its episodes; None: `ModelScore`.
         more: what else `Simulation` has, or instead.
     """
+    score = score or ModelScore
     made = {
         "action": model.action,
         "env": lambda chosen, sim, weights, safety, starts: ModelEnv(model, chosen, sim, weights, safety),
@@ -36,7 +38,7 @@ def simulation_of_model(model: Model, scenario: type, **more: Any) -> Simulation
             row=episodes_row,
             table=table,
             nobody="Name at least one policy: a bundle or a run folder.",
-            score=lambda chosen, config: ModelScore(model, chosen),
+            score=lambda chosen, config: score(model, chosen),
         ),
     }
     return Simulation(scenario=scenario, model=model, **{**made, **more})
@@ -60,7 +62,8 @@ class ModelScore(TeamScore):
 
     def reward(self, step: Step) -> np.ndarray:
         """[E, N] by the model's terms and weights."""
-        terms, weights = self._model.terms(self.scenario, step.before, step.after), self._model.all_weights
+        terms = self._model.terms(self.scenario, step.before, step.after)
+        weights = self._model.weights_of(self.scenario)
         return np.asarray(sum(weights[name] * self.scenario.period_s * term for name, term in terms.items()))
 
     def errors(self, world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:

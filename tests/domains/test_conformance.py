@@ -20,7 +20,13 @@ from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario
 from tests.policies.test_runtime import perturbed
 
-SCENARIOS = {"flight": "swap_2", "payload": "lift_3", "soccer": "soccer_1v1", "flags": "flag_2.toml"}
+SCENARIOS = {
+    "flight": "swap_2",
+    "payload": "lift_3",
+    "soccer": "soccer_1v1",
+    "ground": "navigation",
+    "flags": "flag_2.toml",
+}
 """The smallest of each domain."""
 Setting = tuple[Any, Any]
 """Scenario and environment."""

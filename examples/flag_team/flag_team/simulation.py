@@ -52,7 +52,7 @@ MODEL = Model(
     start,
     move,
     reward_terms,
-    weights={"progress": 1.0, "near": 2.0},
+    weights=lambda scenario: {"progress": 1.0, "near": 2.0},
     succeeded=lambda scenario, world: (away_m(world) < 0.3).all(-1),
     sensed=lambda scenario, world: FlagSensed(world.own),
     messages=messages,

@@ -1,7 +1,6 @@
 """`TeamEnv`: a scenario as a `brax.envs.Env` with a leading robot axis in observation, action and reward."""
 
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +12,10 @@ from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, st
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
-from robomarl.domains.registry import domain_of_task
 from robomarl.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
+from robomarl.sim.model.training_filter import PassThrough, make_filter
 from robomarl.sim.random_bits import seed_words
-from robomarl.view import LocalView, Plan
+from robomarl.view import LocalView
 
 
 class TeamEnv(AgentsEnv):
@@ -49,7 +48,7 @@ class TeamEnv(AgentsEnv):
         self.action = self.task.action(scenario)
         self.integrate = make_engine(scenario, sim)
         self._backend = sim
-        self._filter = PassThrough() if safety == "off" else make_filter(scenario, safety)
+        self._filter = make_filter(scenario, safety)
 
     @property
     def backend(self) -> str:
@@ -104,70 +103,6 @@ class TeamEnv(AgentsEnv):
         if self.task.team_privileged is None:
             return super().team_privileged(state)
         return self.task.team_privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
-
-
-class PassThrough:
-    """The filter that lets everything through."""
-
-    def init(self, batch: tuple[int, ...]) -> tuple:
-        """No memory."""
-        return ()
-
-    def __call__(self, carry: tuple, view: LocalView, nominal: jax.Array) -> tuple[tuple, jax.Array]:
-        """The command is what was asked for."""
-        return carry, nominal
-
-
-class Guarded(NamedTuple):
-    """Memory of the filter, and of the rules before it."""
-
-    safety: Any
-    way: Any = ()
-
-    @property
-    def plan(self) -> Plan:
-        """What the filter committed to."""
-        return self.safety.plan
-
-
-class Filter:
-    """The safety filter in JAX behind the task's rules against deadlock, as a function to the command alone."""
-
-    def __init__(self, scenario: FlightScenario, mode: str) -> None:
-        """Work out the constants."""
-        from robomarl.safety.body_rates import filter_carrier
-        from robomarl.safety.jax_filter import make_jax_filter
-        from robomarl.sim.filter_params import safety_params
-        from robomarl.sim.upright_filter import FilterOnceUpright
-
-        params, thrown = safety_params(scenario), mode == "upright"
-        safety = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]
-        decide = partial(filter_carrier, safety) if scenario.load else safety
-        once = FilterOnceUpright(safety, scenario.period_s, decide)
-        self._init, self._decide = (once.init, once) if thrown else (safety.init, decide)
-        self._rules = domain_of_task(scenario.task).onboard.rules(params)
-
-    def init(self, batch: tuple[int, ...]) -> Guarded:
-        """The memory before the first decision."""
-        return Guarded(self._init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
-
-    def __call__(self, carry: Guarded, view: LocalView, nominal: jax.Array) -> tuple[Guarded, jax.Array]:
-        """The command that is sent; no gradient is asked of it."""
-        way, asked = self._rules(carry.way, view, nominal) if self._rules else (carry.way, nominal)
-        safety, result = self._decide(carry.safety, view, asked)
-        way = self._rules.after(way, result) if self._rules else way
-        return Guarded(safety, way), result.command.astype(nominal.dtype)
-
-
-def make_filter(scenario: FlightScenario, mode: str) -> Filter:
-    """The filter of that name in JAX.
-
-    Raises:
-        UserError: there is none.
-    """
-    if mode not in ("qp", "textbook", "upright"):
-        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook, upright.")
-    return Filter(scenario, mode)
 
 
 def make_engine(scenario: FlightScenario, sim: str) -> Integrate:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
 from robomarl.sim.model.model import Model
+from robomarl.sim.model.training_filter import make_filter
 from robomarl.sim.model.world import TeamWorld
 from robomarl.sim.random_bits import seed_words
 from robomarl.view import LocalView
@@ -29,11 +30,12 @@ class ModelEnv(AgentsEnv):
         Raises:
             UserError: an engine, a filter or a reward term of that name does not exist here.
         """
-        if sim != "fast" or safety != "off":
-            raise UserError(f"{scenario.name}.toml: trains on the engine fast with filter = 'off' only; say so there.")
+        if sim != "fast":
+            raise UserError(f"{scenario.name}.toml: trains on the engine fast only; name no other.")
         self.model, self.scenario = model, scenario
-        self.weights = merge_weights(model.all_weights, weights)
+        self.weights = merge_weights(model.weights_of(scenario), weights)
         self.observation, self.action = model.observation(scenario), model.action(scenario)
+        self._filter = make_filter(scenario, safety)
 
     @property
     def num_draws(self) -> int:
@@ -44,7 +46,13 @@ class ModelEnv(AgentsEnv):
         """A new episode."""
         key, start = jax.random.split(rng)
         world = self.model.start(self.scenario, jax.random.uniform(start, (self.num_agents, self.num_draws)))
-        return self.first(world, seed_words(key), jnp.zeros((), bool))
+        return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
+
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[TeamWorld, jax.Array, Any]:
+        """Behind the filter, if there is one; what it commits to goes out with the state."""
+        safety, command = self._filter(episode.safety, self.views(episode.world), action)
+        plan = getattr(safety, "plan", None)
+        return self.model.advance(self.scenario, episode.world, command, draws, plan), command, safety
 
     def terms(self, before: TeamWorld, after: TeamWorld, command: jax.Array) -> dict[str, jax.Array]:
         """As the model says."""

@@ -44,8 +44,8 @@ class Model:
     """(S, world, command [..., N, A], draws [..., N, D]) -> the same with what moves one decision later."""
     reward_terms: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
     """(S, world before, world after) -> named terms per second, [..., N] each."""
-    weights: dict[str, float]
-    """Of every term; `contact` is there by itself, 1 for robots that touch."""
+    weights: Callable[[Any], dict[str, float]]
+    """S -> the weight of every term; `contact` is there by itself, 1 for robots that touch."""
     succeeded: Callable[[Any, TeamWorld], Array]
     """[...] bool: the team has done what it is for."""
     failed: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.step < 0
@@ -101,7 +101,6 @@ class Model:
         contact = self.touching(scenario, after).astype(after.pos_m.dtype) / scenario.period_s
         return {**self.reward_terms(scenario, before, after), "contact": contact}
 
-    @property
-    def all_weights(self) -> dict[str, float]:
+    def weights_of(self, scenario: Any) -> dict[str, float]:
         """With that of `contact`."""
-        return {"contact": -20.0, **self.weights}
+        return {"contact": -20.0, **self.weights(scenario)}

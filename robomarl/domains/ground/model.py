@@ -1,0 +1,90 @@
+"""`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
+
+from typing import Any
+
+from robomarl.domains.ground.drive import driven
+from robomarl.domains.ground.mjcf import robots_of
+from robomarl.domains.ground.scenario import GroundScenario
+from robomarl.domains.ground.tasks import task_of
+from robomarl.domains.ground.tasks.base import GroundOwn, world_of
+from robomarl.features import NeighbourRule
+from robomarl.geometry import namespace
+from robomarl.hardware_configs.vehicle import DifferentialDrive
+from robomarl.sim.model import Model, TeamWorld
+from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.types import Array
+
+NUM_DRAWS = 40
+"""Uniform random numbers of each robot and decision; a start takes as many as the grid has cells, and more."""
+
+
+def observation(scenario: GroundScenario) -> ObservationSpec:
+    """As the task says; team-mates are looked at as the scenario's radio says."""
+    radio = scenario.radio
+    rule = NeighbourRule(min(radio.neighbours, scenario.count - 1), radio.range_m, radio.max_age_s)
+    names = [name for name in task_of(scenario).features if name != "mates_in_plane" or rule.count]
+    return ObservationSpec(tuple(map(ObservationField, names)), rule)
+
+
+def action(scenario: GroundScenario) -> ActionSpec:
+    """Acceleration in the plane, and of robots that turn by themselves the yaw rate."""
+    vehicle = scenario.vehicle_config
+    ends = zip(vehicle.limits.accel_min_m_s2, vehicle.limits.accel_max_m_s2, strict=True)
+    accel = [ActionField(f"acceleration.{k}", "m/s^2", "world", *pair) for k, pair in zip("xyz", ends, strict=True)]
+    turn = 0.0 if isinstance(vehicle, DifferentialDrive) else vehicle.limits.yaw_rate_rad_s
+    return ActionSpec((*accel, ActionField("yaw_rate", "rad/s", "world", -turn, turn)))
+
+
+def flat(draws: Array) -> Array:
+    """[..., N, D] as [..., N D]."""
+    return draws.reshape(*draws.shape[:-2], -1)
+
+
+def start(scenario: GroundScenario, draws: Array) -> TeamWorld:
+    """As the task says."""
+    return world_of(scenario, task_of(scenario).begin(scenario, flat(draws)))
+
+
+def move(scenario: GroundScenario, world: TeamWorld, command: Array, draws: Array) -> TeamWorld:
+    """One decision: the last command is in force, and this one from the next decision on."""
+    task, own = task_of(scenario), world.own
+    after = driven(scenario, world, own.command, own.most_m_s)
+    xp, dtype = namespace(world.pos_m), world.pos_m.dtype
+    kept = GroundOwn(
+        xp.asarray(command, dtype=own.command.dtype),
+        task.most_m_s(scenario, world),
+        task.update(scenario, world, flat(draws)),
+    )
+    return TeamWorld(*(_cast(part, dtype) for part in after[:5]), kept, *after[6:])
+
+
+def _cast(part: Array, dtype: Any) -> Array:
+    return part.astype(dtype)
+
+
+def reward_terms(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Published, and what only training is rewarded for."""
+    task = task_of(scenario)
+    return {**task.published(scenario, before, after), **task.shaping(scenario, before, after)}
+
+
+def left_arena(scenario: GroundScenario, world: TeamWorld) -> Array:
+    """[...] bool: a robot's centre is off the floor's rectangle."""
+    low, high = scenario.arena.low_m, scenario.arena.high_m
+    x, y = world.pos_m[..., 0], world.pos_m[..., 1]
+    return ((x < low[0]) | (x > high[0]) | (y < low[1]) | (y > high[1])).any(-1)
+
+
+MODEL = Model(
+    observation,
+    action,
+    start,
+    move,
+    reward_terms,
+    weights=lambda scenario: task_of(scenario).weights,
+    succeeded=lambda scenario, world: task_of(scenario).succeeded(scenario, world),
+    failed=left_arena,
+    sensed=lambda scenario, world: task_of(scenario).sensed(scenario, world),
+    mujoco=robots_of,
+    num_draws=NUM_DRAWS,
+)

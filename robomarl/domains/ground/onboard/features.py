@@ -1,0 +1,118 @@
+"""What policies of ground robots see, in the plane; places and velocities are those of the middle of the axle."""
+
+from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
+from robomarl.features import NeighbourRule, feature, neighbours
+from robomarl.geometry import join, namespace
+from robomarl.types import Array
+from robomarl.view import LocalView
+
+_MATES = ("own.pos_m", "own.vel_m_s", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
+FAR_M = 0.5
+"""Beyond it `goal_offset` is the direction alone."""
+
+
+def within(offset: Array, far_m: float = FAR_M) -> Array:
+    """[..., 2] an offset, no longer than `far_m`; the direction is kept."""
+    xp = namespace(offset)
+    size = xp.sqrt((offset * offset).sum(-1, keepdims=True) + 1e-12)
+    return offset * xp.minimum(1.0, far_m / size)
+
+
+@feature(("x", "y"), "m", "world", ("own.pos_m", "goal.pos_m"))
+def goal_offset(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to its goal, at most `FAR_M` long."""
+    return within((view.goal.pos_m - view.own.pos_m)[..., :2])
+
+
+@feature(("cos", "sin"), "-", "world", ("own.quat_wxyz",))
+def heading(view: LocalView, rule: NeighbourRule) -> Array:
+    """Unit vector that the robot's front points to."""
+    w, z = view.own.quat_wxyz[..., 0], view.own.quat_wxyz[..., 3]
+    return join([w * w - z * z, 2 * w * z])
+
+
+@feature(("forward", "turn"), "m/s, rad/s", "body", ("own.quat_wxyz", "own.vel_m_s", "own.omega_rad_s"))
+def speed_and_turn(view: LocalView, rule: NeighbourRule) -> Array:
+    """Speed along the heading, and yaw rate."""
+    toward = heading(view, rule)
+    return join([(view.own.vel_m_s[..., :2] * toward).sum(-1), view.own.omega_rad_s[..., 2]])
+
+
+@feature(("dx", "dy", "vx", "vy", "heard"), "m, m/s, -", "world", _MATES, per_neighbour=True)
+def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
+    """The k nearest team-mates in the plane, of what `neighbours` says of them."""
+    xp, rows = namespace(view.own.pos_m), neighbours(view, rule)
+    rows = xp.asarray(rows)
+    rows = rows.reshape(*rows.shape[:-1], rule.count, 8)
+    picked = rows[..., (0, 1, 3, 4, 7)]
+    return picked.reshape(*picked.shape[:-2], -1)
+
+
+@feature(("x", "y"), "m", "world", ("own.pos_m",))
+def place(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where the robot is in the arena."""
+    return view.own.pos_m[..., :2]
+
+
+@feature(("a", "b", "rank"), "of the role", "-", ("sensed.capability",))
+def capability(view: LocalView, rule: NeighbourRule) -> Array:
+    """What the robot can, and which of its role it is: one policy for all roles."""
+    return _sensed(view).capability
+
+
+@feature(("carries",), "-", "-", ("sensed.carries",))
+def carries(view: LocalView, rule: NeighbourRule) -> Array:
+    """1 while the robot carries something."""
+    return _sensed(view).carries[..., None]
+
+
+def _rows(count: int) -> tuple[str, ...]:
+    return tuple(f"{part}{i}" for i in range(count) for part in ("dx", "dy", "kind"))
+
+
+def _things(view: LocalView) -> Array:
+    """[..., 3 M] every thing's place relative to the robot, and what it is; of what is not known (kind 0) nothing."""
+    xp, things = namespace(view.own.pos_m), _sensed(view).things
+    kind = things[..., 2:]
+    away = xp.where(kind != 0, things[..., :2] - view.own.pos_m[..., None, :2], 0.0)
+    rows = xp.concatenate([away, kind], -1)
+    return rows.reshape(*rows.shape[:-2], -1)
+
+
+def _sensed(view: LocalView) -> FloorSensed:
+    sensed = view.sensed
+    assert isinstance(sensed, FloorSensed), "a task whose robots are told what is on the floor"
+    return sensed
+
+
+_THINGS = ("own.pos_m", "sensed.things")
+
+
+@feature(_rows(THINGS["discovery"]), "m, m, -", "world", _THINGS)
+def landmarks(view: LocalView, rule: NeighbourRule) -> Array:
+    """Landmarks: kind 1 where sensed, 2 where tagged."""
+    return _things(view)
+
+
+@feature(_rows(THINGS["foraging"]), "m, m, level", "world", _THINGS)
+def resources(view: LocalView, rule: NeighbourRule) -> Array:
+    """Resources that are left, with their levels."""
+    return _things(view)
+
+
+@feature(_rows(THINGS["material_transport"]), "m, m, load", "world", _THINGS)
+def stocks(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where material is, and how much is left of it."""
+    return _things(view)
+
+
+@feature(_rows(THINGS["arctic_transport"]), "m, m, -", "world", _THINGS)
+def tiles(view: LocalView, rule: NeighbourRule) -> Array:
+    """The nine tiles about each of the two drones: kind 1 is ice, 2 water, 3 the goal, and 4 plain floor."""
+    return _things(view)
+
+
+@feature(_rows(THINGS["predator_prey"]), "m, m, -", "world", _THINGS)
+def prey(view: LocalView, rule: NeighbourRule) -> Array:
+    """The prey."""
+    return _things(view)

@@ -1,0 +1,121 @@
+"""`GroundTask`: what one of the scenarios asks of its team. Array-generic; `...` is the batch, N the robots."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.domains.ground.onboard.sensed import FloorSensed
+from robomarl.geometry import namespace, norm, quat_from_yaw
+from robomarl.sim.model import TeamWorld, placed
+from robomarl.types import Array
+from robomarl.view import LocalView, NothingSensed
+
+
+class GroundOwn(NamedTuple):
+    """What a world of ground robots has besides places and velocities."""
+
+    command: Array
+    """[..., N, 4] of the last decision: it is in force until the next one."""
+    most_m_s: Array
+    """[..., N] what each robot's commanded point may do at most."""
+    task: Any
+    """Of the task, a NamedTuple of arrays [..., ...], or ()."""
+
+
+class Beginning(NamedTuple):
+    """Where an episode starts."""
+
+    place_m: Array
+    """[..., N, 2]"""
+    yaw_rad: Array
+    """[..., N]"""
+    goal_m: Array
+    """[..., N, 2]; where a task has none, the robots' own places."""
+    task: Any = ()
+
+
+@dataclass(frozen=True)
+class GroundTask:
+    """One of them. `scenario` is a `GroundScenario`."""
+
+    begin: Callable[[Any, Array], Beginning]
+    """(scenario, uniform draws [..., M]) -> the start."""
+    features: tuple[str, ...]
+    """What a policy sees."""
+    published: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    """(scenario, before, after) -> the rewards of the published table, [..., N] per second."""
+    shaping: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    """The same of what only training is rewarded for."""
+    weights: dict[str, float]
+    """Of all those terms; the published ones have what the table has."""
+    succeeded: Callable[[Any, TeamWorld], Array]
+    """[...] bool."""
+    metric: Callable[[Any, TeamWorld], Array]
+    """[...] the number that the table has besides, at the end of an episode."""
+    metric_name: str
+    target: Callable[[Any, LocalView], Array]
+    """(scenario, view) -> [..., 2] where the scripted baseline drives to now."""
+    update: Callable[[Any, TeamWorld, Array], Any] = lambda scenario, world, draws: world.own.task
+    """(scenario, world, draws [..., M]) -> `GroundOwn.task` after a decision that began in this world."""
+    most_m_s: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.own.most_m_s
+    """(scenario, world) -> [..., N] what robots may do at most."""
+    sensed: Callable[[Any, TeamWorld], tuple] = lambda scenario, world: NothingSensed()
+    """What robots are told besides; see `told`."""
+    roles: tuple[str, ...] = ()
+    """That the team has to have; none where all robots are alike."""
+    zones: tuple[str, ...] = ()
+    """That the floor has to have."""
+    cells: int = 1
+    """Of the grid that each robot takes up at the start."""
+
+
+def shuffled(scenario: Any, draws: Array, count: int) -> Array:
+    """[..., count, 2] different cells of the start's grid, drawn by [..., cells] uniform numbers."""
+    xp, start, arena = namespace(draws), scenario.start, scenario.arena
+    middle = [(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)]
+    cells = xp.asarray(np.array(start.cells_m, np.float32) + np.array(middle, np.float32))
+    return cells[xp.argsort(draws[..., : start.size], axis=-1)[..., :count]]
+
+
+def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:
+    """The world at the start: everybody at rest, nobody commanded."""
+    xp, zero = namespace(beginning.place_m), beginning.place_m[..., :1] * 0
+    place, goal = (xp.concatenate([part, zero], -1) for part in (beginning.place_m, beginning.goal_m))
+    most = zero[..., 0] + scenario.vehicle_config.limits.speed_m_s
+    own = GroundOwn(xp.concatenate([place * 0, zero], -1), most, beginning.task)
+    return placed(place, goal, own)._replace(quat_wxyz=quat_from_yaw(beginning.yaw_rad))
+
+
+def per_step(scenario: Any, value: Array) -> Array:
+    """What a reward "per step" of the published table is per second."""
+    return value / scenario.reward_step_s
+
+
+def once(scenario: Any, value: Array) -> Array:
+    """What a reward that is given once, in one decision, is per second of that decision."""
+    return value / scenario.period_s
+
+
+def told(scenario: Any, world: TeamWorld, things: Array, carries: Array | None = None) -> FloorSensed:
+    """What all robots sense: their own capability and load [..., N], and things [..., M, 3] that all are told of."""
+    xp, zero = namespace(world.pos_m), world.pos_m[..., 0] * 0
+    everybody = zero[..., None, None] + things[..., None, :, :]
+    own = zero[..., None] + xp.asarray(scenario.capability)
+    return FloorSensed(own, zero if carries is None else zero + carries, everybody)
+
+
+def to_all(world: TeamWorld, value: Array) -> Array:
+    """A number of the team [...] as one of every robot [..., N]."""
+    return value[..., None] + world.pos_m[..., 0] * 0
+
+
+def rows(place_m: Array, kind: Array) -> Array:
+    """[..., M, 2] and [..., M] as [..., M, 3]."""
+    return namespace(place_m).concatenate([place_m, kind[..., None]], -1)
+
+
+def distances(world: TeamWorld, place_m: Array) -> Array:
+    """[..., N, M] from every robot to places [..., M, 2]."""
+    return norm(world.pos_m[..., :, None, :2] - place_m[..., None, :, :])
