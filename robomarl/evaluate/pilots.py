@@ -8,9 +8,9 @@ from robomarl.config import UserError
 from robomarl.domains.registry import domain_of_task, filter_for
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.resolve import FlownPolicy
-from robomarl.sim.upright_filter import FilterOnceUpright
 from robomarl.policies.pilot import Pilot
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.model.upright_filter import FilterOnceUpright
 from robomarl.types import FilterResult
 from robomarl.view import LocalView
 

@@ -41,7 +41,7 @@ class TrainingFilter:
         """Work out the constants."""
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
-        from robomarl.sim.upright_filter import FilterOnceUpright
+        from robomarl.sim.model.upright_filter import FilterOnceUpright
 
         params, thrown = safety_params(scenario), mode == "upright"
         self._filter = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from robomarl.sim.upright_filter import FilterOnceUpright
 from robomarl.safety.filter import SafetyFilter
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.model.upright_filter import FilterOnceUpright
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView, blank_view
 
