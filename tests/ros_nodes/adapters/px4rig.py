@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from robomarl.domains.flight.ros_nodes.px4_peer.team import Px4Team
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.adapters.mavlink.node import ARM_S
 from robomarl.sim.scenario import load_scenario
@@ -22,7 +22,7 @@ class Px4Rig(Rig):
     """With PX4 vehicles."""
 
     team: Px4Team
-    flights: list[GuardedMavlink]
+    flights: list[GuardedAutopilot]
     links: list[MavlinkLink]
 
 
@@ -39,9 +39,9 @@ def px4s(scenario: str = "swap_2", **config: object) -> Iterator[Px4Rig]:
     team.reset(0)
     links = [MavlinkLink(address, PERIOD_S, VEHICLE.on_command_loss) for address in addresses]
     setup = {"rules": replace(RULES, arm_s=ARM_S), **config}
-    made = MavlinkConfig(**setup)  # type: ignore[arg-type]
+    made = AutopilotConfig(**setup)  # type: ignore[arg-type]
     try:
-        yield Px4Rig(team, links, [GuardedMavlink(link, VEHICLE, made) for link in links])
+        yield Px4Rig(team, links, [GuardedAutopilot(link, VEHICLE, made) for link in links])
     finally:
         for link in links:
             link.close()

@@ -11,9 +11,9 @@ import numpy as np
 from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer
 from robomarl.domains.flight.ros_nodes.px4_peer.team import BODY, Px4Peer, in_ned
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import Px4Vehicle
+from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.ros_nodes.adapters.guarded import TickInput
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.io.messages import Estimate
 from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE
@@ -29,7 +29,7 @@ class Wire:
 
     def __init__(self, peer: Px4Peer, link: MavlinkLink) -> None:
         self.peer, self.link, self.now_s = peer, link, 0.0
-        self.flight = GuardedMavlink(link, VEHICLE, MavlinkConfig(RULES))
+        self.flight = GuardedAutopilot(link, VEHICLE, AutopilotConfig(RULES))
         link.clock = lambda: self.now_s
 
     def step(self, own: Estimate = REST, force_m_s2: np.ndarray = UP, command: np.ndarray | None = None) -> None:

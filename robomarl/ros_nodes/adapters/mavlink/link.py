@@ -15,9 +15,9 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.sections import CommandLossConfig
+from robomarl.ros_nodes.adapters.autopilot.ned import LOCAL_NED, to_target
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.frames import LOCAL_NED, to_target
 from robomarl.ros_nodes.adapters.mavlink.vehicle_state import FRESH_S, US, VehicleState
 from robomarl.ros_nodes.adapters.samples import StateSample
 

@@ -4,9 +4,9 @@ import os
 import sys
 
 from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.ros_nodes.adapters.guard_terms import GuardRules
 from robomarl.ros_nodes.adapters.mavlink.addresses import address_of, simulated_uri
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat, checked
 from robomarl.ros_nodes.io.node_base import run_node
@@ -35,9 +35,9 @@ class MavlinkNode(VehicleNode):
         address = address_of(uri, settings.robot)
         estop = "kill" if settings.on_estop == "kill" else "land"
         rules = GuardRules(vehicle.on_command_loss, estop, arm_s=ARM_S)
-        config = MavlinkConfig(rules, settings.low_v, settings.lift_m, low_share=settings.low_share)
+        config = AutopilotConfig(rules, settings.low_v, settings.lift_m, low_share=settings.low_share)
         link = MavlinkLink(address, 1 / settings.rate_hz, vehicle.on_command_loss)
-        return [VehicleSeat(self, settings.robot, link, GuardedMavlink(link, vehicle, config), "mavlink")]
+        return [VehicleSeat(self, settings.robot, link, GuardedAutopilot(link, vehicle, config), "mavlink")]
 
 
 def main(args: list[str] | None = None) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from robomarl.hardware_configs.sections import CommandLossConfig
-from robomarl.ros_nodes.adapters.mavlink.autopilots import AUTOPILOTS, QUADROTOR, TYPES, AutopilotKind
-from robomarl.ros_nodes.adapters.mavlink.frames import FrameError, force_from_frd, from_ned, from_odometry
+from robomarl.ros_nodes.adapters.autopilot.kinds import AUTOPILOTS, QUADROTOR, TYPES, AutopilotKind
+from robomarl.ros_nodes.adapters.autopilot.ned import FrameError, force_from_frd, from_ned, from_odometry
 from robomarl.ros_nodes.adapters.mavlink.parameters import decoded
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.io.messages import Estimate

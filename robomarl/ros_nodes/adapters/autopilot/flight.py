@@ -1,4 +1,4 @@
-"""`GuardedMavlink`: a MAVLink vehicle's part of `GuardedVehicle`: modes, arming, set-points, what flies it else."""
+"""`GuardedAutopilot`: a MAVLink vehicle's part of `GuardedVehicle`: modes, arming, set-points, what flies it else."""
 
 import math
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import Quadrotor
+from robomarl.ros_nodes.adapters.autopilot.kinds import AutopilotKind
 from robomarl.ros_nodes.adapters.conversion.reference import Reference, reference_at
 from robomarl.ros_nodes.adapters.guard_terms import DEEDS, Deed, GuardState
 from robomarl.ros_nodes.adapters.guarded import AGAIN_S, HOLD_S, FlightConfig, GuardedVehicle, VehicleSays
-from robomarl.ros_nodes.adapters.mavlink.autopilots import AutopilotKind
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.adapters.mavlink.vehicle_state import ALOFT, CHARGE_LOW, LANDED
 
@@ -22,20 +22,20 @@ BELOW_M = 0.1
 
 
 @dataclass(frozen=True)
-class MavlinkConfig(FlightConfig):
+class AutopilotConfig(FlightConfig):
     """How it is flown."""
 
     low_share: float = 0.15
     """Of the battery's charge; less lasts for a landing."""
 
 
-class GuardedMavlink(GuardedVehicle):
+class GuardedAutopilot(GuardedVehicle):
     """Memory of one vehicle's flight."""
 
     _link: MavlinkLink
-    _config: MavlinkConfig
+    _config: AutopilotConfig
 
-    def __init__(self, link: MavlinkLink, vehicle: Quadrotor, config: MavlinkConfig) -> None:
+    def __init__(self, link: MavlinkLink, vehicle: Quadrotor, config: AutopilotConfig) -> None:
         """On the ground, nothing known."""
         super().__init__(link, vehicle, config)
         self._streamed_s = self._strange_s = -math.inf
