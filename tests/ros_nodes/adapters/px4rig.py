@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from robomarl.domains.flight.ros_nodes.px4_peer.mavlink_wire import MavlinkWire
 from robomarl.domains.flight.ros_nodes.px4_peer.team import Px4Team
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
@@ -35,7 +36,7 @@ def px4s(scenario: str = "swap_2", **config: object) -> Iterator[Px4Rig]:
         Address(f"127.{80 + os.getpid() % 150}.{rig}.{index + 1}", 14540, True, index + 1)
         for index in range(loaded.count)
     ]
-    team.connect(addresses)
+    team.connect(map(MavlinkWire.at, addresses))
     team.reset(0)
     links = [MavlinkLink(address, PERIOD_S, VEHICLE.on_command_loss) for address in addresses]
     setup = {"rules": replace(RULES, arm_s=ARM_S), **config}

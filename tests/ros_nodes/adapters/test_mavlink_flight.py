@@ -156,7 +156,7 @@ def test_a_vehicle_whose_z_points_down_is_not_handed_over():
     with px4s() as rig:
         for peer in rig.team.peers:
             peer.faults = {"enu"}
-            peer.server.senses = False
+            peer.wire.server.senses = False
         rig.connect()
         law: Law = lambda index, sample: np.array([0.0, 0.0, 1.0, 0.0])  # noqa: E731
         assert rig.run(8.0, law, until=rig.all_in(GuardState.LANDING, GuardState.LANDED)), rig.whys
