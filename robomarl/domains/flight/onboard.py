@@ -15,6 +15,7 @@ ONBOARD = Onboard(
     peers={
         "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node"),
         "px4": ("px4_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.node"),
+        "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.dds_node"),
     },
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
 )

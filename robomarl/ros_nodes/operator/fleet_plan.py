@@ -26,6 +26,7 @@ from robomarl.ros_nodes.settings import (
     MocapSettings,
     MonitorSettings,
     PolicySettings,
+    Px4DdsSettings,
     RecorderSettings,
     SimSettings,
 )
@@ -36,6 +37,7 @@ ADAPTERS = {
     "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
+    "px4_dds": ("px4_dds_node", f"{NODES}.adapters.px4_dds.node", Px4DdsSettings),
     "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
 }
 """Script, module and parameters of each adapter's node."""
@@ -181,7 +183,7 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
         return [_spec(script, module, (script, base), _checked(settings, about), options)]
     seats = [(robot, {**about, "robot": robot.name, "index": robot.index, "uri": robot.uri}) for robot in robots]
     return [
-        _spec(script, module, (f"mavlink_{robot.name}", base), _checked(settings, seat), options)
+        _spec(script, module, (f"{script.removesuffix('_node')}_{robot.name}", base), _checked(settings, seat), options)
         for robot, seat in seats
     ]
 

@@ -10,9 +10,9 @@ from robomarl.domains.flight.ros_nodes.px4_peer.mavlink_wire import MavlinkWire
 from robomarl.domains.flight.ros_nodes.px4_peer.team import Px4Team
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
+from robomarl.ros_nodes.adapters.autopilot.seat import ARM_S
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
-from robomarl.ros_nodes.adapters.mavlink.node import ARM_S
 from robomarl.sim.scenario import load_scenario
 from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE, Rig
 

@@ -29,8 +29,8 @@ class MavlinkWire:
         """Whose it is."""
         return self.server.vehicle
 
-    @vehicle.setter
-    def vehicle(self, vehicle: Px4Vehicle) -> None:
+    def restart(self, vehicle: Px4Vehicle) -> None:
+        """Another memory; the clock runs on."""
         self.server.vehicle = vehicle
 
     def hear(self, now_s: float, deaf: bool) -> None:

@@ -169,9 +169,7 @@ class MavlinkServer:
 
     def _battery(self, boot_s: float, seen: Sensed) -> Any:
         cells, share = [int(seen.volts * 1000), *[0xFFFF] * 9], int(100 * charge_of(seen))
-        return self._codec.battery_status_encode(
-            0, 0, 0, 32767, cells, -1, -1, -1, share, 0, 1 + seen.low
-        )
+        return self._codec.battery_status_encode(0, 0, 0, 32767, cells, -1, -1, -1, share, 0, 1 + seen.low)
 
     def _extended(self, boot_s: float, seen: Sensed) -> Any:
         commander = self.commander

@@ -28,7 +28,14 @@ BODY = np.diag([1.0, -1.0, -1.0])
 class Px4Wire(Protocol):
     """What carries a vehicle's messages."""
 
-    vehicle: Px4Vehicle
+    @property
+    def vehicle(self) -> Px4Vehicle:
+        """Whose they are."""
+        ...
+
+    def restart(self, vehicle: Px4Vehicle) -> None:
+        """It was switched off and on."""
+        ...
 
     def hear(self, now_s: float, deaf: bool) -> None:
         """Do what has come since the last call; `deaf`: nothing passes."""
@@ -63,7 +70,7 @@ class Px4Peer:
     def restart(self, hover: float) -> None:
         """It was carried elsewhere, and switched off and on; its parameters stay."""
         parameters = self.vehicle.commander.parameters
-        self.wire.vehicle = Px4Vehicle(hover)
+        self.wire.restart(Px4Vehicle(hover))
         self.vehicle.commander.parameters = parameters
         self.battery, self.throttle, self.moved_m = Battery(), 0.0, np.zeros(3)
         self.faults.discard("pilot")
