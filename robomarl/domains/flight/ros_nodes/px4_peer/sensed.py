@@ -25,7 +25,7 @@ class Sensed:
     faults: frozenset[str]
 
 
-class Said(NamedTuple):
+class ToldState(NamedTuple):
     """An estimate as it is told."""
 
     pos_m: np.ndarray
@@ -38,7 +38,7 @@ class Said(NamedTuple):
     """[3] FRD."""
 
 
-def misread(seen: Sensed) -> Said:
+def misread(seen: Sensed) -> ToldState:
     """The estimate, with the faults that are on: a jump of 1 m; in ENU and FLU; rates in degrees; left-handed."""
     pos, quat, vel, omega = seen.own
     within = rotation_matrix(quat).T @ vel
@@ -52,7 +52,7 @@ def misread(seen: Sensed) -> Said:
         flip = np.array([1.0, -1.0, 1.0])
         pos, quat = pos * flip, quat * np.array([1.0, -1.0, 1.0, -1.0])
         within = within * flip
-    return Said(pos, quat, within, omega)
+    return ToldState(pos, quat, within, omega)
 
 
 def felt_by(seen: Sensed) -> np.ndarray:
