@@ -143,6 +143,21 @@ class CrazyflieSettings:
 
 
 @dataclass(frozen=True)
+class CrazyswarmSettings:
+    """Parameters of `crazyswarm_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    uris: tuple[str, ...] = setting(("",), "where each is, such as ros:/cf231: its name in crazyflies.yaml")
+    sim: bool = setting(False, "fly simulated ones, which have namespaces of their own")
+    vehicle: str = setting("crazyflie_21", "vehicle file: limits, what happens when commands stop")
+    autostart: bool = setting(True, "configure and activate by itself; a vehicle moves once it is commanded")
+    on_estop: str = setting("land", "what the E-stop does to a vehicle in the air: land or kill (motors off)")
+    low_v: float = setting(3.2, "a lower voltage under load lands the vehicle", 2.5, 30.0)
+    lift_m: float = setting(0.3, "height above the ground at which commands take over from the take-off", 0.1, 5.0)
+
+
+@dataclass(frozen=True)
 class AutopilotSettings:
     """Parameters of all nodes that fly one vehicle with an autopilot."""
 

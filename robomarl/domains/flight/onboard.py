@@ -14,6 +14,7 @@ ONBOARD = Onboard(
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     peers={
         "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node"),
+        "crazyswarm": ("crazyswarm_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.swarm_node"),
         "px4": ("px4_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.node"),
         "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.dds_node"),
     },

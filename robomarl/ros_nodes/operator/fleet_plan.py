@@ -21,6 +21,7 @@ from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     BaseSettings,
     CrazyflieSettings,
+    CrazyswarmSettings,
     LinkSettings,
     MavlinkSettings,
     MocapSettings,
@@ -35,6 +36,7 @@ NODES = "robomarl.ros_nodes"
 _MAVLINK = ("mavlink_node", f"{NODES}.adapters.mavlink.node", MavlinkSettings)
 ADAPTERS = {
     "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
+    "crazyswarm": ("crazyswarm_node", f"{NODES}.adapters.crazyswarm.node", CrazyswarmSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
     "px4_dds": ("px4_dds_node", f"{NODES}.adapters.px4_dds.node", Px4DdsSettings),
@@ -178,7 +180,7 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"vehicle": _absolute(fleet.vehicle), "sim": options.sim, "base": base}
-    if settings is CrazyflieSettings:
+    if settings in (CrazyflieSettings, CrazyswarmSettings):
         about |= {"team": team_of["team"], "uris": tuple(robot.uri for robot in robots)}
         return [_spec(script, module, (script, base), _checked(settings, about), options)]
     seats = [(robot, {**about, "robot": robot.name, "index": robot.index, "uri": robot.uri}) for robot in robots]
