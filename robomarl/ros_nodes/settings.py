@@ -182,6 +182,11 @@ class MavlinkSettings(AutopilotSettings):
 
 
 @dataclass(frozen=True)
+class MavrosSettings(AutopilotSettings):
+    """Parameters of `mavros_adapter_node`."""
+
+
+@dataclass(frozen=True)
 class Px4DdsSettings(AutopilotSettings):
     """Parameters of `px4_dds_node`."""
 

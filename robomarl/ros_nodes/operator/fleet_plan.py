@@ -24,6 +24,7 @@ from robomarl.ros_nodes.settings import (
     CrazyswarmSettings,
     LinkSettings,
     MavlinkSettings,
+    MavrosSettings,
     MocapSettings,
     MonitorSettings,
     PolicySettings,
@@ -39,6 +40,7 @@ ADAPTERS = {
     "crazyswarm": ("crazyswarm_node", f"{NODES}.adapters.crazyswarm.node", CrazyswarmSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
+    "mavros": ("mavros_adapter_node", f"{NODES}.adapters.mavros.node", MavrosSettings),
     "px4_dds": ("px4_dds_node", f"{NODES}.adapters.px4_dds.node", Px4DdsSettings),
     "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
 }

@@ -18,11 +18,8 @@ from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, Guarde
 from robomarl.ros_nodes.adapters.crazyflie.link import CrazyflieLink
 from robomarl.ros_nodes.adapters.crazyflie.uris import address_of
 from robomarl.sim.scenario import load_scenario
-from tests.ros_nodes.adapters.px4rig import ARRIVES_S, two_nodes
+from tests.ros_nodes.adapters.px4rig import ARRIVES_S, SPINS, two_nodes
 from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE, Rig
-
-SPINS = 20
-"""Most answers of services that wait for a step."""
 
 
 class CrazyRig(Rig):

@@ -26,6 +26,8 @@ from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE, Rig
 ARM_S = 6.0
 ARRIVES_S = 0.002
 """What is on its way between two nodes of one process arrives within this time."""
+SPINS = 10
+"""Most answers of services that wait for a step."""
 LOSS = VEHICLE.on_command_loss
 _RIGS = itertools.count()
 
@@ -40,6 +42,8 @@ class Px4Rig(Rig):
 
     def _drain(self) -> None:
         time.sleep(self.ends.arrives_s)
+        for _ in range(SPINS if self.ends.executor is not None else 0):
+            self.ends.executor.spin_once(timeout_sec=0)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Ends:
     arrives_s: float = 0.0
     peer: Any = None
     """Node of the vehicles, where there is one."""
+    executor: Any = None
+    """Of both nodes, where services have to be answered."""
 
 
 def mavlink_ends(count: int, stack: ExitStack) -> Ends:
@@ -76,7 +82,26 @@ def px4_dds_ends(count: int, stack: ExitStack) -> Ends:
     return Ends(wires, links, ARRIVES_S, peer)
 
 
-ENDS = {"mavlink": mavlink_ends, "px4_dds": px4_dds_ends}
+def mavros_ends(count: int, stack: ExitStack) -> Ends:
+    """Topics and services of MAVROS."""
+    from rclpy.executors import SingleThreadedExecutor
+
+    from robomarl.domains.flight.ros_nodes.px4_peer.mavros_wire import MavrosWire
+    from robomarl.ros_nodes.adapters.mavros.link import MavrosLink
+    from robomarl.ros_nodes.adapters.ros_wire import RosAddress
+
+    peer, adapter = two_nodes(stack)
+    executor = SingleThreadedExecutor(context=peer.context)
+    stack.callback(executor.shutdown)
+    for node in (peer, adapter):
+        executor.add_node(node)
+    places = [RosAddress(f"/robot_{index}/mavros", index + 1) for index in range(count)]
+    wires = [partial(MavrosWire, peer, a.namespace, system=a.system) for a in places]
+    links: list[AutopilotLink] = [MavrosLink(adapter, address, LOSS) for address in places]
+    return Ends(wires, links, ARRIVES_S, peer, executor)
+
+
+ENDS = {"mavlink": mavlink_ends, "px4_dds": px4_dds_ends, "mavros": mavros_ends}
 
 
 def two_nodes(stack: ExitStack) -> tuple[Any, Any]:

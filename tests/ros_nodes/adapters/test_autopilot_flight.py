@@ -18,11 +18,11 @@ LOSS = VEHICLE.on_command_loss
 APART_M = 2 * VEHICLE.body.radius_m
 EVENTUALLY_S = 8.0
 CALIBRATION = "Accel 0 uncalibrated"
-REASONS = {"mavlink": CALIBRATION, "px4_dds": "its pre-flight checks fail"}
+REASONS = {"mavlink": CALIBRATION, "px4_dds": "its pre-flight checks fail", "mavros": ""}
 """Why a vehicle does not arm, as far as a wire tells: texts for ground stations are no topic."""
 
 
-@pytest.fixture(params=["mavlink", pytest.param("px4_dds", marks=pytest.mark.ros)])
+@pytest.fixture(params=["mavlink", *(pytest.param(name, marks=pytest.mark.ros) for name in ("px4_dds", "mavros"))])
 def wire(request: pytest.FixtureRequest) -> str:
     if request.param != "mavlink":
         request.getfixturevalue("foreign_messages")
@@ -88,6 +88,8 @@ def test_a_fault_of_one_lands_that_one(wire: str, fault: str, why: str):
 
 @pytest.mark.slow
 def test_a_reset_in_flight_holds_and_flies_on_and_does_not_move_the_vehicle(wire: str):
+    if wire == "mavros":
+        pytest.skip("MAVROS does not tell reset counters: a jump of the estimate is one")
     with px4s(wire) as rig:
         law = rig.fly(6.0)
         before, goal = rig.team.truth().pos_m[0], rig.flights[0].own.estimate.pos_m.copy()  # type: ignore[union-attr]

@@ -12,7 +12,11 @@ from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
 @pytest.mark.parametrize(
     ("vehicles", "name", "peer"),
-    [("px4", "mavlink", "px4_peer_node"), ("px4_dds", "px4_dds", "px4_dds_peer_node")],
+    [
+        ("px4", "mavlink", "px4_peer_node"),
+        ("px4_dds", "px4_dds", "px4_dds_peer_node"),
+        ("mavros", "mavros_adapter", "mavros_peer_node"),
+    ],
 )
 def test_each_robot_has_its_adapter_and_all_share_the_simulator(vehicles: str, name: str, peer: str):
     specs = plan_fleet(load_fleet("local_4"), PlanOptions(sim=True, vehicles=vehicles, namespace="lab"))

@@ -182,8 +182,6 @@ class CrazyswarmLink:
             self._few = f"{self.where}/{topics.RATES.name} has {len(values)} values; name {topics.RATES_VARIABLES}"
             return
         self._few = ""
-        self._down_s = -math.inf
-        """When the landing ends that was told last."""
         self._rates, self._rates_s = np.deg2rad(values[:3]), now_s
         self.force_m_s2 = values[3:] * GRAVITY_M_S2
 
