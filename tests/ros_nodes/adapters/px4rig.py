@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -42,8 +42,9 @@ class Px4Rig(Rig):
 
     def _drain(self) -> None:
         time.sleep(self.ends.arrives_s)
-        for _ in range(SPINS if self.ends.executor is not None else 0):
-            self.ends.executor.spin_once(timeout_sec=0)
+        executor = self.ends.executor
+        for _ in range(SPINS if executor is not None else 0):
+            executor.spin_once(timeout_sec=0)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Ends:
     arrives_s: float = 0.0
     peer: Any = None
     """Node of the vehicles, where there is one."""
-    executor: Any = None
+    executor: Any = field(default=None)
     """Of both nodes, where services have to be answered."""
 
 

@@ -28,12 +28,10 @@ PERIODS_S = {topics.RATES: 0.02, topics.ODOMETRY: 0.02, topics.STATUS: 0.1}
 class SwarmPeer(Peer):
     """One namespace."""
 
-    mass_kg = 0.0
-
     def __init__(self, node: Node, namespace: str, mass_kg: float, firmware: Firmware) -> None:
         """Serve; the parameter of the mass is in the server's own file."""
         super().__init__(firmware)
-        self.mass_kg, self._node, self._namespace = mass_kg, node, namespace
+        self._mass_kg, self._node, self._namespace = mass_kg, node, namespace
         self.frame, self.told_rates = namespace.rsplit("/", 1)[-1], slice(None)
         """What it says wrong: for tests of those who have to notice."""
         self._told: deque[Packet] = deque()
@@ -50,6 +48,11 @@ class SwarmPeer(Peer):
             topics.EMERGENCY: lambda ask: Packet(SUPERVISOR, 1, b"\x03"),
         }
         self.services = {name: self._service(name, answer) for name, answer in answers.items()}
+
+    @property
+    def mass_kg(self) -> float:
+        """As its server sets it."""
+        return self._mass_kg
 
     def _service(self, name: str, answer: Any) -> Any:
         def taken(request: Any, response: Any) -> Any:
