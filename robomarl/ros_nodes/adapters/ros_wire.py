@@ -5,9 +5,8 @@ Message types of others are found when a wire is made: their packages are on no 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, urlparse
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -18,41 +17,6 @@ from robomarl.ros_nodes.topics import Topic
 
 LOOK_S = 1.0
 """The graph is looked at so often."""
-NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)*")
-
-
-@dataclass(frozen=True)
-class RosAddress:
-    """Where a vehicle's topics are."""
-
-    namespace: str
-    """Begins with a slash, or is empty."""
-    system: int = 0
-    """MAV_SYS_ID of the vehicle; 0: any."""
-
-
-def address_of(uri: str, name: str) -> RosAddress:
-    """What a URI of the fleet file says.
-
-    Args:
-        uri: such as ros:/px4_1?system=2.
-        name: the robot.
-
-    Raises:
-        UserError: it is not one of a vehicle's topics.
-    """
-    found = urlparse(uri)
-    try:
-        system = int(parse_qs(found.query).get("system", ["0"])[0])
-    except ValueError:
-        system = -1
-    namespace = found.path.rstrip("/")
-    if found.scheme != "ros" or found.netloc or not NAME.fullmatch(namespace) or not 0 <= system <= 254:
-        raise UserError(
-            f"uri: {uri!r} of {name} must be ros:/NAMESPACE of the vehicle's topics, with ?system=N for MAV_SYS_ID N, "
-            f"such as ros:/px4_1?system=1."
-        )
-    return RosAddress(namespace, system)
 
 
 def check_types(types: list[str], mend: str) -> None:

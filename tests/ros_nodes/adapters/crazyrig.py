@@ -79,7 +79,7 @@ def swarm(auto_arm: bool = True, **config: object) -> Iterator[SwarmRig]:
 
     from robomarl.domains.flight.ros_nodes.crazyflie_peer.swarm_peer import SwarmPeer
     from robomarl.ros_nodes.adapters.crazyswarm.link import CrazyswarmLink
-    from robomarl.ros_nodes.adapters.ros_wire import RosAddress
+    from robomarl.ros_nodes.adapters.ros_address import RosAddress
 
     loaded = load_scenario("swap_2", FlightScenario)
     team = CrazyflieTeam(loaded, True)

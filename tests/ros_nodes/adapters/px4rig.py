@@ -74,7 +74,7 @@ def px4_dds_ends(count: int, stack: ExitStack) -> Ends:
     from robomarl.domains.flight.ros_nodes.px4_peer.dds_wire import DdsWire
     from robomarl.ros_nodes.adapters.px4_dds.link import Px4DdsLink
     from robomarl.ros_nodes.adapters.px4_dds.node import SIM_ORIGIN
-    from robomarl.ros_nodes.adapters.ros_wire import RosAddress
+    from robomarl.ros_nodes.adapters.ros_address import RosAddress
 
     peer, adapter = two_nodes(stack)
     places = [RosAddress(f"/robot_{index}", index + 1) for index in range(count)]
@@ -89,7 +89,7 @@ def mavros_ends(count: int, stack: ExitStack) -> Ends:
 
     from robomarl.domains.flight.ros_nodes.px4_peer.mavros_wire import MavrosWire
     from robomarl.ros_nodes.adapters.mavros.link import MavrosLink
-    from robomarl.ros_nodes.adapters.ros_wire import RosAddress
+    from robomarl.ros_nodes.adapters.ros_address import RosAddress
 
     peer, adapter = two_nodes(stack)
     executor = SingleThreadedExecutor(context=peer.context)

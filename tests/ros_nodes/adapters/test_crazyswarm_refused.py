@@ -14,7 +14,7 @@ from robomarl.config import UserError
 from robomarl.ros_nodes.adapters.crazyswarm import topics
 from robomarl.ros_nodes.adapters.crazyswarm.node import addresses_of
 from robomarl.ros_nodes.adapters.guard_terms import GuardState
-from robomarl.ros_nodes.adapters.ros_wire import RosAddress
+from robomarl.ros_nodes.adapters.ros_address import RosAddress
 from robomarl.ros_nodes.io.node_base import publisher
 from robomarl.ros_nodes.settings import CrazyswarmSettings
 from tests.ros_nodes.adapters.crazyrig import SwarmRig, swarm

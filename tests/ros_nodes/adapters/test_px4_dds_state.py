@@ -16,7 +16,7 @@ from robomarl.ros_nodes.adapters.px4_dds.geography import EARTH_M, Geodetic, ned
 from robomarl.ros_nodes.adapters.px4_dds.link import Px4DdsLink
 from robomarl.ros_nodes.adapters.px4_dds.node import SIM_ORIGIN, origin_of, simulated_uri
 from robomarl.ros_nodes.adapters.px4_dds.vehicle_state import Px4State
-from robomarl.ros_nodes.adapters.ros_wire import RosAddress, address_of
+from robomarl.ros_nodes.adapters.ros_address import RosAddress, address_of
 from robomarl.ros_nodes.settings import Px4DdsSettings
 
 COUNT = 10_000

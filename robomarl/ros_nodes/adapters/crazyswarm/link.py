@@ -13,7 +13,8 @@ from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.crazyflie.link import PowerAndBits
 from robomarl.ros_nodes.adapters.crazyswarm import topics
-from robomarl.ros_nodes.adapters.ros_wire import RosAddress, RosWire, check_types
+from robomarl.ros_nodes.adapters.ros_address import RosAddress
+from robomarl.ros_nodes.adapters.ros_wire import RosWire, check_types
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.convert import set_quat, set_xyz, stamp_of, xyz_of
 from robomarl.ros_nodes.io.messages import Estimate

@@ -7,7 +7,7 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes.adapters.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
 from robomarl.ros_nodes.adapters.crazyswarm.link import CrazyswarmLink
 from robomarl.ros_nodes.adapters.guard_terms import GuardRules
-from robomarl.ros_nodes.adapters.ros_wire import RosAddress, address_of
+from robomarl.ros_nodes.adapters.ros_address import RosAddress, address_of
 from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat, checked
 from robomarl.ros_nodes.io.node_base import run_node
 from robomarl.ros_nodes.settings import CrazyswarmSettings

@@ -13,7 +13,8 @@ from robomarl.ros_nodes.adapters.autopilot.state import ARM_DISARM, BY_FORCE, TA
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.mavros import topics
 from robomarl.ros_nodes.adapters.mavros.vehicle_state import MavrosState
-from robomarl.ros_nodes.adapters.ros_wire import RosAddress, RosWire, check_types
+from robomarl.ros_nodes.adapters.ros_address import RosAddress
+from robomarl.ros_nodes.adapters.ros_wire import RosWire, check_types
 from robomarl.ros_nodes.convert import set_xyz
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class
 

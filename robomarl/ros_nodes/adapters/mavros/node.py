@@ -5,7 +5,7 @@ import sys
 from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes.adapters.autopilot.seat import autopilot_seat
 from robomarl.ros_nodes.adapters.mavros.link import MavrosLink
-from robomarl.ros_nodes.adapters.ros_wire import address_of
+from robomarl.ros_nodes.adapters.ros_address import address_of
 from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat
 from robomarl.ros_nodes.io.node_base import run_node
 from robomarl.ros_nodes.settings import MavrosSettings

@@ -8,7 +8,7 @@ from robomarl.hardware_configs.vehicle import load_vehicle
 from robomarl.ros_nodes.adapters.autopilot.seat import autopilot_seat
 from robomarl.ros_nodes.adapters.px4_dds.geography import Geodetic
 from robomarl.ros_nodes.adapters.px4_dds.link import Px4DdsLink
-from robomarl.ros_nodes.adapters.ros_wire import address_of
+from robomarl.ros_nodes.adapters.ros_address import address_of
 from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat
 from robomarl.ros_nodes.io.node_base import run_node
 from robomarl.ros_nodes.settings import Px4DdsSettings

@@ -10,7 +10,8 @@ from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.ros_nodes.adapters.crazyswarm import topics
 from robomarl.ros_nodes.adapters.crazyswarm.link import MEND
 from robomarl.ros_nodes.adapters.crazyswarm.node import simulated_uri
-from robomarl.ros_nodes.adapters.ros_wire import address_of, check_types
+from robomarl.ros_nodes.adapters.ros_address import address_of
+from robomarl.ros_nodes.adapters.ros_wire import check_types
 from robomarl.ros_nodes.io.node_base import run_node
 
 
