@@ -35,7 +35,7 @@ class Args:
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
-    vehicles: Literal["crazyflie", "px4", "ardupilot", "base"] | None = None
+    vehicles: Literal["crazyflie", "crazyswarm", "px4", "px4_dds", "mavros", "ardupilot", "base"] | None = None
     """Start the adapter of these vehicles, whose URIs are in the fleet file; bases (TurtleBot and others that take a
     Twist) are found by their topics. With --sim mujoco they are simulated behind their own protocol, and start on the
     ground."""

@@ -32,7 +32,7 @@ def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
     """A state estimate as nav_msgs/Odometry."""
     message = Odometry(header=header(stamp_s), child_frame_id=f"{robot}/base_link")
     set_xyz(message.pose.pose.position, estimate.pos_m)
-    _set_quat(message.pose.pose.orientation, estimate.quat_wxyz)
+    set_quat(message.pose.pose.orientation, estimate.quat_wxyz)
     set_xyz(message.twist.twist.linear, rotate(quat_conjugate(estimate.quat_wxyz), estimate.vel_m_s))
     set_xyz(message.twist.twist.angular, estimate.omega_rad_s)
     return message
@@ -146,7 +146,7 @@ def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOF
     for pos, quat, vel, omega in zip(*state, strict=True):
         place, motion = Transform(), Twist()
         set_xyz(place.translation, pos)
-        _set_quat(place.rotation, quat)
+        set_quat(place.rotation, quat)
         set_xyz(motion.linear, vel)
         set_xyz(motion.angular, omega)
         point.transforms.append(place)  # type: ignore[union-attr]
@@ -267,7 +267,8 @@ def quat_of(quat: Quaternion) -> np.ndarray:
     return wxyz / length
 
 
-def _set_quat(message: Quaternion, wxyz: np.ndarray) -> None:
+def set_quat(message: Quaternion, wxyz: np.ndarray) -> None:
+    """[4] wxyz into a quaternion of a message."""
     message.w, message.x, message.y, message.z = (float(c) for c in wxyz)
 
 
@@ -279,7 +280,7 @@ def set_xyz(message: object, vector: np.ndarray) -> None:
 def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
     pose = Pose()
     set_xyz(pose.position, pos)
-    _set_quat(pose.orientation, wxyz)
+    set_quat(pose.orientation, wxyz)
     return pose
 
 

@@ -143,21 +143,58 @@ class CrazyflieSettings:
 
 
 @dataclass(frozen=True)
-class MavlinkSettings:
-    """Parameters of `mavlink_node`."""
+class CrazyswarmSettings:
+    """Parameters of `crazyswarm_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots in the order of their indices")
+    base: str = setting("", "namespace of the team")
+    uris: tuple[str, ...] = setting(("",), "where each is, such as ros:/cf231: its name in crazyflies.yaml")
+    sim: bool = setting(False, "fly simulated ones, which have namespaces of their own")
+    vehicle: str = setting("crazyflie_21", "vehicle file: limits, what happens when commands stop")
+    autostart: bool = setting(True, "configure and activate by itself; a vehicle moves once it is commanded")
+    on_estop: str = setting("land", "what the E-stop does to a vehicle in the air: land or kill (motors off)")
+    low_v: float = setting(3.2, "a lower voltage under load lands the vehicle", 2.5, 30.0)
+    lift_m: float = setting(0.3, "height above the ground at which commands take over from the take-off", 0.1, 5.0)
+
+
+@dataclass(frozen=True)
+class AutopilotSettings:
+    """Parameters of all nodes that fly one vehicle with an autopilot."""
 
     robot: str = setting("robot0", "name of the robot whose vehicle it is")
     index: int = setting(0, "its place in the team, from 0", 0, 200)
     base: str = setting("", "namespace of the team")
-    uri: str = setting("", "where the vehicle is, such as udpin://0.0.0.0:14540?system=1")
+    uri: str = setting("", "where the vehicle is, such as udpin://0.0.0.0:14540?system=1, or ros:/px4_1?system=1")
     sim: bool = setting(False, "fly a simulated one, which has an address of its own")
     vehicle: str = setting("crazyflie_21", "vehicle file: mass, limits, what happens when commands stop")
     autostart: bool = setting(True, "configure and activate by itself; a vehicle moves once it is commanded")
     on_estop: str = setting("land", "what the E-stop does to a vehicle in the air: land or kill (motors off)")
-    rate_hz: float = setting(50.0, "state estimates per second that the vehicle is told to send", 4.0, 200.0)
     low_v: float = setting(3.2, "a lower voltage of the whole battery under load lands the vehicle", 2.5, 100.0)
     low_share: float = setting(0.15, "a lower share of the battery's charge lands the vehicle", 0.0, 1.0)
     lift_m: float = setting(0.3, "height above the ground at which commands take over from the take-off", 0.1, 5.0)
+
+
+@dataclass(frozen=True)
+class MavlinkSettings(AutopilotSettings):
+    """Parameters of `mavlink_node`."""
+
+    rate_hz: float = setting(50.0, "state estimates per second that the vehicle is told to send", 4.0, 200.0)
+
+
+@dataclass(frozen=True)
+class MavrosSettings(AutopilotSettings):
+    """Parameters of `mavros_adapter_node`."""
+
+
+@dataclass(frozen=True)
+class Px4DdsSettings(AutopilotSettings):
+    """Parameters of `px4_dds_node`."""
+
+    map_origin: tuple[float, ...] = setting(
+        (math.nan,),
+        "latitude, longitude [deg] and altitude [m] of the map's origin, which places each vehicle's local frame; "
+        "without it all local frames begin there",
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from robomarl.ros_nodes.enclaves.keystore import Keystore
-from robomarl.ros_nodes.enclaves.rights import Rights
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import claimed_domain
 

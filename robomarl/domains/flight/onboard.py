@@ -14,7 +14,10 @@ ONBOARD = Onboard(
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     peers={
         "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.node"),
+        "crazyswarm": ("crazyswarm_peer_node", "robomarl.domains.flight.ros_nodes.crazyflie_peer.swarm_node"),
         "px4": ("px4_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.node"),
+        "mavros": ("mavros_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.mavros_node"),
+        "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.ros_nodes.px4_peer.dds_node"),
     },
     nodes=Later("robomarl.domains.payload.ros_nodes.fleet_rules:nodes"),  # what a mission is told says its node
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from robomarl.config import UserError
 from robomarl.fleet.trust.keys import keys_dir
-from robomarl.ros_nodes.enclaves.rights import Rights
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.enclaves.security_xml import Validity, governance_xml, permissions_xml
 
 if TYPE_CHECKING:

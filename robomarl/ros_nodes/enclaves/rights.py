@@ -10,6 +10,8 @@ from robomarl.domains.registry import onboard_of
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.enclaves.adapter_rights import adapter_rights
+from robomarl.ros_nodes.enclaves.rights_terms import SERVED_BY_ALL, SERVED_BY_LIFECYCLE, Rights
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.robot.state_machine import Order
 from robomarl.ros_nodes.topics import WORLD, Topic, graph_of
@@ -18,34 +20,6 @@ CONSOLE = "robomarl_console"
 """Node and enclave of `robomarl up`."""
 VEHICLE, SENSORS = "vehicle", "sensors"
 """Enclaves of whose nodes are not ours: what drives one robot, and what senses for the team (motion capture)."""
-SERVED_BY_ALL = (
-    "describe_parameters", "get_parameter_types", "get_parameters", "get_type_description", "list_parameters",
-    "set_parameters", "set_parameters_atomically",
-)  # fmt: skip
-"""Services in the namespace of every node."""
-SERVED_BY_LIFECYCLE = (
-    "change_state", "get_available_states", "get_available_transitions", "get_state", "get_transition_graph",
-)  # fmt: skip
-"""And of every lifecycle node."""
-
-
-@dataclass(frozen=True)
-class Rights:
-    """Absolute names of topics and services."""
-
-    publishes: frozenset[str] = frozenset()
-    subscribes: frozenset[str] = frozenset()
-    serves: frozenset[str] = frozenset()
-    calls: frozenset[str] = frozenset()
-
-    def __or__(self, other: "Rights") -> "Rights":
-        """Both."""
-        return Rights(
-            self.publishes | other.publishes,
-            self.subscribes | other.subscribes,
-            self.serves | other.serves,
-            self.calls | other.calls,
-        )
 
 
 def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
@@ -70,6 +44,8 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
     for name, rights in onboard_of(content).rights(made).items():
         found[f"{base}/{name}"] = found.get(f"{base}/{name}", Rights()) | rights
     found[f"{base}/{WORLD}/{SENSORS}"] = made.sensors()
+    if onboard_of(content).peers:  # adapters fly what can be rehearsed
+        found |= adapter_rights(robots, base)
     return {name: rights | _of_all(name) for name, rights in found.items()}
 
 

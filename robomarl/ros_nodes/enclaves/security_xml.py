@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
-from robomarl.ros_nodes.enclaves.rights import Rights
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 
 GRAPH = "ros_discovery_info"
 """Of ROS itself, without a prefix: which node has which topics. Every node writes and reads it."""

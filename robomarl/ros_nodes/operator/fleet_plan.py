@@ -21,11 +21,14 @@ from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.settings import (
     BaseSettings,
     CrazyflieSettings,
+    CrazyswarmSettings,
     LinkSettings,
     MavlinkSettings,
+    MavrosSettings,
     MocapSettings,
     MonitorSettings,
     PolicySettings,
+    Px4DdsSettings,
     RecorderSettings,
     SimSettings,
 )
@@ -34,8 +37,11 @@ NODES = "robomarl.ros_nodes"
 _MAVLINK = ("mavlink_node", f"{NODES}.adapters.mavlink.node", MavlinkSettings)
 ADAPTERS = {
     "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
+    "crazyswarm": ("crazyswarm_node", f"{NODES}.adapters.crazyswarm.node", CrazyswarmSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
+    "mavros": ("mavros_adapter_node", f"{NODES}.adapters.mavros.node", MavrosSettings),
+    "px4_dds": ("px4_dds_node", f"{NODES}.adapters.px4_dds.node", Px4DdsSettings),
     "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
 }
 """Script, module and parameters of each adapter's node."""
@@ -176,12 +182,12 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"vehicle": _absolute(fleet.vehicle), "sim": options.sim, "base": base}
-    if settings is CrazyflieSettings:
+    if settings in (CrazyflieSettings, CrazyswarmSettings):
         about |= {"team": team_of["team"], "uris": tuple(robot.uri for robot in robots)}
         return [_spec(script, module, (script, base), _checked(settings, about), options)]
     seats = [(robot, {**about, "robot": robot.name, "index": robot.index, "uri": robot.uri}) for robot in robots]
     return [
-        _spec(script, module, (f"mavlink_{robot.name}", base), _checked(settings, seat), options)
+        _spec(script, module, (f"{script.removesuffix('_node')}_{robot.name}", base), _checked(settings, seat), options)
         for robot, seat in seats
     ]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 MESSAGES = Path(__file__).with_name("messages")
 CACHE = Path(__file__).parents[3] / ".pytest_cache" / "messages"
-NEEDED = ("builtin_interfaces", "std_msgs", "geometry_msgs")
+NEEDED = ("builtin_interfaces", "std_msgs", "geometry_msgs", "service_msgs")
 """Packages of the wheels that the messages use."""
 KINDS = ("generator_c", "generator_py", "typesupport_fastrtps_c", "typesupport_c")
 SHARED = ("rosidl_runtime_c", "rosidl_typesupport_c", "rosidl_typesupport_fastrtps_c", "fastcdr", "rcutils")
@@ -48,7 +48,7 @@ def built() -> Path:
 def key() -> str:
     """What the packages depend on, as one word."""
     found = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted(MESSAGES.rglob("*.msg")):
+    for path in sorted(path for kind in ("*.msg", "*.srv") for path in MESSAGES.rglob(kind)):
         found.update(f"{path.relative_to(MESSAGES)}\n{path.read_text()}".encode())
     for tool in ("ros-rosidl-generator-py", "ros-rosidl-typesupport-fastrtps-c", "numpy"):
         found.update(version(tool).encode())
@@ -71,6 +71,7 @@ def _build(folder: Path) -> None:
 def _generate(package: str, out: Path) -> None:
     """C, Python and type support of one package."""
     from rosidl_adapter.msg import convert_msg_to_idl
+    from rosidl_adapter.srv import convert_srv_to_idl
     from rosidl_generator_c.cli import GenerateC
     from rosidl_generator_py.cli import GeneratePython
     from rosidl_generator_type_description.cli import HashTypeDescription
@@ -79,9 +80,10 @@ def _generate(package: str, out: Path) -> None:
 
     source, idl = MESSAGES / package, []
     include = [str(Path(sys.prefix, "share", name)) for name in NEEDED] + [str(out)]
-    for message in sorted(source.rglob("*.msg")):
-        convert_msg_to_idl(source, package, message.relative_to(source), out / "msg")
-        idl.append(f"{out}:msg/{message.stem}.idl")
+    for kind, convert in (("msg", convert_msg_to_idl), ("srv", convert_srv_to_idl)):
+        for path in sorted(source.rglob(f"*.{kind}")):
+            convert(source, package, path.relative_to(source), out / kind)
+            idl.append(f"{out}:{kind}/{path.stem}.idl")
     hashes = HashTypeDescription("hash").generate_type_hashes(package, idl, include, out)
     GenerateC("c").generate(package, idl, include, out, hashes)
     GenerateFastRTPSCTypesupport("fastrtps_c").generate(package, idl, include, out)

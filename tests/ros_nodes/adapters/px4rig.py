@@ -1,20 +1,34 @@
-"""Simulated PX4 vehicles and their adapters in one process; see `rig`. Real are pymavlink and the UDP sockets, too."""
+"""Simulated PX4 vehicles and their adapters in one process; see `rig`.
+
+Real are also pymavlink and the UDP sockets, or the message types and DDS between two nodes.
+"""
 
 import itertools
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from unittest.mock import patch
 
+from robomarl.domains.flight.ros_nodes.px4_peer.mavlink_wire import MavlinkWire
 from robomarl.domains.flight.ros_nodes.px4_peer.team import Px4Team
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
+from robomarl.ros_nodes.adapters.autopilot.link import AutopilotLink
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
-from robomarl.ros_nodes.adapters.mavlink.node import ARM_S
 from robomarl.sim.scenario import load_scenario
 from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE, Rig
 
+ARM_S = 6.0
+ARRIVES_S = 0.002
+"""What is on its way between two nodes of one process arrives within this time."""
+SPINS = 10
+"""Most answers of services that wait for a step."""
+LOSS = VEHICLE.on_command_loss
 _RIGS = itertools.count()
 
 
@@ -22,27 +36,108 @@ class Px4Rig(Rig):
     """With PX4 vehicles."""
 
     team: Px4Team
-    flights: list[GuardedMavlink]
-    links: list[MavlinkLink]
+    flights: list[GuardedAutopilot]
+    links: list[AutopilotLink]
+    ends: "Ends"
+
+    def _drain(self) -> None:
+        time.sleep(self.ends.arrives_s)
+        executor = self.ends.executor
+        for _ in range(SPINS if executor is not None else 0):
+            executor.spin_once(timeout_sec=0)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Both ends of each vehicle's wire."""
+
+    wires: list[Callable[..., Any]]
+    links: list[AutopilotLink]
+    arrives_s: float = 0.0
+    peer: Any = None
+    """Node of the vehicles, where there is one."""
+    executor: Any = field(default=None)
+    """Of both nodes, where services have to be answered."""
+
+
+def mavlink_ends(count: int, stack: ExitStack) -> Ends:
+    """UDP sockets."""
+    rig = next(_RIGS) % 250
+    hosts = [f"127.{80 + os.getpid() % 150}.{rig}.{index + 1}" for index in range(count)]
+    addresses = [Address(host, 14540, True, index + 1) for index, host in enumerate(hosts)]
+    links: list[AutopilotLink] = [MavlinkLink(address, PERIOD_S, LOSS) for address in addresses]
+    return Ends([MavlinkWire.at(address) for address in addresses], links)
+
+
+def px4_dds_ends(count: int, stack: ExitStack) -> Ends:
+    """Topics of px4_msgs."""
+    from robomarl.domains.flight.ros_nodes.px4_peer.dds_wire import DdsWire
+    from robomarl.ros_nodes.adapters.px4_dds.link import Px4DdsLink
+    from robomarl.ros_nodes.adapters.px4_dds.node import SIM_ORIGIN
+    from robomarl.ros_nodes.adapters.ros_address import RosAddress
+
+    peer, adapter = two_nodes(stack)
+    places = [RosAddress(f"/robot_{index}", index + 1) for index in range(count)]
+    wires = [partial(DdsWire, peer, a.namespace, system=a.system, home=SIM_ORIGIN) for a in places]
+    links: list[AutopilotLink] = [Px4DdsLink(adapter, address, LOSS, SIM_ORIGIN) for address in places]
+    return Ends(wires, links, ARRIVES_S, peer)
+
+
+def mavros_ends(count: int, stack: ExitStack) -> Ends:
+    """Topics and services of MAVROS."""
+    from rclpy.executors import SingleThreadedExecutor
+
+    from robomarl.domains.flight.ros_nodes.px4_peer.mavros_wire import MavrosWire
+    from robomarl.ros_nodes.adapters.mavros.link import MavrosLink
+    from robomarl.ros_nodes.adapters.ros_address import RosAddress
+
+    peer, adapter = two_nodes(stack)
+    executor = SingleThreadedExecutor(context=peer.context)
+    stack.callback(executor.shutdown)
+    for node in (peer, adapter):
+        executor.add_node(node)
+    places = [RosAddress(f"/robot_{index}/mavros", index + 1) for index in range(count)]
+    wires = [partial(MavrosWire, peer, a.namespace, system=a.system) for a in places]
+    links: list[AutopilotLink] = [MavrosLink(adapter, address, LOSS) for address in places]
+    return Ends(wires, links, ARRIVES_S, peer, executor)
+
+
+ENDS = {"mavlink": mavlink_ends, "px4_dds": px4_dds_ends, "mavros": mavros_ends}
+
+
+def two_nodes(stack: ExitStack) -> tuple[Any, Any]:
+    """Of the vehicles and of the adapters, in a ROS domain of their own."""
+    import rclpy
+
+    from robomarl.ros_nodes.io.environment import environment
+    from robomarl.ros_nodes.io.processes import claimed_domain
+
+    given = os.environ.get("ROS_DOMAIN_ID")
+    domain = stack.enter_context(claimed_domain(int(given) if given else None))
+    stack.enter_context(patch.dict(os.environ, environment(True, domain)))
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    stack.callback(rclpy.try_shutdown, context=context)
+    nodes = [rclpy.create_node(name, context=context) for name in ("peer", "adapter")]
+    for node in nodes:
+        stack.callback(node.destroy_node)
+    return nodes[0], nodes[1]
 
 
 @contextmanager
-def px4s(scenario: str = "swap_2", **config: object) -> Iterator[Px4Rig]:
+def px4s(wire: str = "mavlink", **config: object) -> Iterator[Px4Rig]:
     """Peers that have been started on the ground, and adapters that are not connected."""
-    loaded = load_scenario(scenario, FlightScenario)
-    team, rig = Px4Team(loaded, True), next(_RIGS) % 250
-    addresses = [
-        Address(f"127.{80 + os.getpid() % 150}.{rig}.{index + 1}", 14540, True, index + 1)
-        for index in range(loaded.count)
-    ]
-    team.connect(addresses)
-    team.reset(0)
-    links = [MavlinkLink(address, PERIOD_S, VEHICLE.on_command_loss) for address in addresses]
-    setup = {"rules": replace(RULES, arm_s=ARM_S), **config}
-    made = MavlinkConfig(**setup)  # type: ignore[arg-type]
-    try:
-        yield Px4Rig(team, links, [GuardedMavlink(link, VEHICLE, made) for link in links])
-    finally:
-        for link in links:
-            link.close()
-        team.close()
+    loaded = load_scenario("swap_2", FlightScenario)
+    team = Px4Team(loaded, True)
+    with ExitStack() as stack:
+        ends = ENDS[wire](loaded.count, stack)
+        team.connect(ends.wires)
+        stack.callback(team.close)
+        team.reset(0)
+        setup = {"rules": replace(RULES, arm_s=ARM_S), **config}
+        made = AutopilotConfig(**setup)  # type: ignore[arg-type]
+        for link in ends.links:
+            stack.callback(link.close)
+        rig = Px4Rig(team, ends.links, [GuardedAutopilot(link, VEHICLE, made) for link in ends.links])
+        rig.ends = ends
+        yield rig

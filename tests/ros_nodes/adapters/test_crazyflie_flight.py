@@ -1,4 +1,8 @@
-"""Simulated Crazyflies fly through cflib, and every way in which a flight ends badly ends on the ground."""
+"""Simulated Crazyflies fly through cflib and behind Crazyswarm2; however a flight ends badly, it ends on the ground."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,16 +12,25 @@ pytest.importorskip("mujoco")
 
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.supervisor import Super
 from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
-from tests.ros_nodes.adapters.crazyrig import crazyflies
+from tests.ros_nodes.adapters.crazyrig import crazyflies, swarm
 from tests.ros_nodes.adapters.rig import RULES, VEHICLE
 
 pytestmark = pytest.mark.slow
 LOSS = VEHICLE.on_command_loss
 APART_M = 2 * VEHICLE.body.radius_m
+Fleet = Callable[..., AbstractContextManager[Any]]
 
 
-def test_they_take_off_hover_and_land_when_commands_stop():
-    with crazyflies() as rig:
+@pytest.fixture(params=["cflib", pytest.param("crazyswarm", marks=pytest.mark.ros)])
+def fleet(request: pytest.FixtureRequest) -> Fleet:
+    if request.param == "cflib":
+        return crazyflies
+    request.getfixturevalue("foreign_messages")
+    return swarm
+
+
+def test_they_take_off_hover_and_land_when_commands_stop(fleet: Fleet):
+    with fleet() as rig:
         law = rig.fly(6.0)
         goals = rig.team.truth().pos_m
         assert np.abs(rig.heights_m - 1.07).max() < 0.1
@@ -38,8 +51,8 @@ def test_they_take_off_hover_and_land_when_commands_stop():
 @pytest.mark.parametrize(
     ("fault", "why"), [("battery", "the battery is low"), ("jump", "the pose is lost"), ("unseen", "the pose is lost")]
 )
-def test_a_fault_of_one_lands_that_one(fault: str, why: str):
-    with crazyflies() as rig:
+def test_a_fault_of_one_lands_that_one(fleet: Fleet, fault: str, why: str):
+    with fleet() as rig:
         law = rig.fly()
         rig.team.peers[0].faults = {fault}
         assert rig.run(3.0, law, until=lambda: rig.states[0] is GuardState.LANDING), rig.whys
@@ -50,8 +63,8 @@ def test_a_fault_of_one_lands_that_one(fault: str, why: str):
         assert rig.closest_m > APART_M
 
 
-def test_the_estop_lands_all():
-    with crazyflies() as rig:
+def test_the_estop_lands_all(fleet: Fleet):
+    with fleet() as rig:
         law = rig.fly()
         rig.pressed = True
         rig.run(0.1, law)
@@ -60,8 +73,8 @@ def test_the_estop_lands_all():
         assert rig.on_ground and rig.closest_m > APART_M
 
 
-def test_the_estop_kills_where_it_is_to():
-    with crazyflies(rules=GuardRules(LOSS, on_estop="kill")) as rig:
+def test_the_estop_kills_where_it_is_to(fleet: Fleet):
+    with fleet(rules=GuardRules(LOSS, on_estop="kill")) as rig:
         law = rig.fly()
         rig.pressed = True
         assert rig.run(3.0, law, until=lambda: rig.on_ground)
@@ -83,21 +96,35 @@ def test_without_a_radio_the_firmware_levels_and_stops(watchdog: bool, limit_s: 
         assert rig.states[0] in (GuardState.LANDING, GuardState.LANDED), rig.whys
 
 
-def test_without_its_adapter_a_vehicle_is_on_the_ground_soon():
-    with crazyflies() as rig:
+def test_without_its_adapter_a_vehicle_is_on_the_ground_soon(fleet: Fleet):
+    with fleet() as rig:
         rig.fly()
         rig.adapters_run = False
         assert rig.run(4.0, until=lambda: rig.on_ground) and rig.closest_m > APART_M
 
 
-def test_a_vehicle_that_refuses_to_arm_stays_down():
-    with crazyflies(auto_arm=False) as rig:
+def test_a_vehicle_that_refuses_to_arm_stays_down(fleet: Fleet):
+    with fleet(auto_arm=False) as rig:
         rig.connect()
         rig.team.peers[0].faults = {"refuses"}
         law = lambda index, sample: np.array([0.0, 0.0, 1.0, 0.0])  # noqa: E731
         rig.run(RULES.arm_s + 0.3, law)
         assert rig.whys[0] == ("LANDED", "the vehicle refuses to arm")
         assert rig.highest_m[0] < 0.09 < rig.highest_m[1]
+
+
+@pytest.mark.ros
+def test_without_its_radio_a_vehicle_of_a_server_levels_and_stops(foreign_messages: object):
+    """The emergency watchdog is no service of Crazyswarm2."""
+    with swarm() as rig:
+        law = rig.fly()
+        for peer in rig.team.peers:
+            peer.faults = {"radio"}
+        before_s = rig.team.now_s
+        locked = lambda: all(peer.firmware.supervisor.state is Super.LOCKED for peer in rig.team.peers)  # noqa: E731
+        assert rig.run(4.0, law, until=locked)
+        assert rig.team.now_s - before_s < 2.1
+        assert rig.run(3.0, law, until=lambda: rig.on_ground) and rig.closest_m > APART_M
 
 
 def test_attitudes_fly_too():

@@ -52,7 +52,7 @@ def test_real_vehicles_have_the_uris_of_the_fleet_file():
 
 
 def test_there_is_not_every_adapter():
-    with pytest.raises(UserError, match="must be one of crazyflie, px4, ardupilot, base"):
+    with pytest.raises(UserError, match="must be one of crazyflie, crazyswarm, px4, ardupilot, mavros, px4_dds, base"):
         plan_fleet(load_fleet("local_4"), PlanOptions(vehicles="tello"))
     with pytest.raises(UserError, match="robot_0 has no uri"):
         plan_fleet(load_fleet("local_4"), PlanOptions(vehicles="crazyflie"))

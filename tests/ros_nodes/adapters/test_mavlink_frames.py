@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robomarl.geometry import rotation_matrix
-from robomarl.ros_nodes.adapters.mavlink import frames
-from robomarl.ros_nodes.adapters.mavlink.autopilots import ARDUPILOT, PX4, px4_mode
+from robomarl.ros_nodes.adapters.autopilot import ned as frames
+from robomarl.ros_nodes.adapters.autopilot.kinds import ARDUPILOT, PX4, px4_mode
 from robomarl.ros_nodes.adapters.mavlink.parameters import decoded
 from robomarl.ros_nodes.io.messages import Estimate
 

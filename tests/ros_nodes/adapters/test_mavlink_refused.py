@@ -33,26 +33,26 @@ def test_a_sound_vehicle_is_ready_and_says_how_it_is():
 
 
 def kind(wire: Wire) -> None:
-    wire.peer.server.kind = 10
+    wire.there.server.kind = 10
 
 
 def old_heartbeat(wire: Wire) -> None:
-    wire.peer.server.version = 4
+    wire.there.server.version = 4
 
 
 def first_framing(wire: Wire) -> None:
     class Raw(bytes):
         pass
 
-    beat = wire.peer.server._mavlink.MAVLink_heartbeat_message(2, 12, 1, 1 << 16, 3, 3)
-    codec = wire.peer.server._mavlink.MAVLink(None, srcSystem=SYSTEM, srcComponent=1)
-    wire.peer.link.sendto(Raw(beat.pack(codec, force_mavlink1=True)), wire.peer.to)
+    beat = wire.there.server._mavlink.MAVLink_heartbeat_message(2, 12, 1, 1 << 16, 3, 3)
+    codec = wire.there.server._mavlink.MAVLink(None, srcSystem=SYSTEM, srcComponent=1)
+    wire.there.link.sendto(Raw(beat.pack(codec, force_mavlink1=True)), wire.there.to)
 
 
 def other_definition(wire: Wire) -> None:
-    sound = wire.peer._send
+    sound = wire.there._send
     # The checksum of a packet is seeded with its message's definition.
-    wire.peer._send = lambda raw: sound(raw[:-1] + bytes([raw[-1] ^ 0x55]) if raw[7] == 331 & 0xFF else raw)  # type: ignore[method-assign]
+    wire.there._send = lambda raw: sound(raw[:-1] + bytes([raw[-1] ^ 0x55]) if raw[7] == 331 & 0xFF else raw)  # type: ignore[method-assign]
 
 
 def refuses_streams(wire: Wire) -> None:
@@ -64,12 +64,12 @@ def waits_long(wire: Wire) -> None:
 
 
 def somebody_else(wire: Wire) -> None:
-    server = wire.peer.server
+    server = wire.there.server
     server._out.append(server._codec.command_ack_encode(400, 0, 0, 0, 254, 190).pack(server._codec))
 
 
 def other_frame(wire: Wire) -> None:
-    server, ours = wire.peer.server, wire.peer.server._codec.odometry_encode
+    server, ours = wire.there.server, wire.there.server._codec.odometry_encode
     server._codec.odometry_encode = lambda *fields: ours(fields[0], 21, *fields[2:])
 
 
@@ -121,7 +121,7 @@ def test_a_second_adapter_of_one_vehicle_is_named():
 def test_position_and_attitude_alone_are_flown_too():
     """ArduPilot has no ODOMETRY."""
     with wired() as wire:
-        wire.peer.server._makers.pop(331)
+        wire.there.server._makers.pop(331)
         assert wire.settle() == ""
         own = wire.flight.own
         assert own is not None

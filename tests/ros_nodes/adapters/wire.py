@@ -2,18 +2,17 @@
 
 import itertools
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
-from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer
+from robomarl.domains.flight.ros_nodes.px4_peer.mavlink_wire import MavlinkWire
 from robomarl.domains.flight.ros_nodes.px4_peer.team import BODY, Px4Peer, in_ned
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import Px4Vehicle
+from robomarl.ros_nodes.adapters.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.ros_nodes.adapters.guarded import TickInput
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
 from robomarl.ros_nodes.io.messages import Estimate
 from tests.ros_nodes.adapters.rig import PERIOD_S, RULES, VEHICLE
@@ -27,9 +26,15 @@ _WIRES = itertools.count()
 class Wire:
     """Both ends, in lock step."""
 
+    @property
+    def there(self) -> MavlinkWire:
+        """The vehicle's end."""
+        assert isinstance(self.peer.wire, MavlinkWire)
+        return self.peer.wire
+
     def __init__(self, peer: Px4Peer, link: MavlinkLink) -> None:
         self.peer, self.link, self.now_s = peer, link, 0.0
-        self.flight = GuardedMavlink(link, VEHICLE, MavlinkConfig(RULES))
+        self.flight = GuardedAutopilot(link, VEHICLE, AutopilotConfig(RULES))
         link.clock = lambda: self.now_s
 
     def step(self, own: Estimate = REST, force_m_s2: np.ndarray = UP, command: np.ndarray | None = None) -> None:
@@ -51,15 +56,12 @@ def wired(expected: int = SYSTEM, opened: bool = True) -> Iterator[Wire]:
     """`expected` is MAV_SYS_ID of the fleet file; the vehicle has `SYSTEM`."""
     host = f"127.{80 + os.getpid() % 150}.{251 + next(_WIRES) % 4}.1"
     address = Address(host, 14540, True, expected)
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.setblocking(False)
-    made.bind((host, 14580))
-    vehicle = Px4Vehicle(0.7)
+    there = MavlinkWire(address, Px4Vehicle(0.7), SYSTEM)
     link = MavlinkLink(address, PERIOD_S, VEHICLE.on_command_loss)
     try:
         if opened:
             link.open()
-        yield Wire(Px4Peer(vehicle, MavlinkServer(vehicle, SYSTEM), made, address[:2]), link)
+        yield Wire(Px4Peer(there), link)
     finally:
         link.close()
-        made.close()
+        there.close()

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes.enclaves.keystore import FILES, Keystore
-from robomarl.ros_nodes.enclaves.rights import Rights, rights_of
+from robomarl.ros_nodes.enclaves.rights import rights_of
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.enclaves.security_xml import GRAPH, Validity, dds_topics, governance_xml, permissions_xml
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

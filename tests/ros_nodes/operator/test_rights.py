@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, rights_of
+from robomarl.ros_nodes.enclaves.rights import CONSOLE, rights_of
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.robot.state_machine import Order
 
 

@@ -1,7 +1,8 @@
 """What a game adds to the node graph. No ROS here."""
 
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.enclaves.rights import CONSOLE, Rights, TeamRights
+from robomarl.ros_nodes.enclaves.rights import CONSOLE, TeamRights
+from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.robot.state_machine import Order
 from robomarl.ros_nodes.topics import REFEREE, WORLD, NodeGraph
 

@@ -53,6 +53,7 @@ class CrazyflieVehicle(VehicleLink, Protocol):
 
     @property
     def problem(self) -> str: ...  # noqa: D102
+    def poll(self) -> None: ...  # noqa: D102
     def follow(self, reference: Reference) -> None: ...  # noqa: D102
     def tilt(self, quat: np.ndarray, throttle: float, yaw_rate_rad_s: float) -> None: ...  # noqa: D102
     def arm(self, wanted: bool) -> None: ...  # noqa: D102
@@ -76,6 +77,7 @@ class GuardedCrazyflie(GuardedVehicle):
         self._map = ThrustMap(4 * vehicle.rotors.max_thrust_n)
 
     def _says(self, now_s: float) -> VehicleSays:
+        self._link.poll()
         status = self._link.status
         if status is None:
             return VehicleSays(self._link.problem or "it has not said how it is")

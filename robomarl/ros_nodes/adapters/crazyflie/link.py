@@ -97,6 +97,9 @@ class CrazyflieLink:
         self._cf.close_link()
         self._opened = False
 
+    def poll(self) -> None:
+        """Nothing: cflib calls back."""
+
     def follow(self, reference: Reference) -> None:
         """Track a full state. cflib's own text says degrees per second; the firmware reads milliradians."""
         pos = np.clip(reference.pos_m, -MOST_M, MOST_M)

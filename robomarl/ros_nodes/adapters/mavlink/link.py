@@ -6,8 +6,6 @@
 import importlib
 import math
 import socket
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -15,18 +13,15 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.sections import CommandLossConfig
+from robomarl.ros_nodes.adapters.autopilot.link import AutopilotLink
+from robomarl.ros_nodes.adapters.autopilot.ned import LOCAL_NED, to_target
+from robomarl.ros_nodes.adapters.autopilot.state import ARM_DISARM, BY_FORCE, CUSTOM, DO_SET_MODE, TAKE_OFF, US
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.mavlink.addresses import Address
-from robomarl.ros_nodes.adapters.mavlink.frames import LOCAL_NED, to_target
-from robomarl.ros_nodes.adapters.mavlink.vehicle_state import FRESH_S, US, VehicleState
-from robomarl.ros_nodes.adapters.samples import StateSample
+from robomarl.ros_nodes.adapters.mavlink.vehicle_state import FRESH_S, VehicleState
 
-DO_SET_MODE, ARM_DISARM, TAKE_OFF, SET_INTERVAL = 176, 400, 22, 511
-"""MAV_CMD."""
-BY_FORCE = 21196
-"""Second parameter of MAV_CMD_COMPONENT_ARM_DISARM: in the air too."""
-CUSTOM = 1.0
-"""MAV_MODE_FLAG_CUSTOM_MODE_ENABLED."""
+SET_INTERVAL = 511
+"""MAV_CMD_SET_MESSAGE_INTERVAL."""
 ODOMETRY, IMU, BATTERY, EXTENDED, POSITION, ATTITUDE = 331, 105, 147, 245, 32, 31
 """Numbers of messages that are wanted as streams."""
 BEAT_S, REQUEST_S = 1.0, 1.0
@@ -36,11 +31,10 @@ VERSION_2 = 0xFD
 MOST_BYTES = 4096
 
 
-class MavlinkLink:
+class MavlinkLink(AutopilotLink):
     """One connection."""
 
-    clock: Callable[[], float]
-    """Steady [s]: what `heard_s` is measured by."""
+    state: VehicleState
 
     def __init__(self, address: Address, period_s: float, loss: CommandLossConfig) -> None:
         """Not open yet.
@@ -54,35 +48,13 @@ class MavlinkLink:
             UserError: pymavlink is not installed.
         """
         self._dialect = dialect()
-        self.clock = time.monotonic
+        super().__init__(VehicleState(address.system, loss), f"{address.host}:{address.port}")
         self.address, self._period_s = address, period_s
         self._codec = self._dialect.MAVLink(None, srcSystem=US[0], srcComponent=US[1])
         self._codec.robust_parsing = True
-        self.state = VehicleState(address.system, loss)
         self._socket: socket.socket | None = None
         self._to: tuple[str, int] | None = None
-        self._busy = ""
         self._beat_s = self._request_s = -math.inf
-
-    @property
-    def problem(self) -> str:
-        """Why it is not fit; "" where it is."""
-        return self._busy or self.state.problem
-
-    @property
-    def sample(self) -> StateSample | None:
-        """The newest estimate."""
-        return self.state.sample
-
-    @property
-    def heard_s(self) -> float:
-        """When it was last heard."""
-        return self.state.heard_s
-
-    @property
-    def force_m_s2(self) -> np.ndarray | None:
-        """[3] of its accelerometer, FLU."""
-        return self.state.force_m_s2
 
     def open(self) -> None:
         """Take the address, if it is not ours yet."""
@@ -96,7 +68,7 @@ class MavlinkLink:
                 made.bind(place)
         except OSError as error:
             made.close()
-            self._busy = f"{place[0]}:{place[1]} can't be listened at ({error.strerror}): is there another adapter?"
+            self._busy = f"{self.where} can't be listened at ({error.strerror}): is there another adapter?"
             return
         self._socket, self._to, self._busy = made, None if self.address.listens else place, ""
 
@@ -105,16 +77,6 @@ class MavlinkLink:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
-
-    def figures(self) -> dict[str, str]:
-        """For diagnostics."""
-        state, autopilot = self.state, self.state.autopilot
-        said = {"mode": autopilot.mode_name(state.mode), "armed": str(state.armed)} if autopilot else {}
-        if not math.isnan(state.volts):
-            said |= {"volts": f"{state.volts:.2f}", "charge": f"{100 * state.share:.0f} %"}
-        if state.text:
-            said["says"] = state.text
-        return {"address": f"{self.address.host}:{self.address.port}", "system": str(state.system), **said}
 
     def poll(self) -> None:
         """Read what has come; send what is due."""

@@ -4,16 +4,12 @@ import os
 import sys
 
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.ros_nodes.adapters.guard_terms import GuardRules
+from robomarl.ros_nodes.adapters.autopilot.seat import autopilot_seat
 from robomarl.ros_nodes.adapters.mavlink.addresses import address_of, simulated_uri
-from robomarl.ros_nodes.adapters.mavlink.flight import GuardedMavlink, MavlinkConfig
 from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
-from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat, checked
+from robomarl.ros_nodes.adapters.vehicle_node import VehicleNode, VehicleSeat
 from robomarl.ros_nodes.io.node_base import run_node
 from robomarl.ros_nodes.settings import MavlinkSettings
-
-ARM_S = 6.0
-"""Set-points come first, then a mode, then arming: each may take a heartbeat."""
 
 
 class MavlinkNode(VehicleNode):
@@ -29,15 +25,12 @@ class MavlinkNode(VehicleNode):
         Raises:
             UserError: the vehicle file, the URI or a choice is wrong, or pymavlink is not installed.
         """
-        checked("mavlink_node", "on_estop", settings.on_estop, ("land", "kill"))
-        vehicle, domain = load_vehicle(settings.vehicle), int(os.environ.get("ROS_DOMAIN_ID", "0"))
-        uri = simulated_uri(settings.index, domain) if settings.sim else settings.uri
-        address = address_of(uri, settings.robot)
-        estop = "kill" if settings.on_estop == "kill" else "land"
-        rules = GuardRules(vehicle.on_command_loss, estop, arm_s=ARM_S)
-        config = MavlinkConfig(rules, settings.low_v, settings.lift_m, low_share=settings.low_share)
-        link = MavlinkLink(address, 1 / settings.rate_hz, vehicle.on_command_loss)
-        return [VehicleSeat(self, settings.robot, link, GuardedMavlink(link, vehicle, config), "mavlink")]
+        uri = settings.uri
+        if settings.sim:
+            uri = simulated_uri(settings.index, int(os.environ.get("ROS_DOMAIN_ID", "0")))
+        loss = load_vehicle(settings.vehicle).on_command_loss
+        link = MavlinkLink(address_of(uri, settings.robot), 1 / settings.rate_hz, loss)
+        return [autopilot_seat(self, settings, link, "mavlink")]
 
 
 def main(args: list[str] | None = None) -> int:

@@ -10,32 +10,24 @@ from typing import Any
 import numpy as np
 
 from robomarl.hardware_configs.sections import CommandLossConfig
-from robomarl.ros_nodes.adapters.mavlink.autopilots import AUTOPILOTS, QUADROTOR, TYPES, AutopilotKind
-from robomarl.ros_nodes.adapters.mavlink.frames import FrameError, force_from_frd, from_ned, from_odometry
+from robomarl.ros_nodes.adapters.autopilot.kinds import AUTOPILOTS
+from robomarl.ros_nodes.adapters.autopilot.ned import FrameError, force_from_frd, from_ned, from_odometry
+from robomarl.ros_nodes.adapters.autopilot.state import US, AutopilotState
 from robomarl.ros_nodes.adapters.mavlink.parameters import decoded
-from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.io.messages import Estimate
 
 VERSION = 3
 """`mavlink_version` of a HEARTBEAT of MAVLink 1 and 2."""
-US = (255, 191)
-"""System and component that the adapter speaks as: a ground station's, a companion computer's."""
 ARMED_BIT, TERMINATED = 128, 8
-LANDED, ALOFT = 1, frozenset((2, 3, 4))
-"""MAV_LANDED_STATE: on the ground; in the air, taking off, landing."""
-CHARGE_LOW = 2
-"""MAV_BATTERY_CHARGE_STATE: low; more is worse, up to 4."""
-RESULTS = {1: "temporarily rejected", 2: "denied", 3: "not supported", 4: "failed", 6: "cancelled"}
-"""MAV_RESULT; 0 is accepted, 5 in progress."""
-COMMANDS = {22: "take-off", 176: "the change of mode", 400: "arming"}
-"""MAV_CMD that are told."""
 FRESH_S = 1.0
 """An ODOMETRY that is older makes way for LOCAL_POSITION_NED and ATTITUDE_QUATERNION."""
 FIELDS = ("x", "y", "z"), ("vx", "vy", "vz"), ("rollspeed", "pitchspeed", "yawspeed")
 
 
-class VehicleState:
+class VehicleState(AutopilotState):
     """Memory: the newest of everything."""
+
+    silent = "no HEARTBEAT of it yet"
 
     def __init__(self, system: int, loss: CommandLossConfig) -> None:
         """Nothing heard.
@@ -44,22 +36,10 @@ class VehicleState:
             system: MAV_SYS_ID that is expected; 0: any.
             loss: what the vehicle file says of lost commands.
         """
-        self.system, self._loss = system, loss
-        self.sample: StateSample | None = None
-        self.force_m_s2: np.ndarray | None = None
-        self.autopilot: AutopilotKind | None = None
-        self.heard_s = self.odometry_s = -math.inf
-        self.mode, self.armed, self.terminated = -1, False, False
-        self.landed = 0
-        """MAV_LANDED_STATE; 0: it has not said."""
-        self.volts, self.share, self.charge = math.nan, math.nan, 0
-        """Of the battery; NaN and 0: it has not said."""
-        self.parameters: dict[str, float] = {}
-        self.refusal = self.text = ""
-        self.clocks = ClockMatch()
+        super().__init__(system, loss)
+        self.odometry_s = -math.inf
         self.extended_s, self.extended_gap_s = -math.inf, math.inf
         """When EXTENDED_SYS_STATE came last, and how long after the one before."""
-        self._wrong: dict[str, str] = {}
         self._attitude: Any = None
         self._take: dict[str, Callable[[Any, float], None]] = {
             "HEARTBEAT": self._on_heartbeat,
@@ -76,33 +56,13 @@ class VehicleState:
             "TIMESYNC": self._on_time,
         }
 
-    @property
-    def problem(self) -> str:
-        """Why it is not fit to fly; "" where it is."""
-        if self.autopilot is None:
-            return next(iter(self._wrong.values()), "no HEARTBEAT of it yet")
-        if self._wrong:
-            return next(iter(self._wrong.values()))
-        if unsaid := [name for name in self.autopilot.parameters if name not in self.parameters]:
-            return f"it has not said its {unsaid[0]}"
-        return self.autopilot.check(self.parameters, self._loss)
-
-    def note(self, what: str, problem: str) -> None:
-        """A kind of problem, or with "" that it is gone."""
-        if problem:
-            self._wrong[what] = problem
-        else:
-            self._wrong.pop(what, None)
-
     def take(self, message: Any, source: tuple[int, int], now_s: float) -> None:
         """One message of a system and component."""
         kind = message.get_type()
-        if kind == "HEARTBEAT" and source[1] == 1 and self.system not in (0, source[0]):
-            self.note("system", f"system {source[0]} answers there, and it is to be {self.system} (MAV_SYS_ID)")
-        if source[1] != 1 or self.system not in (0, source[0]):
+        if source[1] != 1 or kind == "HEARTBEAT" and not self.note_system(source[0]):
             return
-        if kind == "HEARTBEAT":
-            self.system = source[0]
+        if self.system not in (0, source[0]):
+            return
         if kind in self._take:
             self.heard_s = now_s
             self._take[kind](message, now_s)
@@ -110,8 +70,7 @@ class VehicleState:
     def _on_heartbeat(self, message: Any, now_s: float) -> None:
         version = message.mavlink_version
         self.note("version", "" if version == VERSION else f"its HEARTBEAT is of version {version}; {VERSION} is read")
-        kind = TYPES.get(message.type, f"of MAV_TYPE {message.type}")
-        self.note("type", "" if message.type == QUADROTOR else f"it is {kind}, and the vehicle file says a quadrotor")
+        self.note_type(message.type)
         self.autopilot = AUTOPILOTS.get(message.autopilot)
         known = self.autopilot is not None
         self.note("firmware", "" if known else f"its MAV_AUTOPILOT is {message.autopilot}; PX4 and ArduPilot are flown")
@@ -128,7 +87,7 @@ class VehicleState:
             return
         self.note("frame", "")
         self.odometry_s = now_s
-        self._sampled(estimate, now_s, message.time_usec / 1e6, message.reset_counter)
+        self.sampled(estimate, now_s, message.time_usec / 1e6, message.reset_counter)
 
     def _on_attitude(self, message: Any, now_s: float) -> None:
         self._attitude = message
@@ -141,13 +100,7 @@ class VehicleState:
         pos, vel = (np.array([getattr(message, name) for name in names]) for names in FIELDS[:2])
         quat = np.array([turned.q1, turned.q2, turned.q3, turned.q4])
         rates = np.array([getattr(turned, name) for name in FIELDS[2]])
-        self._sampled(from_ned(pos, quat, vel, rates), now_s, message.time_boot_ms / 1e3, 0)
-
-    def _sampled(self, estimate: Estimate, now_s: float, made_s: float, resets: int) -> None:
-        if not all(np.isfinite(part).all() for part in estimate):
-            return
-        age_s = self.clocks.age_s(made_s, now_s)
-        self.sample = StateSample(estimate, now_s, int(made_s * 1000) & 0xFFFFFF, resets, age_s)
+        self.sampled(from_ned(pos, quat, vel, rates), now_s, message.time_boot_ms / 1e3, 0)
 
     def _on_imu(self, message: Any, now_s: float) -> None:
         self.force_m_s2 = force_from_frd(np.array([message.xacc, message.yacc, message.zacc]))
@@ -171,11 +124,7 @@ class VehicleState:
         if to[0] and to != US:
             self.note("others", f"system {to[0]} commands it too; stop one of the two")
             return
-        if message.result in RESULTS and message.command in COMMANDS:
-            why = f" ({self.text})" if self.text else ""
-            self.refusal = f"{COMMANDS[message.command]} was {RESULTS[message.result]}{why}"
-        elif message.command in COMMANDS:
-            self.refusal = ""
+        self.answered(message.command, message.result)
 
     def _on_parameter(self, message: Any, now_s: float) -> None:
         name = message.param_id

@@ -3,6 +3,7 @@
 import os
 import sys
 
+from robomarl.domains.flight.ros_nodes.crazyflie_peer.crtp_peer import CrtpPeer
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.team import FAULTS, CrazyflieTeam
 from robomarl.domains.flight.ros_nodes.peer_node import PeerNode
 from robomarl.domains.flight.scenario import FlightScenario
@@ -19,7 +20,7 @@ class CrazyfliePeerNode(PeerNode):
         """The robots, on the ground."""
         team = CrazyflieTeam(scenario, True, self.settings.handover_m)
         uris = simulated_uris(scenario.count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
-        team.connect([address_of(uri) for uri in uris])
+        team.connect([CrtpPeer.at(address_of(uri)) for uri in uris])
         return team
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 
 from robomarl.domains.flight.ros_nodes.peer_node import PeerNode
+from robomarl.domains.flight.ros_nodes.px4_peer.mavlink_wire import MavlinkWire
 from robomarl.domains.flight.ros_nodes.px4_peer.team import FAULTS, Px4Team
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.ros_nodes.adapters.mavlink.addresses import address_of, simulated_uri
@@ -19,7 +20,8 @@ class Px4PeerNode(PeerNode):
         """The robots, on the ground."""
         team = Px4Team(scenario, True, self.settings.handover_m)
         domain = int(os.environ.get("ROS_DOMAIN_ID", "0"))
-        team.connect([address_of(simulated_uri(index, domain), "sim") for index in range(scenario.count)])
+        addresses = [address_of(simulated_uri(index, domain), "sim") for index in range(scenario.count)]
+        team.connect(map(MavlinkWire.at, addresses))
         return team
 
 

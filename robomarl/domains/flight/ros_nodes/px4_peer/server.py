@@ -7,17 +7,14 @@ from matrices, apart from the adapters' conversions.
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robomarl.domains.flight.ros_nodes.driven_team import EMPTY_V, FULL_V
 from robomarl.domains.flight.ros_nodes.px4_peer.commander import Commander, Result
+from robomarl.domains.flight.ros_nodes.px4_peer.sensed import Sensed, charge_of, felt_by, misread
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import Px4Vehicle, Wish
-from robomarl.geometry import rotation_matrix
 from robomarl.ros_nodes.adapters.mavlink.link import dialect
-from robomarl.ros_nodes.io.messages import Estimate
 
 HEARTBEAT, ODOMETRY, IMU, BATTERY, EXTENDED, POSITION, ATTITUDE = 0, 331, 105, 147, 245, 32, 31
 INTERVALS_S = {HEARTBEAT: 1.0, BATTERY: 2.0, EXTENDED: 1.0}
@@ -28,20 +25,6 @@ CUSTOM, ARMED = 1, 128
 """MAV_MODE_FLAG."""
 STANDBY, ACTIVE, TERMINATED = 3, 4, 8
 """MAV_STATE."""
-
-
-@dataclass
-class Sensed:
-    """What is so now."""
-
-    own: Estimate
-    """[3] parts, NED and FRD."""
-    force_m_s2: np.ndarray
-    """[3] FRD."""
-    volts: float
-    low: bool
-    resets: int
-    faults: frozenset[str]
 
 
 class MavlinkServer:
@@ -164,18 +147,7 @@ class MavlinkServer:
     def _odometry(self, boot_s: float, seen: Sensed) -> Any:
         if "unseen" in seen.faults:
             return None
-        pos, quat, vel, omega = seen.own
-        within = rotation_matrix(quat).T @ vel
-        if "jump" in seen.faults:
-            pos = pos + np.array([0.0, 1.0, 0.0])
-        if "enu" in seen.faults:
-            (pos, within, quat), omega = _as_enu(pos, within, quat), omega * np.array([1.0, -1.0, -1.0])
-        if "degrees" in seen.faults:
-            omega = np.rad2deg(omega)
-        if "mirrored" in seen.faults:
-            flip = np.array([1.0, -1.0, 1.0])
-            pos, quat = pos * flip, quat * np.array([1.0, -1.0, 1.0, -1.0])
-            within = within * flip
+        pos, quat, within, omega = misread(seen)
         unknown = [math.nan] * 21
         stamp, numbers = int(boot_s * 1e6), map(float, (*within, *omega))
         place = (*map(float, pos), [float(part) for part in quat])
@@ -192,24 +164,14 @@ class MavlinkServer:
     def _imu(self, boot_s: float, seen: Sensed) -> Any:
         if not self.senses:
             return None
-        turns = np.array([1.0, -1.0, -1.0]) if "enu" in seen.faults else np.ones(3)
-        felt, turned = map(float, seen.force_m_s2 * turns), map(float, seen.own.omega_rad_s * turns)
+        felt, turned = map(float, felt_by(seen)), map(float, seen.own.omega_rad_s)
         return self._codec.highres_imu_encode(int(boot_s * 1e6), *felt, *turned, 0, 0, 0, 0, 0, 0, 0, 0)
 
     def _battery(self, boot_s: float, seen: Sensed) -> Any:
-        share = 0.05 if seen.low else min(max((seen.volts - EMPTY_V) / (FULL_V - EMPTY_V), 0.0), 1.0)
-        cells = [int(seen.volts * 1000), *[0xFFFF] * 9]
-        return self._codec.battery_status_encode(0, 0, 0, 32767, cells, -1, -1, -1, int(100 * share), 0, 1 + seen.low)
+        cells, share = [int(seen.volts * 1000), *[0xFFFF] * 9], int(100 * charge_of(seen))
+        return self._codec.battery_status_encode(0, 0, 0, 32767, cells, -1, -1, -1, share, 0, 1 + seen.low)
 
     def _extended(self, boot_s: float, seen: Sensed) -> Any:
         commander = self.commander
         landing = 4 if commander.mode.name == "LAND" else 2
         return self._codec.extended_sys_state_encode(0, 1 if commander.landed else landing)
-
-
-def _as_enu(pos: np.ndarray, within: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """NED and FRD as ENU and FLU: what a bridge does that was set up wrong."""
-    matrix, half = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]), math.sqrt(0.5)
-    w, x, y, z = quat
-    there = np.array([w + z, x + y, x - y, w - z]) * half
-    return matrix @ pos, within * np.array([1.0, -1.0, -1.0]), there

@@ -1,23 +1,21 @@
-"""`Px4Team`: MuJoCo's vehicles under PX4's controllers, each with its own socket. No ROS here."""
+"""`Px4Team`: MuJoCo's vehicles under PX4's controllers, whatever carries their messages. No ROS here."""
 
-import socket
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
 from robomarl.domains.flight.ros_nodes.px4_peer.controller import Target, collective, px4_controller, px4_rest
 from robomarl.domains.flight.ros_nodes.px4_peer.gains import gains_of
-from robomarl.domains.flight.ros_nodes.px4_peer.server import MavlinkServer, Sensed
+from robomarl.domains.flight.ros_nodes.px4_peer.sensed import Sensed
 from robomarl.domains.flight.ros_nodes.px4_peer.vehicle import NONE, Px4Vehicle, Wish
-from robomarl.ros_nodes.adapters.mavlink.addresses import SIM_VEHICLE_PORT, Address
 from robomarl.ros_nodes.io.messages import Estimate
 
 FAULTS = ("radio", "battery", "refuses", "jump", "reset", "unseen", "enu", "degrees", "mirrored", "pilot")
 """What may go wrong on purpose: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m, is
-reset by 0.3 m (its counter says so), stops; it is told in ENU, with rates in degrees, left-handed; a pilot takes over.
-
-"""
+reset by 0.3 m (its counter says so), stops; it is told in ENU, with rates in degrees, left-handed; a pilot flies it."""
 EVERY = 2
 """Steps from one turn of the position controller to the next: it is slower than those of attitude and rates."""
 RESET_M = np.array([0.3, 0.0, 0.0])
@@ -27,21 +25,55 @@ BODY = np.diag([1.0, -1.0, -1.0])
 """FLU to FRD."""
 
 
+class Px4Wire(Protocol):
+    """What carries a vehicle's messages."""
+
+    @property
+    def vehicle(self) -> Px4Vehicle:
+        """Whose they are."""
+        ...
+
+    def restart(self, vehicle: Px4Vehicle) -> None:
+        """It was switched off and on."""
+        ...
+
+    def hear(self, now_s: float, deaf: bool) -> None:
+        """Do what has come since the last call; `deaf`: nothing passes."""
+        ...
+
+    def tell(self, now_s: float, seen: Sensed, mute: bool) -> None:
+        """Say what is due; `mute`: nothing passes."""
+        ...
+
+    def close(self) -> None:
+        """Release what it holds."""
+        ...
+
+
 @dataclass
 class Px4Peer:
-    """One vehicle: what it does, what answers for it, and its socket."""
+    """One vehicle: what it does, and what carries its messages."""
 
-    vehicle: Px4Vehicle
-    server: MavlinkServer
-    link: socket.socket
-    to: tuple[str, int]
-    """Where it sends."""
+    wire: Px4Wire
     battery: Battery = field(default_factory=Battery)
     faults: set[str] = field(default_factory=set)
     resets: int = 0
     moved_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
     """Of its estimator's origin, NED."""
     throttle: float = 0.0
+
+    @property
+    def vehicle(self) -> Px4Vehicle:
+        """Its modes and set-points."""
+        return self.wire.vehicle
+
+    def restart(self, hover: float) -> None:
+        """It was carried elsewhere, and switched off and on; its parameters stay."""
+        parameters = self.vehicle.commander.parameters
+        self.wire.restart(Px4Vehicle(hover))
+        self.vehicle.commander.parameters = parameters
+        self.battery, self.throttle, self.moved_m = Battery(), 0.0, np.zeros(3)
+        self.faults.discard("pilot")
 
     def step(self, now_s: float, own: Estimate, force_m_s2: np.ndarray) -> Wish | None:
         """Hear, decide, say; what is tracked now."""
@@ -54,66 +86,37 @@ class Px4Peer:
             self.moved_m, self.resets = self.moved_m + RESET_M, self.resets + 1
             faults.discard("reset")
         own = own._replace(pos_m=own.pos_m + self.moved_m)
-        for raw in self._received():
-            self.server.take(raw, now_s)
+        self.wire.hear(now_s, "radio" in faults)
         wish = self.vehicle.step(now_s, own, self.throttle)
         low = "battery" in faults or self.battery.volts <= EMPTY_V
         seen = Sensed(own, force_m_s2, self.battery.volts, low, self.resets, frozenset(faults))
-        for raw in self.server.due(now_s, seen):
-            if "radio" not in faults:
-                self._send(raw)
+        self.wire.tell(now_s, seen, "radio" in faults)
         if wish is None:
             return None
         return wish._replace(pos_m=wish.pos_m - self.moved_m)
 
-    def _send(self, raw: bytes) -> None:
-        try:
-            self.link.sendto(raw, self.to)
-        except ConnectionError:
-            return  # nobody listens there now
-
-    def _received(self) -> list[bytes]:
-        packets = []
-        while True:
-            try:
-                packets.append(self.link.recv(512))
-            except ConnectionError:
-                continue  # what was sent before did not arrive: nobody listened
-            except BlockingIOError:
-                return [] if "radio" in self.faults else packets
-
 
 class Px4Team(DrivenTeam):
-    """One team, commanded through MAVLink."""
+    """One team."""
 
     peers: list[Px4Peer]
 
-    def connect(self, addresses: list[Address]) -> None:
-        """Speak to one adapter at each address [N], MAV_SYS_ID from 1."""
+    def connect(self, wires: Iterable[Callable[[Px4Vehicle], Px4Wire]]) -> None:
+        """What carries the messages of each vehicle [N]."""
         self._gains, self.now_s = gains_of(self.scenario.vehicle_config), 0.0
-        self.peers = []
-        for address in addresses:
-            link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            link.setblocking(False)
-            link.bind((address.host, SIM_VEHICLE_PORT))
-            vehicle = Px4Vehicle(self._gains.hover)
-            self.peers.append(Px4Peer(vehicle, MavlinkServer(vehicle, address.system), link, address[:2]))
+        self.peers = [Px4Peer(wire(Px4Vehicle(self._gains.hover))) for wire in wires]
 
     def close(self) -> None:
-        """Release the addresses."""
+        """Release what the wires hold."""
         for peer in self.peers:
-            peer.link.close()
+            peer.wire.close()
 
     def reset(self, seed: int) -> None:
         """New places; every vehicle was carried there and switched off and on. Streams and parameters stay."""
         self._memory, self._turn = px4_rest(self.scenario.count), 0
         super().reset(seed)
         for peer in self.peers:
-            parameters = peer.vehicle.commander.parameters
-            peer.vehicle = peer.server.vehicle = Px4Vehicle(self._gains.hover)
-            peer.vehicle.commander.parameters = parameters
-            peer.battery, peer.throttle, peer.moved_m = Battery(), 0.0, np.zeros(3)
-            peer.faults.discard("pilot")
+            peer.restart(self._gains.hover)
 
     def driven(self, own: Estimate) -> Driven:
         """What PX4 does now."""

@@ -10,13 +10,21 @@ from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
 
-def test_each_robot_has_its_adapter_and_all_share_the_simulator():
-    specs = plan_fleet(load_fleet("local_4"), PlanOptions(sim=True, vehicles="px4", namespace="lab"))
-    adapters = [spec for spec in specs if spec.executable == "mavlink_node"]
-    assert [spec.full_name for spec in adapters] == [f"/lab/mavlink_robot_{i}" for i in range(4)]
+@pytest.mark.parametrize(
+    ("vehicles", "name", "peer"),
+    [
+        ("px4", "mavlink", "px4_peer_node"),
+        ("px4_dds", "px4_dds", "px4_dds_peer_node"),
+        ("mavros", "mavros_adapter", "mavros_peer_node"),
+    ],
+)
+def test_each_robot_has_its_adapter_and_all_share_the_simulator(vehicles: str, name: str, peer: str):
+    specs = plan_fleet(load_fleet("local_4"), PlanOptions(sim=True, vehicles=vehicles, namespace="lab"))
+    adapters = [spec for spec in specs if spec.executable == f"{name}_node"]
+    assert [spec.full_name for spec in adapters] == [f"/lab/{name}_robot_{i}" for i in range(4)]
     assert [spec.parameters["index"] for spec in adapters] == [0, 1, 2, 3]
     assert all(spec.parameters["sim"] and spec.parameters["vehicle"] == "crazyflie_21" for spec in adapters)
-    assert [spec.executable for spec in specs if spec.name == "sim"] == ["px4_peer_node"]
+    assert [spec.executable for spec in specs if spec.name == "sim"] == [peer]
 
 
 def test_real_vehicles_have_the_uris_of_the_fleet_file():

@@ -1,4 +1,4 @@
-"""`GuardedMavlink`: a MAVLink vehicle's part of `GuardedVehicle`: modes, arming, set-points, what flies it else."""
+"""`GuardedAutopilot`: what a vehicle with an autopilot adds to `GuardedVehicle`: modes, arming, set-points, pilots."""
 
 import math
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.hardware_configs.vehicle import Quadrotor
+from robomarl.ros_nodes.adapters.autopilot.kinds import AutopilotKind
+from robomarl.ros_nodes.adapters.autopilot.link import AutopilotLink
+from robomarl.ros_nodes.adapters.autopilot.state import ALOFT, CHARGE_LOW, LANDED
 from robomarl.ros_nodes.adapters.conversion.reference import Reference, reference_at
 from robomarl.ros_nodes.adapters.guard_terms import DEEDS, Deed, GuardState
 from robomarl.ros_nodes.adapters.guarded import AGAIN_S, HOLD_S, FlightConfig, GuardedVehicle, VehicleSays
-from robomarl.ros_nodes.adapters.mavlink.autopilots import AutopilotKind
-from robomarl.ros_nodes.adapters.mavlink.link import MavlinkLink
-from robomarl.ros_nodes.adapters.mavlink.vehicle_state import ALOFT, CHARGE_LOW, LANDED
 
 PROOF_S = 1.2
 """PX4 wants set-points for more than a second before it follows them."""
@@ -22,20 +22,20 @@ BELOW_M = 0.1
 
 
 @dataclass(frozen=True)
-class MavlinkConfig(FlightConfig):
+class AutopilotConfig(FlightConfig):
     """How it is flown."""
 
     low_share: float = 0.15
     """Of the battery's charge; less lasts for a landing."""
 
 
-class GuardedMavlink(GuardedVehicle):
+class GuardedAutopilot(GuardedVehicle):
     """Memory of one vehicle's flight."""
 
-    _link: MavlinkLink
-    _config: MavlinkConfig
+    _link: AutopilotLink
+    _config: AutopilotConfig
 
-    def __init__(self, link: MavlinkLink, vehicle: Quadrotor, config: MavlinkConfig) -> None:
+    def __init__(self, link: AutopilotLink, vehicle: Quadrotor, config: AutopilotConfig) -> None:
         """On the ground, nothing known."""
         super().__init__(link, vehicle, config)
         self._streamed_s = self._strange_s = -math.inf

@@ -1,4 +1,6 @@
-"""Simulated PX4 vehicles fly through MAVLink, and every way in which a flight ends badly ends on the ground."""
+"""Simulated PX4 vehicles fly through every wire, and every way in which a flight ends badly ends on the ground."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,16 @@ from tests.ros_nodes.adapters.rig import VEHICLE, Law
 LOSS = VEHICLE.on_command_loss
 APART_M = 2 * VEHICLE.body.radius_m
 EVENTUALLY_S = 8.0
+CALIBRATION = "Accel 0 uncalibrated"
+REASONS = {"mavlink": CALIBRATION, "px4_dds": "its pre-flight checks fail", "mavros": ""}
+"""Why a vehicle does not arm, as far as a wire tells: texts for ground stations are no topic."""
+
+
+@pytest.fixture(params=["mavlink", *(pytest.param(name, marks=pytest.mark.ros) for name in ("px4_dds", "mavros"))])
+def wire(request: pytest.FixtureRequest) -> str:
+    if request.param != "mavlink":
+        request.getfixturevalue("foreign_messages")
+    return request.param
 
 
 def modes(rig: Px4Rig) -> list[FlightMode]:
@@ -32,8 +44,8 @@ def down(rig: Px4Rig, law: Law | None = None) -> None:
 
 
 @pytest.mark.slow
-def test_they_take_off_hover_and_land_when_commands_stop():
-    with px4s() as rig:
+def test_they_take_off_hover_and_land_when_commands_stop(wire: str):
+    with px4s(wire) as rig:
         law = rig.fly(6.0)
         goals = rig.team.truth().pos_m
         assert np.abs(rig.heights_m - 1.07).max() < 0.1
@@ -61,8 +73,8 @@ def test_they_take_off_hover_and_land_when_commands_stop():
         ("degrees", "rates are in degrees and read as radians"),
     ],
 )
-def test_a_fault_of_one_lands_that_one(fault: str, why: str):
-    with px4s() as rig:
+def test_a_fault_of_one_lands_that_one(wire: str, fault: str, why: str):
+    with px4s(wire) as rig:
         law = rig.fly()
         rig.team.peers[0].faults = {fault}
         spins = lambda i, s: law(i, s) + np.array([0, 0, 0, 0.5])  # noqa: E731
@@ -75,8 +87,10 @@ def test_a_fault_of_one_lands_that_one(fault: str, why: str):
 
 
 @pytest.mark.slow
-def test_a_reset_in_flight_holds_and_flies_on_and_does_not_move_the_vehicle():
-    with px4s() as rig:
+def test_a_reset_in_flight_holds_and_flies_on_and_does_not_move_the_vehicle(wire: str):
+    if wire == "mavros":
+        pytest.skip("MAVROS does not tell reset counters: a jump of the estimate is one")
+    with px4s(wire) as rig:
         law = rig.fly(6.0)
         before, goal = rig.team.truth().pos_m[0], rig.flights[0].own.estimate.pos_m.copy()  # type: ignore[union-attr]
         rig.team.peers[0].faults.add("reset")
@@ -91,8 +105,8 @@ def test_a_reset_in_flight_holds_and_flies_on_and_does_not_move_the_vehicle():
 
 
 @pytest.mark.slow
-def test_the_estop_lands_all():
-    with px4s() as rig:
+def test_the_estop_lands_all(wire: str):
+    with px4s(wire) as rig:
         law = rig.fly()
         rig.pressed = True
         rig.run(0.1, law)
@@ -101,8 +115,8 @@ def test_the_estop_lands_all():
 
 
 @pytest.mark.slow
-def test_the_estop_kills_where_it_is_to():
-    with px4s(rules=GuardRules(LOSS, on_estop="kill", arm_s=6.0)) as rig:
+def test_the_estop_kills_where_it_is_to(wire: str):
+    with px4s(wire, rules=GuardRules(LOSS, on_estop="kill", arm_s=6.0)) as rig:
         law = rig.fly()
         rig.pressed = True
         rig.run(0.06, law)
@@ -112,8 +126,8 @@ def test_the_estop_kills_where_it_is_to():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["radio", "adapter"])
-def test_without_set_points_px4_holds_then_lands(how: str):
-    with px4s() as rig:
+def test_without_set_points_px4_holds_then_lands(wire: str, how: str):
+    with px4s(wire) as rig:
         law = rig.fly()
         rig.adapters_run = how == "radio"
         for peer in rig.team.peers:
@@ -127,8 +141,8 @@ def test_without_set_points_px4_holds_then_lands(how: str):
 
 
 @pytest.mark.slow
-def test_a_pilot_is_left_alone_but_not_by_the_estop():
-    with px4s() as rig:
+def test_a_pilot_is_left_alone_but_not_by_the_estop(wire: str):
+    with px4s(wire) as rig:
         law = rig.fly()
         rig.team.peers[0].faults.add("pilot")
         rig.run(3.0, law)
@@ -139,24 +153,25 @@ def test_a_pilot_is_left_alone_but_not_by_the_estop():
 
 
 @pytest.mark.slow
-def test_firmware_that_refuses_to_arm_stays_down_and_says_why():
-    with px4s() as rig:
+def test_firmware_that_refuses_to_arm_stays_down_and_says_why(wire: str):
+    with px4s(wire) as rig:
         rig.connect()
         rig.team.peers[0].faults = {"refuses"}
         rig.run(7.0, lambda index, sample: np.array([0.0, 0.0, 1.0, 0.0]))
         state, why = rig.whys[0]
         assert state == "LANDED" and why.startswith("the vehicle refuses to arm: arming was temporarily rejected")
-        assert "Accel 0 uncalibrated" in why
+        assert REASONS[wire] in why
         assert rig.highest_m[0] < 0.09 < rig.highest_m[1]
 
 
 @pytest.mark.slow
-def test_a_vehicle_whose_z_points_down_is_not_handed_over():
+def test_a_vehicle_whose_z_points_down_is_not_handed_over(wire: str):
     """It has no accelerometer to tell, and nobody turned it by hand."""
-    with px4s() as rig:
+    with px4s(wire) as rig:
         for peer in rig.team.peers:
             peer.faults = {"enu"}
-            peer.server.senses = False
+            there: Any = getattr(peer.wire, "server", peer.wire)
+            there.senses = False
         rig.connect()
         law: Law = lambda index, sample: np.array([0.0, 0.0, 1.0, 0.0])  # noqa: E731
         assert rig.run(8.0, law, until=rig.all_in(GuardState.LANDING, GuardState.LANDED)), rig.whys

@@ -1,0 +1,1 @@
+"""Crazyflies behind the crazyflie_server of Crazyswarm2."""

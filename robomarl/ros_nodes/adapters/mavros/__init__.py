@@ -1,0 +1,1 @@
+"""Vehicles with an autopilot behind MAVROS."""
