@@ -1,0 +1,126 @@
+"""Least squares of a model's parameters to windows, with bounds that hold where errors are no textbook's."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import t as student
+
+from robomarl.sim.field.noise import Noise, Whitener
+from robomarl.sim.field.windows import SETTLE, Windows
+
+MOVES = slice(0, 6)
+"""Positions and velocities among a model's outputs ..."""
+TURNS = slice(6, 11)
+"""... and tilts and body rates."""
+TURN_FLOOR = np.array([1e-3] * 2 + [1e-2] * 3)
+"""Least standard deviation that tilts [rad] and rates [rad/s] are given: no attitude is better known."""
+FIRST = Noise(0.005, 0.01, 0.03)
+LEVEL = 0.95
+MOST_STEPS = 15
+"""Of one least-squares search: single precision ends it no sooner."""
+
+
+class Fit(NamedTuple):
+    """Parameters of one robot."""
+
+    value: np.ndarray
+    """[P]."""
+    low: np.ndarray
+    """[P] lower end of the 95 % interval."""
+    high: np.ndarray
+    """[P]."""
+    covariance: np.ndarray
+    """[P, P]."""
+    noise: Noise
+    windows: int
+    errors: np.ndarray
+    """[W, K, 11] model minus estimates, in the windows' compared part."""
+
+
+Predict = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class WindowFit:
+    """One robot's windows and the model of them."""
+
+    def __init__(self, windows: Windows, predict: Predict, gust_time_s: float, outputs: np.ndarray) -> None:
+        """Nothing is fitted yet.
+
+        Args:
+            windows: of the robot.
+            predict: see `robomarl.domains.flight.field.model.Predict`.
+            gust_time_s: over which gusts keep their direction.
+            outputs: [W, K + 1, 11] estimates as the model's outputs.
+        """
+        self._predict, self._seen = predict, outputs[:, 1:]
+        steps = self._seen.shape[1] - SETTLE
+        self._whitener = Whitener(steps, float(np.median(windows.period_s)), gust_time_s)
+        self._noise, self._turn = FIRST, 10 * TURN_FLOOR
+        self._kept: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
+
+    def run(self, first: np.ndarray, scale: np.ndarray, rounds: int = 3) -> Fit:
+        """Fit parameters and noise in turns.
+
+        Args:
+            first: [P] where to begin.
+            scale: [P] what counts as a change of each.
+            rounds: how often.
+        """
+        theta = first
+        for _ in range(rounds):
+            theta = self._solve(theta, scale)
+            self._learn(theta)
+        return self._bounded(self._solve(theta, scale))
+
+    def _solve(self, theta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        limits = {"ftol": 1e-7, "xtol": 1e-6, "gtol": 1e-6, "max_nfev": MOST_STEPS}
+        return least_squares(self._residual, theta, self._slope, x_scale=scale, **limits).x
+
+    def _at(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Errors [W, n, 11] and slopes [W, n, 11, P]; those of the last call are kept."""
+        key = theta.tobytes()
+        if self._kept is None or self._kept[0] != key:
+            out, slope = self._predict(theta)
+            self._kept = key, ((out - self._seen)[:, SETTLE:], slope[:, SETTLE:])
+        return self._kept[1]
+
+    def _residual(self, theta: np.ndarray) -> np.ndarray:
+        return self._white(self._at(theta)[0]).ravel()
+
+    def _slope(self, theta: np.ndarray) -> np.ndarray:
+        slope = self._at(theta)[1]
+        columns = [self._white(slope[..., p]) for p in range(slope.shape[-1])]
+        return np.stack(columns, -1).reshape(-1, slope.shape[-1])
+
+    def _white(self, errors: np.ndarray) -> np.ndarray:
+        """[W, R] independent errors of unit variance, of [W, n, 11]."""
+        moves = self._whitener.whiten(self._noise, _columns(errors))
+        turns = errors[..., TURNS] / self._turn
+        return np.concatenate([moves.T.reshape(len(errors), -1), turns.reshape(len(errors), -1)], -1)
+
+    def _learn(self, theta: np.ndarray) -> None:
+        errors = self._at(theta)[0]
+        self._noise = self._whitener.likeliest(_columns(errors), self._noise)
+        self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))
+
+    def _bounded(self, theta: np.ndarray) -> Fit:
+        """Intervals of the jackknife over windows (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton)."""
+        errors = self._at(theta)[0]
+        count, size = len(errors), len(theta)
+        slope = self._slope(theta).reshape(count, -1, size)
+        white = self._white(errors)
+        parts = np.einsum("wri,wrj->wij", slope, slope)
+        pulls = np.einsum("wri,wr->wi", slope, white)
+        whole = parts.sum(0)
+        moved = np.stack([np.linalg.pinv(whole - a) @ g for a, g in zip(parts, pulls, strict=True)])
+        covariance = (count - 1) / count * moved.T @ moved
+        half = student.ppf(0.5 + LEVEL / 2, max(count - 1, 1)) * np.sqrt(np.diag(covariance))
+        return Fit(theta, theta - half, theta + half, covariance, self._noise, count, errors)
+
+
+def _columns(errors: np.ndarray) -> np.ndarray:
+    """[2 n, 3 W] positions and then velocities, along each axis of each window, of [W, n, 11]."""
+    pairs = [np.concatenate([errors[..., axis], errors[..., 3 + axis]], 1) for axis in range(3)]
+    return np.stack(pairs, 1).reshape(-1, pairs[0].shape[1]).T
