@@ -68,6 +68,13 @@ def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
     return retrace(scenario, legs, seed)
 
 
+def fitted(scenario: FlightScenario) -> Any:
+    """Each vehicle alone on `fast`; raises `UserError` under a load."""
+    from robomarl.domains.flight.field.model import fitted as model
+
+    return model(scenario)
+
+
 def probe(scenario: FlightScenario) -> Probe:
     """Vehicles that fly freely are watched, or else what they carry."""
     if scenario.load is None:
@@ -169,6 +176,7 @@ SIMULATION = Simulation(
     save_log=save_flight,
     measured=Measured(felt, moves_alike, plant),
     retraced=retraced,
+    fitted=fitted,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

@@ -1,12 +1,14 @@
 """Least squares of a model's parameters to windows, with bounds that hold where errors are no textbook's."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
+from robomarl.sim.field.gap import elements
 from robomarl.sim.field.noise import Noise, Whitener
 from robomarl.sim.field.windows import SETTLE, Windows
 
@@ -34,47 +36,63 @@ class Fit(NamedTuple):
     covariance: np.ndarray
     """[P, P]."""
     noise: Noise
-    windows: int
+    gust_m_s2: tuple[float, float]
+    """95 % interval of `noise.gust_m_s2`."""
     errors: np.ndarray
     """[W, K, 11] model minus estimates, in the windows' compared part."""
 
 
 Predict = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Parameters [P] -> outputs [W, K, 11] after each decision, and their derivatives [W, K, 11, P]."""
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """What a domain gives to be fitted to its windows: outputs are those of `robomarl.sim.field.gap.elements`."""
+
+    names: tuple[str, ...]
+    """[P]."""
+    units: tuple[str, ...]
+    """[P]."""
+    first: np.ndarray
+    """[P] where a fit begins: what the files say."""
+    scale: np.ndarray
+    """[P] what counts as a change of each."""
+    floor: np.ndarray
+    """[P] standard deviation that no fit goes below: what the model itself is off."""
+    predict: Callable[[Windows], Predict]
+    gust_time_s: float
+    """Over which gusts keep their direction."""
 
 
 class WindowFit:
     """One robot's windows and the model of them."""
 
-    def __init__(self, windows: Windows, predict: Predict, gust_time_s: float, outputs: np.ndarray) -> None:
+    def __init__(self, windows: Windows, model: "FittedModel") -> None:
         """Nothing is fitted yet.
 
         Args:
             windows: of the robot.
-            predict: see `robomarl.domains.flight.field.model.Predict`.
-            gust_time_s: over which gusts keep their direction.
-            outputs: [W, K + 1, 11] estimates as the model's outputs.
+            model: what is fitted.
         """
-        self._predict, self._seen = predict, outputs[:, 1:]
+        self._predict, self._model = model.predict(windows), model
+        self._seen = elements(windows.state)[:, 1:]
         steps = self._seen.shape[1] - SETTLE
-        self._whitener = Whitener(steps, float(np.median(windows.period_s)), gust_time_s)
+        self._whitener = Whitener(steps, float(np.median(windows.period_s)), model.gust_time_s)
         self._noise, self._turn = FIRST, 10 * TURN_FLOOR
+        self._whitening = self._whitener.whitening(FIRST)
         self._kept: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
 
-    def run(self, first: np.ndarray, scale: np.ndarray, rounds: int = 3) -> Fit:
-        """Fit parameters and noise in turns.
-
-        Args:
-            first: [P] where to begin.
-            scale: [P] what counts as a change of each.
-            rounds: how often.
-        """
-        theta = first
+    def run(self, rounds: int = 2) -> Fit:
+        """Fit parameters and noise in turns, so often."""
+        theta = self._model.first
         for _ in range(rounds):
-            theta = self._solve(theta, scale)
+            theta = self._solve(theta)
             self._learn(theta)
-        return self._bounded(self._solve(theta, scale))
+        return self._bounded(self._solve(theta))
 
-    def _solve(self, theta: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def _solve(self, theta: np.ndarray) -> np.ndarray:
+        scale = self._model.scale
         limits = {"ftol": 1e-7, "xtol": 1e-6, "gtol": 1e-6, "max_nfev": MOST_STEPS}
         return least_squares(self._residual, theta, self._slope, x_scale=scale, **limits).x
 
@@ -96,13 +114,14 @@ class WindowFit:
 
     def _white(self, errors: np.ndarray) -> np.ndarray:
         """[W, R] independent errors of unit variance, of [W, n, 11]."""
-        moves = self._whitener.whiten(self._noise, _columns(errors))
+        moves = self._whitening @ _columns(errors)
         turns = errors[..., TURNS] / self._turn
         return np.concatenate([moves.T.reshape(len(errors), -1), turns.reshape(len(errors), -1)], -1)
 
     def _learn(self, theta: np.ndarray) -> None:
         errors = self._at(theta)[0]
-        self._noise = self._whitener.likeliest(_columns(errors), self._noise)
+        self._noise = self._whitener.likeliest(_columns(errors))
+        self._whitening = self._whitener.whitening(self._noise)
         self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))
 
     def _bounded(self, theta: np.ndarray) -> Fit:
@@ -115,9 +134,10 @@ class WindowFit:
         pulls = np.einsum("wri,wr->wi", slope, white)
         whole = parts.sum(0)
         moved = np.stack([np.linalg.pinv(whole - a) @ g for a, g in zip(parts, pulls, strict=True)])
-        covariance = (count - 1) / count * moved.T @ moved
+        covariance = (count - 1) / count * moved.T @ moved + np.diag(self._model.floor**2)
         half = student.ppf(0.5 + LEVEL / 2, max(count - 1, 1)) * np.sqrt(np.diag(covariance))
-        return Fit(theta, theta - half, theta + half, covariance, self._noise, count, errors)
+        gust = self._whitener.gust_interval(self._noise, _columns(errors))
+        return Fit(theta, theta - half, theta + half, covariance, self._noise, gust, errors)
 
 
 def _columns(errors: np.ndarray) -> np.ndarray:

@@ -11,10 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import chi2
 
 DIFFUSE = 1.0
 """Standard deviation of the start of a window [m, m/s]: as good as unknown."""
+LEAST_M = 1e-5
+"""Estimates are no better [m, m/s]: they come in single precision."""
+GUSTS_M_S2 = (1e-4, 3.0)
+"""Between which the gusts' acceleration is looked for."""
 
 
 class Noise(NamedTuple):
@@ -52,19 +57,40 @@ class Whitener:
         own = np.repeat([noise.position_m**2, noise.velocity_m_s**2], self._steps)
         return cholesky(np.diag(own) + noise.gust_m_s2**2 * self._gust + self._starts, lower=True)
 
-    def whiten(self, noise: Noise, errors: np.ndarray) -> np.ndarray:
-        """Errors [2 n, m], each column along one axis of one window."""
-        return solve_triangular(self.factor(noise), errors, lower=True)
+    def whitening(self, noise: Noise) -> np.ndarray:
+        """[2 n, 2 n] matrix that makes errors independent and of unit variance."""
+        return solve_triangular(self.factor(noise), np.eye(2 * self._steps), lower=True)
 
-    def likeliest(self, errors: np.ndarray, first: Noise) -> Noise:
-        """The noise that makes errors [2 n, m] likeliest."""
+    def likeliest(self, errors: np.ndarray) -> Noise:
+        """The noise of errors [2 n, m].
 
-        def cost(logs: np.ndarray) -> float:
-            lower = self.factor(Noise(*np.exp(logs)))
-            white = solve_triangular(lower, errors, lower=True)
-            return float(0.5 * (white**2).sum() + errors.shape[1] * np.log(np.diag(lower)).sum())
+        Second differences of white noise have six times its variance, and gusts hardly show in them; the gusts are then
+        what makes the errors likeliest.
+        """
+        own = [np.sqrt((np.diff(part, 2, axis=0) ** 2).mean() / 6) for part in np.split(errors, 2)]
+        first = Noise(max(own[0], LEAST_M), max(own[1], LEAST_M), 0.0)
+        found = minimize_scalar(
+            lambda log: self._cost(first._replace(gust_m_s2=float(np.exp(log))), errors),
+            bounds=np.log(GUSTS_M_S2), method="bounded", options={"xatol": 0.05},
+        )  # fmt: skip
+        return first._replace(gust_m_s2=float(np.exp(found.x)))
 
-        bounds = [(np.log(1e-5), np.log(10.0))] * 3
-        start = np.clip(np.log(first), *np.array(bounds).T)
-        found = minimize(cost, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 0.02, "fatol": 0.5})
-        return Noise(*np.exp(found.x).tolist())
+    def gust_interval(self, noise: Noise, errors: np.ndarray) -> tuple[float, float]:
+        """95 % interval of the gusts' acceleration: where the likelihood ratio stays below that of chi squared."""
+        least, allowed = self._cost(noise, errors), chi2.ppf(0.95, 1) / 2
+
+        def beyond(log: float) -> float:
+            return self._cost(noise._replace(gust_m_s2=float(np.exp(log))), errors) - least - allowed
+
+        at, ends = np.log(noise.gust_m_s2), []
+        for step in (-0.7, 0.7):
+            far = at + step * np.arange(1, 6)
+            out = next((x for x in far if beyond(x) > 0), None)
+            ends.append((0.0 if step < 0 else np.inf) if out is None else np.exp(brentq(beyond, at, out, xtol=0.03)))
+        return float(ends[0]), float(ends[1])
+
+    def _cost(self, noise: Noise, errors: np.ndarray) -> float:
+        """Negative logarithm of the likelihood, less a constant."""
+        lower = self.factor(noise)
+        white = solve_triangular(lower, errors, lower=True)
+        return float(0.5 * (white**2).sum() + errors.shape[1] * np.log(np.diag(lower)).sum())

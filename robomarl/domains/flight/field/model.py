@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.config import UserError
 from robomarl.domains.flight.quadrotor import (
     Physics,
     RigidVehicle,
@@ -22,14 +23,15 @@ from robomarl.domains.flight.quadrotor import (
     spin_rotors,
 )
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.sim.field.fit import FittedModel, Predict
 from robomarl.sim.field.windows import SETTLE, Windows
 from robomarl.types import GRAVITY_M_S2, Array
 from robomarl.vectors import Vec4, up_axis
 
 NAMES = ("delay_s", "mass_scale", "thrust_scale", "rotor_tau_scale", "drag_per_s", "wind_x_m_s", "wind_y_m_s")
 UNITS = ("s", "1", "1", "1", "1/s", "m/s", "m/s")
-Predict = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Parameters [P] -> outputs [W, K, 11] after each decision, and their derivatives [W, K, 11, P]."""
+AT_ONCE = 24
+"""Windows for which the model is compiled."""
 
 
 class Decision(NamedTuple):
@@ -45,23 +47,33 @@ class Decision(NamedTuple):
     """[J] from the decision's estimate on."""
 
 
-def start(scenario: FlightScenario) -> np.ndarray:
-    """[P] where a fit begins: the vehicle file, in the middle of the scenario's delays."""
-    return np.array([np.mean(scenario.randomize.delay_s), 1.0, 1.0, 1.0, scenario.vehicle_config.body.drag_per_s, 0, 0])
+def fitted(scenario: FlightScenario) -> FittedModel:
+    """The model of a scenario's vehicles; a fit begins at their file, in the middle of the scenario's delays.
+
+    Raises:
+        UserError: something hangs from them.
+    """
+    if scenario.load is not None:
+        raise UserError(f"{scenario.name}.toml: vehicles under a load can't be identified yet; name flights without.")
+    first = [np.mean(scenario.randomize.delay_s), 1.0, 1.0, 1.0, scenario.vehicle_config.body.drag_per_s, 0.0, 0.0]
+    floor = [1e-4, 5e-4, 5e-4, 1e-3, 2e-3, 5e-3, 5e-3]
+    scale = np.array([0.01, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3])
+    predict, gust_time_s = partial(predictor, scenario), scenario.weather.gust_time_s
+    return FittedModel(NAMES, UNITS, np.array(first), scale, np.array(floor), predict, gust_time_s)
 
 
 def predictor(scenario: FlightScenario, windows: Windows) -> Predict:
     """The model of these windows, compiled at the first call for windows of one shape."""
-    compiled = _compiled(scenario)
-    given = [jnp.asarray(part, jnp.float32) for part in windows[:4]]
+    compiled, count = _compiled(scenario), windows.count
+    padded = windows.of([i % count for i in range(-(-count // AT_ONCE) * AT_ONCE)])  # few shapes to compile for
+    given = [jnp.asarray(part, jnp.float32) for part in padded[:4]]
     shift = given[0][:, :1, :3]  # single precision is for what changes within a window
     given[0] = given[0].at[..., :3].add(-shift)
 
     def predict(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out, slope = compiled(jnp.asarray(theta, jnp.float32), *given)
-        out = np.asarray(out, float)
-        out[..., :3] += np.asarray(shift, float)
-        return out, np.asarray(slope, float)
+        out, slope = (np.array(part[:count], float) for part in compiled(jnp.asarray(theta, jnp.float32), *given))
+        out[..., :3] += np.asarray(shift[:count], float)
+        return out, slope
 
     return predict
 
@@ -92,12 +104,15 @@ def window_outputs(
     def decision(body: RigidVehicle, told: Decision) -> tuple[RigidVehicle, Array]:
         there = vehicle_at(told.state, body.rotors)
         body = jax.tree.map(lambda a, b: jnp.where(told.settles, a, b), there, body)
-        for i in range(substeps):
+
+        def substep(i: Array, body: RigidVehicle) -> RigidVehicle:
             acting = mean_in_force(told, delay_s, i * dt_s, dt_s)
             targets = rotor_targets(vehicle, body.quat, body.omega, tuple(acting[:3]), acting[3])
             body = body._replace(rotors=spin_rotors(body.rotors, targets, memory))
             push = tuple(drag_per_s * nominal_kg * (w - v) for v, w in zip(body.vel, (*wind, 0.0), strict=True))
-            body = move(vehicle, body, physics, (push, (0.0, 0.0, 0.0)), dt_s)  # type: ignore[arg-type]
+            return move(vehicle, body, physics, (push, (0.0, 0.0, 0.0)), dt_s)  # type: ignore[arg-type]
+
+        body = jax.lax.fori_loop(0, substeps, substep, body)
         up = up_axis(body.quat)
         return body, jnp.stack([*body.pos, *body.vel, up[0], up[1], *body.omega])
 
