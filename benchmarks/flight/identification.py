@@ -1,4 +1,4 @@
-"""How often planted parameters are in the 95 % intervals of `identify`: `python -m benchmarks.flight.identification`."""
+"""How often planted parameters are in the intervals of `identify`: `python -m benchmarks.flight.identification`."""
 
 import argparse
 import json
@@ -44,8 +44,12 @@ def study(name: str, teams: int, episodes: int, seed: int) -> dict[str, Any]:
                 truth = planted[p.name][team, index]
                 rows.setdefault(p.name, []).append((truth, p.value, p.low, p.high))
     cases = teams * scenario.count
-    return {"cases": cases, "seconds_each": (time.perf_counter() - started) / cases, "flown_s": episodes * scenario.time_limit_s,
-            "parameters": {name: summary(np.array(found)) for name, found in rows.items()}}  # fmt: skip
+    return {
+        "cases": cases,
+        "flown_s": episodes * scenario.time_limit_s,
+        "seconds_each": (time.perf_counter() - started) / cases,
+        "parameters": {name: summary(np.array(found)) for name, found in rows.items()},
+    }
 
 
 def summary(rows: np.ndarray) -> dict[str, float]:

@@ -36,14 +36,17 @@ def fly_planted(
 ) -> list[list[Track]]:
     """The tracks of each team's robots, a flight for each episode; all vehicles stay the same."""
     longest = max(scenario.randomize.delay_s[1], float(planted["delay_s"].max()))
-    roomy = dataclasses.replace(
-        scenario, randomize=dataclasses.replace(scenario.randomize, delay_s=(0.0, longest))
-    )
+    roomy = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, delay_s=(0.0, longest)))
     teams = len(planted["delay_s"])
     sim, pilot = MujocoTeam(roomy, teams, seed), make_pilot(policy, scenario, "full")
+    rng = np.random.default_rng(seed)
     found: list[list[Track]] = [[] for _ in range(teams)]
     for flight in range(episodes):
-        sim.set_world(with_planted(roomy, sim.reset(), planted))
+        world = with_planted(roomy, sim.reset(), planted)
+        gusts = np.float32(
+            rng.normal(size=(3, teams, scenario.count)) * planted["gust_m_s"]
+        )  # wind blows before a flight
+        sim.set_world(world._replace(gust_m_s=(gusts[0], gusts[1], gusts[2])))
         for team, tracks in enumerate(_episode(sim, pilot, flight)):
             found[team] += tracks
     return found

@@ -68,7 +68,8 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         "success_before": before["success_rate"], "success_after": after["success_rate"],
         "seconds": time.perf_counter() - started_s, "judge": judge,
         "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
-        "parent": args.bundle, "bundle": str(folder) if folder else None, "action_change": change_of(args.bundle, folder),
+        "parent": args.bundle, "bundle": str(folder) if folder else None,
+        "action_change": change_of(args.bundle, folder),
         "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
         "problems": [*flown.problems, *missing],
     }  # fmt: skip
@@ -101,7 +102,9 @@ def accept(found: Any, held: list[Any], period_s: float) -> Any:
     what = f"{1e3 * seen.before_m:.1f} mm by the file, {1e3 * seen.after_m:.1f} mm as identified"
     print(f"held-out flights, position {AFTER_S:g} s on, {seen.windows} windows: {what}")
     if not seen.is_better:
-        raise UserError(f"the identified vehicles predict held-out flights no better ({what}); there is nothing to adapt to.")
+        raise UserError(
+            f"the identified vehicles predict held-out flights no better ({what}); there is nothing to adapt to."
+        )
     return seen
 
 

@@ -42,7 +42,9 @@ def run(args: Args) -> dict[str, Any]:
     print(text_of(found))
     figures = safety_figures(flown.scenario.vehicle_config, found)
     for row in figures:
-        print(f"  safety.{row.name:<20}flights needed {row.measured:.3g}, file {row.file:g}, new {row.value:g} {row.unit}")
+        print(
+            f"  safety.{row.name:<20}flights needed {row.measured:.3g}, file {row.file:g}, new {row.value:g} {row.unit}"
+        )
     scenario_file, vehicle_file = write_patch(args.out, flown.scenario, found, figures, flown.provenance)
     for problem in (*flown.problems, *missing):
         print(f"problem: {problem}")

@@ -135,9 +135,19 @@ class WindowFit:
         whole = parts.sum(0)
         moved = np.stack([np.linalg.pinv(whole - a) @ g for a, g in zip(parts, pulls, strict=True)])
         covariance = (count - 1) / count * moved.T @ moved + np.diag(self._model.floor**2)
-        half = student.ppf(0.5 + LEVEL / 2, max(count - 1, 1)) * np.sqrt(np.diag(covariance))
+        half = student.ppf(0.5 + LEVEL / 2, _freedom(moved)) * np.sqrt(np.diag(covariance))
         gust = self._whitener.gust_interval(self._noise, _columns(errors))
         return Fit(theta, theta - half, theta + half, covariance, self._noise, gust, errors)
+
+
+def _freedom(moved: np.ndarray) -> np.ndarray:
+    """[P] degrees of freedom: of what windows [W, P] move a parameter by, as many as share in it, less one.
+
+    Of W normal and equal shares the fourth powers sum up to 3 / W of the square of the sum of the second ones.
+    """
+    shares = moved / np.maximum(np.abs(moved).max(0), 1e-30)
+    effective = 3 * (shares**2).sum(0) ** 2 / np.maximum((shares**4).sum(0), 1e-30)
+    return np.clip(effective - 1, 1, max(len(moved) - 1, 1))
 
 
 def _columns(errors: np.ndarray) -> np.ndarray:

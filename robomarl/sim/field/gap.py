@@ -1,9 +1,9 @@
 """The gap between a recording and the simulator: the same starts and the same commands, and what comes of them.
 
-Recorded flights are cut into legs. Each is flown again from its recorded state, with the commands that were sent, by the
-vehicle as its file has it, and by `DRAWS` vehicles as the scenario's `randomize` draws them, whose starts are off by as
-much as the estimates may be. Where the recording leaves what all of these do, training has seen nothing like it: there
-they part.
+Recorded flights are cut into legs. Each is flown again from its recorded state, with the commands that were sent:
+by the vehicle as its file has it, and by `DRAWS` vehicles as the scenario's `randomize` draws them, whose starts are
+off by as much as the estimates may be. Where the recording leaves what all of these do, training has seen nothing
+like it: there they part.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Retraced(Protocol):
     """How a domain flies legs again."""
 
     def __call__(self, scenario: Any, legs: Legs, seed: int | None) -> np.ndarray:
-        """[L, K S + 1, 13] states. `seed` of draws of the scenario's `randomize`; None: the vehicle as its file says."""
+        """[L, K S + 1, 13] states. `seed` of draws of the scenario's `randomize`; None: as the file says."""
         ...
 
 
@@ -116,7 +116,12 @@ def _outside(scenario: Any, recorded: np.ndarray, drawn: np.ndarray) -> np.ndarr
 
 def elements(state: np.ndarray) -> np.ndarray:
     """[..., E] of states [..., 13]."""
-    pos, (w, x, y, z), vel, omega = state[..., :3], np.moveaxis(state[..., 3:7], -1, 0), state[..., 7:10], state[..., 10:]
+    pos, (w, x, y, z), vel, omega = (
+        state[..., :3],
+        np.moveaxis(state[..., 3:7], -1, 0),
+        state[..., 7:10],
+        state[..., 10:],
+    )
     tilt = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x)], -1)
     return np.concatenate([pos, vel, tilt, omega], -1)
 

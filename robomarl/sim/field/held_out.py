@@ -39,7 +39,9 @@ def split_flights(tracks: Sequence[Track], share: float) -> tuple[list[Track], l
     return [t for t in tracks if t.flight not in held], [t for t in tracks if t.flight in held]
 
 
-def predict_held_out(found: Sequence[RobotFit], tracks: Sequence[Track], period_s: float, seed: int = 0) -> Prediction | None:
+def predict_held_out(
+    found: Sequence[RobotFit], tracks: Sequence[Track], period_s: float, seed: int = 0
+) -> Prediction | None:
     """Compare both vehicles on held-out tracks; None where these have no whole window."""
     before, after = [], []
     for robot in found:
@@ -56,4 +58,3 @@ def predict_held_out(found: Sequence[RobotFit], tracks: Sequence[Track], period_
     rng = np.random.default_rng(seed)
     means = (old - new)[rng.integers(0, len(old), (RESAMPLES, len(old)))].mean(1)
     return Prediction(float(old.mean()), float(new.mean()), float(np.quantile(means, 0.025)), len(old))
-

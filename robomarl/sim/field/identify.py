@@ -93,7 +93,7 @@ def _lift(model: FittedModel, fit: Fit) -> list[Row]:
 
 
 def _noises(fit: Fit) -> list[Row]:
-    """Largest error of the estimates where it is uniform, from second differences, which gusts and model leave alone."""
+    """Largest error of the estimates where it is uniform, from second differences, which gusts hardly change."""
     rows = []
     for name, part, unit in (("position_noise_m", slice(0, 3), "m"), ("velocity_noise_m_s", slice(3, 6), "m/s")):
         second = np.diff(fit.errors[..., part], 2, axis=1)
@@ -106,9 +106,15 @@ def _noises(fit: Fit) -> list[Row]:
 
 
 def _gusts(model: FittedModel, fit: Fit) -> Row:
-    drag = fit.value[model.names.index("drag_per_s")]
-    low, high = fit.gust_m_s2
-    return "gust_m_s", fit.noise.gust_m_s2 / drag, low / drag, high / drag, "m/s"
+    """The gusts push by way of the drag: both may be off, in logarithms independently."""
+    at = model.names.index("drag_per_s")
+    drag, half = fit.value[at], (fit.high[at] - fit.low[at]) / 2
+    value, wrong = fit.noise.gust_m_s2, half / abs(drag)
+    if not drag > 0:
+        return "gust_m_s", float("nan"), 0.0, float("inf"), "m/s"
+    with np.errstate(divide="ignore"):
+        down, up = (np.hypot(np.log(end / value), wrong) for end in fit.gust_m_s2)
+    return "gust_m_s", value / drag, value / drag * np.exp(-down), value / drag * np.exp(up), "m/s"
 
 
 def _loss(tracks: Sequence[Track]) -> Row:

@@ -38,7 +38,10 @@ def ranges_of(scenario: Any, found: Sequence[RobotFit]) -> dict[str, tuple[float
     spans = {name: _span(p for robot in found for p in robot.parameters if p.name == name)
              for name in {p.name for robot in found for p in robot.parameters}}  # fmt: skip
     sensing = scenario.sensing
-    parts = [(spans["position_noise_m"], sensing.position_noise_m), (spans["velocity_noise_m_s"], sensing.velocity_noise_m_s)]
+    parts = [
+        (spans["position_noise_m"], sensing.position_noise_m),
+        (spans["velocity_noise_m_s"], sensing.velocity_noise_m_s),
+    ]
     scales = [(low / file, high / file) for (low, high), file in parts if file]
     if scales:
         spans["noise_scale"] = min(low for low, _ in scales), max(high for _, high in scales)
@@ -92,7 +95,9 @@ def vehicle_text(name: str, figures: Sequence[SafetyFigure], drag: tuple[float, 
     return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)
 
 
-def write_patch(folder: Path, scenario: Any, found: Sequence[RobotFit], figures: Sequence[SafetyFigure], of: Provenance) -> tuple[Path, Path]:
+def write_patch(
+    folder: Path, scenario: Any, found: Sequence[RobotFit], figures: Sequence[SafetyFigure], of: Provenance
+) -> tuple[Path, Path]:
     """Write both files; returns the scenario's and the vehicle's."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [p for robot in found for p in robot.parameters if p.name == "drag_per_s"]

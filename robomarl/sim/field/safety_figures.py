@@ -80,9 +80,7 @@ def flights_of(robot: RobotFit) -> tuple[Flights, int]:
     return Flights(sent.transpose(1, 0, 2), pos, vel, period_s), SETTLE
 
 
-def error_needed(
-    flights: Flights, lead: int, bias: np.ndarray, window: Window, how: tuple[bool, float]
-) -> float:
+def error_needed(flights: Flights, lead: int, bias: np.ndarray, window: Window, how: tuple[bool, float]) -> float:
     """Least w [m/s^2] with which the filter's model contains these flights; see `robomarl.sim.limits.fit`.
 
     Args:

@@ -1,4 +1,4 @@
-"""Windows: pieces of tracks with even estimates and the commands around each of them, as arrays that a model is fitted to."""
+"""`Windows`: pieces of tracks with the commands around each estimate, as arrays that a model is fitted to."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -63,8 +63,11 @@ def test_what_can_not_be_compared_or_identified_is_named():
 
 def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     scenario = load_scenario("swap_4")
-    names = dict(delay_s=(0.03, 0.032), mass_scale=(1.18, 1.22), position_noise_m=(0.005, 0.006), gust_m_s=(0, 0.1),
-                 velocity_noise_m_s=(0.014, 0.015), wind_x_m_s=(-0.4, -0.3), wind_y_m_s=(0, 0.1), packet_loss=(0, 0.1))  # fmt: skip
+    names = {
+        **{"delay_s": (0.03, 0.032), "mass_scale": (1.18, 1.22), "position_noise_m": (0.005, 0.006)},
+        **{"velocity_noise_m_s": (0.014, 0.015), "wind_x_m_s": (-0.4, -0.3), "wind_y_m_s": (0, 0.1)},
+        **{"gust_m_s": (0, 0.1), "packet_loss": (0, 0.1)},
+    }
     rows = tuple(Parameter("one", name, (a + b) / 2, a, b, "") for name, (a, b) in names.items())
     robot = type("Found", (), {"parameters": rows})()
     ranges = ranges_of(scenario, [robot])  # type: ignore[list-item]
