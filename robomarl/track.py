@@ -1,4 +1,4 @@
-"""`Track`: where one robot said it was and what it was commanded, at its own rate, whoever recorded it.
+"""`RobotTrack`: where one robot said it was and what it was commanded, at its own rate, whoever recorded it.
 
 Recordings of field tests and simulations are read into it; what compares the two or fits one to the other starts here.
 """
@@ -11,7 +11,7 @@ GAP = 1.5
 """In periods: where estimates are farther apart, a track is cut."""
 
 
-class Track(NamedTuple):
+class RobotTrack(NamedTuple):
     """One robot in one flight, K decisions. World frame ENU, wxyz quaternions, SI units, seconds since the epoch."""
 
     robot: str
@@ -41,12 +41,12 @@ class Track(NamedTuple):
         """[K, 13] position, attitude, velocity and body rates."""
         return np.concatenate([self.pos_m, self.quat_wxyz, self.vel_m_s, self.omega_rad_s], -1)
 
-    def part(self, rows: slice | np.ndarray) -> "Track":
+    def part(self, rows: slice | np.ndarray) -> "RobotTrack":
         """The same with these decisions only; what was received is that of all."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[2:9]})
 
 
-def even_parts(track: Track, period_s: float, least: int) -> list[Track]:
+def even_parts(track: RobotTrack, period_s: float, least: int) -> list[RobotTrack]:
     """The track without gaps, with its estimates at even times.
 
     Stamps of estimates jitter by milliseconds where a busy machine made them, and the vehicle moves on nevertheless at
@@ -64,7 +64,7 @@ def even_parts(track: Track, period_s: float, least: int) -> list[Track]:
     return [part._replace(seen_s=_line(part.seen_s)) for part in parts]
 
 
-def in_force(track: Track, at_s: np.ndarray, delay_s: float = 0.0) -> np.ndarray:
+def in_force(track: RobotTrack, at_s: np.ndarray, delay_s: float = 0.0) -> np.ndarray:
     """[..., A] the command that acts at each time [...], so long after it was decided; the first before that."""
     newest = np.searchsorted(track.sent_s + delay_s, at_s + 1e-9, side="right") - 1
     return track.command[np.maximum(newest, 0)]

@@ -9,7 +9,7 @@ from robomarl.domains.flight.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.evaluate.pilots import make_pilot
-from robomarl.track import Track
+from robomarl.track import RobotTrack
 
 ROBOT = ("mass_scale", "thrust_scale", "rotor_tau_scale", "delay_s", "noise_scale", "packet_loss")
 TEAM = ("wind_x_m_s", "wind_y_m_s", "gust_m_s")
@@ -33,19 +33,18 @@ def draw_planted(scenario: FlightScenario, teams: int, seed: int) -> dict[str, n
 
 def fly_planted(
     scenario: FlightScenario, policy: Any, planted: dict[str, np.ndarray], episodes: int, seed: int
-) -> list[list[Track]]:
+) -> list[list[RobotTrack]]:
     """The tracks of each team's robots, a flight for each episode; all vehicles stay the same."""
     longest = max(scenario.randomize.delay_s[1], float(planted["delay_s"].max()))
     roomy = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, delay_s=(0.0, longest)))
     teams = len(planted["delay_s"])
     sim, pilot = MujocoTeam(roomy, teams, seed), make_pilot(policy, scenario, "full")
     rng = np.random.default_rng(seed)
-    found: list[list[Track]] = [[] for _ in range(teams)]
+    found: list[list[RobotTrack]] = [[] for _ in range(teams)]
     for flight in range(episodes):
         world = with_planted(roomy, sim.reset(), planted)
-        gusts = np.float32(
-            rng.normal(size=(3, teams, scenario.count)) * planted["gust_m_s"]
-        )  # wind blows before a flight
+        blown = rng.normal(size=(3, teams, scenario.count)) * planted["gust_m_s"]  # wind blows before a flight
+        gusts = blown.astype(np.float32)
         sim.set_world(world._replace(gust_m_s=(gusts[0], gusts[1], gusts[2])))
         for team, tracks in enumerate(_episode(sim, pilot, flight)):
             found[team] += tracks
@@ -71,7 +70,7 @@ def with_planted(scenario: FlightScenario, world: World, planted: dict[str, np.n
     ))  # fmt: skip
 
 
-def _episode(sim: MujocoTeam, pilot: Any, flight: int) -> list[list[Track]]:
+def _episode(sim: MujocoTeam, pilot: Any, flight: int) -> list[list[RobotTrack]]:
     scenario, views = sim.scenario, sim.views()
     carry, rows, sent = pilot.init(views), [], []
     heard = np.zeros((sim.num_envs, scenario.count, 2), int)
@@ -94,6 +93,6 @@ def _episode(sim: MujocoTeam, pilot: Any, flight: int) -> list[list[Track]]:
 
 def _track(
     name: str, flight: int, time_s: np.ndarray, state: np.ndarray, command: np.ndarray, heard: np.ndarray
-) -> Track:
+) -> RobotTrack:
     pos, quat, vel, omega = np.split(state, [3, 7, 10], axis=-1)
-    return Track(name, flight, time_s, pos, quat, vel, omega, time_s, command, *heard.tolist())
+    return RobotTrack(name, flight, time_s, pos, quat, vel, omega, time_s, command, *heard.tolist())

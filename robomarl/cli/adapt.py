@@ -11,6 +11,9 @@ import tyro
 from robomarl.cli.identify import RecordedFlights, read_flights
 from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, UserError
 
+LESSONS_OVER = 0.6
+"""Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
+
 
 @dataclass(frozen=True)
 class Args:
@@ -134,12 +137,25 @@ def train(args: Args, plant: str) -> Path:
     from robomarl.train.run.bundle_as_run import run_of
     from robomarl.train.run.runner import RunOptions, train_run
 
-    known = run_of(args.bundle).config
-    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, "curriculum": ()}
-    config = replace(known, scenario=plant, top_learning_rate=args.learning_rate, **changes)
+    known, scenario = run_of(args.bundle), load_scenario(plant)
+    rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
+    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, **rates}
+    lessons = from_known_to(known.scenario, scenario)
+    config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
     options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3)
-    train_run(config, load_scenario(plant), options)
+    train_run(config, scenario, options)
     return args.out / "run"
+
+
+def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
+    """Lessons that lead from the ranges that the bundle was trained in to those of the plant."""
+    from robomarl.train.config import Lesson
+
+    names = [name for name in plant.randomized if name != "delay_s"]  # which decides what is compiled
+    pairs = {name: (getattr(known.randomize, name), getattr(plant.randomize, name)) for name in names}
+    return tuple(
+        Lesson(f"randomize.{name}", begin, end, LESSONS_OVER) for name, (begin, end) in pairs.items() if begin != end
+    )
 
 
 def judge_and_export(args: Args, trained: Path, judge: str) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:

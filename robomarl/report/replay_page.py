@@ -22,9 +22,7 @@ MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""
 
 
-def write_replay_page(
-    found: "Replayed", figures: dict[str, Any], file: Path, more: Sequence[Section] = ()
-) -> None:
+def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path, more: Sequence[Section] = ()) -> None:
     """Write the page as one HTML file.
 
     Args:

@@ -41,7 +41,7 @@ def animated_map(log: FlightLog, names: Sequence[str], title: str) -> str:
     robots = [
         _robot(log, view, (i, name), view.place(paths[:, i]), active[:, i], timing) for i, name in enumerate(names)
     ]
-    crosses = [_cross(i, view.place(goals[i])) for i in np.flatnonzero(known)]
+    crosses = [_cross(i, view.place(goals[i])) for i in np.flatnonzero(known).tolist()]
     label = html.escape(title, quote=True)
     head = f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH_PX} {view.height_px:.0f}">'
     return "\n".join([head, _grid(view), *crosses, *robots, "</svg>"])

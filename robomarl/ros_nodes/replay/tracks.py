@@ -10,7 +10,7 @@ from robomarl.ros_nodes.replay.bag_replay import BagReplay, Moment, Progress
 from robomarl.ros_nodes.replay.recording import Recording
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.robot.state_machine import POLICY
-from robomarl.track import Track
+from robomarl.track import RobotTrack
 
 BREAK_S = 0.3
 """Without any row for longer, another flight begins."""
@@ -35,7 +35,7 @@ class TrackRows:
         ])  # fmt: skip
         self._rows.setdefault(moment.robot, []).append(row)
 
-    def tracks(self, tallies: dict[str, RobotTally]) -> list[Track]:
+    def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
         """Every flight of every robot; what was received and lost is with the first one of each."""
         found = []
         for robot, rows in self._rows.items():
@@ -47,14 +47,14 @@ class TrackRows:
         return found
 
 
-def _track(robot: str, flight: int, rows: np.ndarray, heard: tuple[int, int]) -> Track:
+def _track(robot: str, flight: int, rows: np.ndarray, heard: tuple[int, int]) -> RobotTrack:
     seen_s, sent_s, *_ = rows.T
     pos, quat, vel, omega, command = np.split(rows[:, 2:], [3, 7, 10, 13], axis=1)
-    return Track(robot, flight, seen_s, pos, quat, vel, omega, sent_s, command, *heard)
+    return RobotTrack(robot, flight, seen_s, pos, quat, vel, omega, sent_s, command, *heard)
 
 
 def read_tracks(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> tuple[
-    list[Track], Recording, BagReplay
+    list[RobotTrack], Recording, BagReplay
 ]:  # fmt: skip
     """The tracks of a recording, and who flew in it.
 

@@ -94,7 +94,7 @@ class WindowFit:
     def _solve(self, theta: np.ndarray) -> np.ndarray:
         scale = self._model.scale
         limits = {"ftol": 1e-7, "xtol": 1e-6, "gtol": 1e-6, "max_nfev": MOST_STEPS}
-        return least_squares(self._residual, theta, self._slope, x_scale=scale, **limits).x
+        return least_squares(self._residual, theta, self._slope, x_scale=scale, **limits).x  # type: ignore[arg-type]
 
     def _at(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Errors [W, n, 11] and slopes [W, n, 11, P]; those of the last call are kept."""
@@ -125,7 +125,11 @@ class WindowFit:
         self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))
 
     def _bounded(self, theta: np.ndarray) -> Fit:
-        """Intervals of the jackknife over windows (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton)."""
+        """Intervals of the jackknife over windows (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton).
+
+        Where few windows show a parameter, the jackknife may be narrow by chance: Gauss and Newton's own variance,
+        which is right where the noise is what the model says, is the least.
+        """
         errors = self._at(theta)[0]
         count, size = len(errors), len(theta)
         slope = self._slope(theta).reshape(count, -1, size)
@@ -134,7 +138,10 @@ class WindowFit:
         pulls = np.einsum("wri,wr->wi", slope, white)
         whole = parts.sum(0)
         moved = np.stack([np.linalg.pinv(whole - a) @ g for a, g in zip(parts, pulls, strict=True)])
-        covariance = (count - 1) / count * moved.T @ moved + np.diag(self._model.floor**2)
+        jackknife = (count - 1) / count * moved.T @ moved
+        textbook = np.linalg.pinv(whole)
+        wider = np.sqrt(np.maximum(1.0, np.diag(textbook) / np.diag(jackknife)))
+        covariance = jackknife * np.outer(wider, wider) + np.diag(self._model.floor**2)
         half = student.ppf(0.5 + LEVEL / 2, _freedom(moved)) * np.sqrt(np.diag(covariance))
         gust = self._whitener.gust_interval(self._noise, _columns(errors))
         return Fit(theta, theta - half, theta + half, covariance, self._noise, gust, errors)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from robomarl.domains.simulation import needed, simulation_of
-from robomarl.track import Track, even_parts, in_force
+from robomarl.track import RobotTrack, even_parts, in_force
 
 ELEMENTS = (
     *(f"{what}.{axis}" for what in ("position", "velocity") for axis in "xyz"),
@@ -74,7 +74,7 @@ class Gap:
         return np.where(is_out.any(1), first, np.inf)
 
 
-def measure_gap(scenario: Any, tracks: Sequence[Track], seed: int = 0) -> Gap | None:
+def measure_gap(scenario: Any, tracks: Sequence[RobotTrack], seed: int = 0) -> Gap | None:
     """Fly the legs of tracks again; None where no track is as long as one leg.
 
     Args:
@@ -133,13 +133,13 @@ def estimate_bound(scenario: Any) -> np.ndarray:
     return np.array([pos] * 3 + [vel] * 3 + [0.01] * 2 + [0.05] * 3)
 
 
-def _cut(track: Track, steps: int) -> list[tuple[Track, str]]:
+def _cut(track: RobotTrack, steps: int) -> list[tuple[RobotTrack, str]]:
     """Legs of a track: one row before the start, for the commands, and `steps` after it."""
     starts = range(0, len(track.seen_s) - steps - 1, steps // 2)
     return [(track.part(slice(i, i + steps + 2)), track.robot) for i in starts]
 
 
-def _legs(scenario: Any, cut: Sequence[tuple[Track, str]]) -> Legs:
+def _legs(scenario: Any, cut: Sequence[tuple[RobotTrack, str]]) -> Legs:
     """From the second row of each leg on."""
     dt_s, before = scenario.physics_dt_s, 1 + int(np.ceil(scenario.randomize.delay_s[1] / scenario.physics_dt_s))
     number = (len(cut[0][0].seen_s) - 2) * scenario.substeps

@@ -8,7 +8,7 @@ import numpy as np
 from robomarl.sim.field.gap import elements
 from robomarl.sim.field.identify import RobotFit
 from robomarl.sim.field.windows import SETTLE, cut_windows
-from robomarl.track import Track
+from robomarl.track import RobotTrack
 
 AFTER_S = 0.5
 """From the start of the open-loop part to the prediction."""
@@ -32,7 +32,7 @@ class Prediction(NamedTuple):
         return self.gain_low_m > 0
 
 
-def split_flights(tracks: Sequence[Track], share: float) -> tuple[list[Track], list[Track]]:
+def split_flights(tracks: Sequence[RobotTrack], share: float) -> tuple[list[RobotTrack], list[RobotTrack]]:
     """Tracks to fit and to hold out, by whole flights; the last ones are held out, at least one where there are two."""
     flights = sorted({track.flight for track in tracks})
     held = set(flights[-max(1, round(share * len(flights))) :]) if len(flights) > 1 else set()
@@ -40,7 +40,7 @@ def split_flights(tracks: Sequence[Track], share: float) -> tuple[list[Track], l
 
 
 def predict_held_out(
-    found: Sequence[RobotFit], tracks: Sequence[Track], period_s: float, seed: int = 0
+    found: Sequence[RobotFit], tracks: Sequence[RobotTrack], period_s: float, seed: int = 0
 ) -> Prediction | None:
     """Compare both vehicles on held-out tracks; None where these have no whole window."""
     before, after = [], []

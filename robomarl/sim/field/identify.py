@@ -11,7 +11,7 @@ from robomarl.config import UserError
 from robomarl.domains.simulation import needed, simulation_of
 from robomarl.sim.field.fit import LEVEL, Fit, FittedModel, WindowFit
 from robomarl.sim.field.windows import LENGTH, SETTLE, Windows, cut_windows
-from robomarl.track import Track
+from robomarl.track import RobotTrack
 
 LEAST_WINDOWS = 4
 """Of a robot: with fewer there is no telling how sure a figure is."""
@@ -39,7 +39,7 @@ class RobotFit(NamedTuple):
 
 
 def identify(
-    scenario: Any, tracks: Sequence[Track], progress: Callable[[float], object] = lambda share: None
+    scenario: Any, tracks: Sequence[RobotTrack], progress: Callable[[float], object] = lambda share: None
 ) -> tuple[list[RobotFit], list[str]]:
     """Fit every robot of these tracks, and say what could not be fitted, a sentence each.
 
@@ -68,7 +68,7 @@ def identify(
     return found, missing
 
 
-def fit_robot(model: FittedModel, name: str, windows: Windows, tracks: Sequence[Track]) -> RobotFit:
+def fit_robot(model: FittedModel, name: str, windows: Windows, tracks: Sequence[RobotTrack]) -> RobotFit:
     """One robot's figures."""
     fit = WindowFit(windows, model).run()
     rows = [Parameter(name, *row) for row in zip(model.names, fit.value, fit.low, fit.high, model.units, strict=True)]
@@ -117,7 +117,7 @@ def _gusts(model: FittedModel, fit: Fit) -> Row:
     return "gust_m_s", value / drag, value / drag * np.exp(-down), value / drag * np.exp(up), "m/s"
 
 
-def _loss(tracks: Sequence[Track]) -> Row:
+def _loss(tracks: Sequence[RobotTrack]) -> Row:
     """Share of messages that did not arrive, with the interval of Clopper and Pearson."""
     lost, total = sum(t.lost for t in tracks), sum(t.lost + t.received for t in tracks)
     tail = (1 - LEVEL) / 2

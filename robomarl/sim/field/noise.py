@@ -7,7 +7,8 @@ System Identification, 1999, ch. 7): least squares of them is maximum likelihood
 gusts, because a command is decided from what came before it.
 """
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -70,7 +71,7 @@ class Whitener:
         own = [np.sqrt((np.diff(part, 2, axis=0) ** 2).mean() / 6) for part in np.split(errors, 2)]
         first = Noise(max(own[0], LEAST_M), max(own[1], LEAST_M), 0.0)
         found = minimize_scalar(
-            lambda log: self._cost(first._replace(gust_m_s2=float(np.exp(log))), errors),
+            lambda log: self._cost(first._replace(gust_m_s2=math.exp(log)), errors),
             bounds=np.log(GUSTS_M_S2), method="bounded", options={"xatol": 0.05},
         )  # fmt: skip
         return first._replace(gust_m_s2=float(np.exp(found.x)))
@@ -80,17 +81,18 @@ class Whitener:
         least, allowed = self._cost(noise, errors), chi2.ppf(0.95, 1) / 2
 
         def beyond(log: float) -> float:
-            return self._cost(noise._replace(gust_m_s2=float(np.exp(log))), errors) - least - allowed
+            return self._cost(noise._replace(gust_m_s2=math.exp(log)), errors) - least - allowed
 
-        at, ends = np.log(noise.gust_m_s2), []
-        for step in (-0.7, 0.7):
-            far = at + step * np.arange(1, 6)
+        at, ends = math.log(noise.gust_m_s2), list[float]()
+        for step, open_end in ((-0.7, 0.0), (0.7, math.inf)):
+            far = (at + step * k for k in range(1, 6))
             out = next((x for x in far if beyond(x) > 0), None)
-            ends.append((0.0 if step < 0 else np.inf) if out is None else np.exp(brentq(beyond, at, out, xtol=0.03)))
-        return float(ends[0]), float(ends[1])
+            root: Any = None if out is None else brentq(beyond, at, out, xtol=0.03)
+            ends.append(open_end if root is None else math.exp(root))
+        return ends[0], ends[1]
 
     def _cost(self, noise: Noise, errors: np.ndarray) -> float:
         """Negative logarithm of the likelihood, less a constant."""
         lower = self.factor(noise)
         white = solve_triangular(lower, errors, lower=True)
-        return float(0.5 * (white**2).sum() + errors.shape[1] * np.log(np.diag(lower)).sum())
+        return float(0.5 * (white**2).sum()) + errors.shape[1] * float(np.log(np.diag(lower)).sum())

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.track import Track, even_parts
+from robomarl.track import RobotTrack, even_parts
 
 SETTLE = 15
 """Decisions at the start of a window that only bring the model's hidden states (rotors) in."""
@@ -38,10 +38,11 @@ class Windows(NamedTuple):
     def of(self, keep: Sequence[int]) -> "Windows":
         """Only these."""
         rows = list(keep)
-        return Windows(*(part[rows] for part in self[:4]), tuple(self.place[i] for i in rows))
+        place = tuple(self.place[i] for i in rows)
+        return Windows(self.state[rows], self.period_s[rows], self.command[rows], self.sent_s[rows], place)
 
 
-def cut_windows(tracks: Sequence[Track], period_s: float) -> Windows | None:
+def cut_windows(tracks: Sequence[RobotTrack], period_s: float) -> Windows | None:
     """All windows of tracks, one after the other; None where no track is long enough.
 
     Args:
@@ -61,7 +62,7 @@ def cut_windows(tracks: Sequence[Track], period_s: float) -> Windows | None:
     return Windows(np.stack(state), np.array(period), np.stack(command), np.stack(sent), tuple(place))
 
 
-def _window(rows: Track, whole: Track, back: int) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+def _window(rows: RobotTrack, whole: RobotTrack, back: int) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
     period_s = (rows.seen_s[-1] - rows.seen_s[0]) / (len(rows.seen_s) - 1)
     begin, end = rows.seen_s[:-1], rows.seen_s[1:]
     newest = np.searchsorted(whole.sent_s, end, side="left") - 1

@@ -17,17 +17,16 @@ from robomarl.ros_nodes.replay.tracks import TrackRows
 from robomarl.ros_nodes.robot.state_machine import State
 
 NAMES = tick_names(["acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"], ("two",), ("a",))
-COLUMNS = columns_of(NAMES)
-assert COLUMNS is not None
 COMMAND = np.array([1.0, 2.0, 3.0, 4.0])
 
 
 def moment(at_s: float, state: State = State.ACTIVE, command: np.ndarray = COMMAND) -> Moment:
-    row = np.zeros(len(NAMES))
-    row[COLUMNS.sources["odometry"]] = 0.004
-    row[COLUMNS.command] = command
+    columns, row = columns_of(NAMES), np.zeros(len(NAMES))
+    assert columns is not None
+    row[columns.sources["odometry"]] = 0.004
+    row[columns.command] = command
     own = Estimate(np.full(3, at_s), np.array([1.0, 0, 0, 0]), np.ones(3), np.zeros(3))
-    return Moment("one", 0, Tick(row, COLUMNS, at_s, state, 0), True, own, np.zeros(3))
+    return Moment("one", 0, Tick(row, columns, at_s, state, 0), True, own, np.zeros(3))
 
 
 def test_tracks_have_stamps_commands_and_what_was_heard():

@@ -17,12 +17,12 @@ from robomarl.sim.field.identify import Parameter, identify
 from robomarl.sim.field.patch import Provenance, ranges_of, scenario_text, vehicle_text
 from robomarl.sim.field.safety_figures import SafetyFigure
 from robomarl.sim.scenario import load_scenario
-from robomarl.track import Track
+from robomarl.track import RobotTrack
 
 OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23")
 
 
-def flown(episodes: int = 1, **planted: float) -> tuple[object, list[Track]]:
+def flown(episodes: int = 1, **planted: float) -> tuple[object, list[RobotTrack]]:
     """A team of swap_4 with the same parameters for all robots, the others in the middle of their ranges."""
     policy, scenario = resolve_policy("swap_4")
     scenario = dataclasses.replace(scenario, time_limit_s=3.2)

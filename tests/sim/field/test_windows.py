@@ -5,17 +5,17 @@ import pytest
 
 from robomarl.sim.field.noise import Noise, Whitener
 from robomarl.sim.field.windows import FAR_S, LENGTH, SETTLE, cut_windows
-from robomarl.track import Track, even_parts, in_force
+from robomarl.track import RobotTrack, even_parts, in_force
 
 PERIOD_S = 0.02
 
 
-def track(count: int, jitter_s: float = 0.0, late_s: float = 0.003) -> Track:
+def track(count: int, jitter_s: float = 0.0, late_s: float = 0.003) -> RobotTrack:
     rng = np.random.default_rng(0)
     seen = 1.7e9 + np.arange(count) * PERIOD_S + rng.uniform(-jitter_s, jitter_s, count)
     zero = np.zeros((count, 3))
     quat, command = np.tile([1.0, 0, 0, 0], (count, 1)), np.arange(4.0 * count).reshape(count, 4)
-    return Track("one", 0, seen, zero, quat, zero, zero, seen + late_s, command)
+    return RobotTrack("one", 0, seen, zero, quat, zero, zero, seen + late_s, command)
 
 
 def test_stamps_are_put_on_a_line_and_gaps_cut():

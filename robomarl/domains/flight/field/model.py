@@ -34,7 +34,7 @@ AT_ONCE = 24
 """Windows for which the model is compiled."""
 
 
-class Decision(NamedTuple):
+class WindowDecision(NamedTuple):
     """What a window has of one decision."""
 
     state: Array
@@ -101,7 +101,7 @@ def window_outputs(
     physics = Physics(mass * nominal_kg, thrust, tau * vehicle.rotors.time_constant_s)
     memory = rotor_memory(physics.rotor_tau_s, dt_s)
 
-    def decision(body: RigidVehicle, told: Decision) -> tuple[RigidVehicle, Array]:
+    def decision(body: RigidVehicle, told: WindowDecision) -> tuple[RigidVehicle, Array]:
         there = vehicle_at(told.state, body.rotors)
         body = jax.tree.map(lambda a, b: jnp.where(told.settles, a, b), there, body)
 
@@ -116,7 +116,7 @@ def window_outputs(
         up = up_axis(body.quat)
         return body, jnp.stack([*body.pos, *body.vel, up[0], up[1], *body.omega])
 
-    told = Decision(state[:-1], jnp.arange(len(command)) <= SETTLE, command, sent_s)
+    told = WindowDecision(state[:-1], jnp.arange(len(command)) <= SETTLE, command, sent_s)
     hover = (jnp.float32(0.25 * nominal_kg * GRAVITY_M_S2),) * 4
     return jax.lax.scan(decision, vehicle_at(state[0], hover), told)[1]
 
@@ -127,7 +127,7 @@ def vehicle_at(state: Array, rotors: Vec4) -> RigidVehicle:
     return RigidVehicle(pos, quat, vel, omega, rotors)  # type: ignore[arg-type]
 
 
-def mean_in_force(told: Decision, delay_s: Array, begin_s: Array | float, dt_s: Array) -> Array:
+def mean_in_force(told: WindowDecision, delay_s: Array, begin_s: Array | float, dt_s: Array) -> Array:
     """[A] the mean over a sub-step of the commands in force."""
     since = told.sent_s + delay_s - begin_s
     begin = jnp.clip(since.at[0].set(-1.0), 0.0, dt_s)
