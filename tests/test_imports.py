@@ -16,7 +16,7 @@ import pytest
 LAYERS = {
     "base": [
         *("types", "geometry", "spec", "view", "features", "config", "paths", "scalars", "vectors"),
-        *("log", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
+        *("log", "track", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
         "domains.payload.onboard.features",
         *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
         *("domains.ground.onboard.features", "domains.ground.onboard.sensed"),

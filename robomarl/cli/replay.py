@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.config import UserError
+
 
 @dataclass(frozen=True)
 class Args:
@@ -18,6 +20,8 @@ class Args:
     """Name or folder of the bundle that decides; by default the one that flew."""
     out: Path | None = None
     """The report page; by default replay.html in runs/replay/NAME."""
+    gap: bool = True
+    """Fly the recording's legs again in MuJoCo, and compare."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -27,9 +31,11 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.report.replay_page import verdict_of, write_replay_page
     from robomarl.ros_nodes.replay.bag_replay import replay_bag
     from robomarl.ros_nodes.replay.figures import figures_of
+    from robomarl.ros_nodes.replay.tracks import TrackRows
 
+    tracks = TrackRows()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
-        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n))
+        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), tracks.note)
     figures = figures_of(found)
     print(verdict_of(figures))
     for name, robot in figures["robots"].items():
@@ -41,6 +47,30 @@ def run(args: Args) -> dict[str, Any]:
     for problem in found.problems:
         print(f"problem: {problem}")
     page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
-    write_replay_page(found, figures, page)
+    gap, sections = compare(found, tracks) if args.gap else ({}, [])
+    figures = {**figures, "gap": gap}
+    write_replay_page(found, figures, page, sections)
     print(f"{figures['recorded_s']:.1f} s in {figures['seconds']:.1f} s; report: {page}")
     return {**figures, "report": str(page)}
+
+
+def compare(found: Any, rows: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Figures and section of the gap to the simulator; a sentence where there is none."""
+    from robomarl.report.gap_section import gap_section, verdict
+    from robomarl.sim.field.gap import gap_figures, measure_gap
+    from robomarl.sim.scenario import load_scenario
+
+    recording = found.recording
+    try:
+        if not recording.scenario:
+            raise UserError("the recording names no scenario")
+        gap = measure_gap(load_scenario(recording.scenario), rows.tracks(found.tallies))
+    except UserError as error:
+        print(f"no gap report: {error}")
+        return {"missing": str(error)}, []
+    if gap is None:
+        print("no gap report: no robot follows its policy for two seconds without a gap in its estimates.")
+        return {"missing": "no track is as long as a leg"}, []
+    figures = gap_figures(gap)
+    print(f"gap: {verdict(figures)}")
+    return figures, [gap_section(gap, figures, recording.team)]

@@ -84,6 +84,10 @@ class Simulation:
     """`robomarl.sim.model.Model`, of which all else was made; None where the domain has simulators of its own."""
     measured: Measured | None = None
     """How its vehicles are measured; None: not at all."""
+    retraced: Any = None
+    """`robomarl.sim.field.gap.Retraced`: how recorded legs are flown again; None: not at all."""
+    fitted: Callable[[Any], Any] | None = None
+    """Scenario -> `robomarl.sim.field.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
     imitated: Imitated | None = None
     games: Games | None = None
     attack: Callable[..., Figures] | None = None

@@ -1,5 +1,6 @@
 """The page of `robomarl replay`: whether the bundle did what it does here, what it saw, and what the flights were."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,14 @@ MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""
 
 
-def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path) -> None:
+def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path, more: Sequence[Section] = ()) -> None:
     """Write the page as one HTML file.
 
     Args:
         found: of the replay.
         figures: of `figures_of`.
         file: to write.
+        more: further sections.
     """
     names = found.recording.team
     flights = [RecordedFlight(f"flight {i}", log) for i, log in enumerate(found.flights)]
@@ -37,6 +39,7 @@ def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path) ->
         _inputs(figures),
         flight_section(flights, names, first=motion_figure(flights, names)),
         safety_section(flights, names),
+        *more,
     ]
     if found.problems:
         body = table(("what could not be read",), [(problem,) for problem in found.problems])

@@ -62,6 +62,7 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
     assert Path(flight["log"]).is_file()
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
     check_replay(tmp_path / "bag", 0.0)
+    check_short_flights(tmp_path, capsys)
     check_dataset(tmp_path)
     check_another_bundle(tmp_path)
     check_cut_recording(tmp_path)
@@ -109,8 +110,20 @@ def check_cut_recording(folder: Path) -> None:
     assert "can't be read to its end" in problem
     assert figures["ticks"] > 50
     assert figures["action_diff_max"] == 0.0
+    assert figures["gap"]["legs"] >= 1
+    assert figures["gap"]["position_error_m"]["0.5"] < 0.5
     page = (folder / "page.html").read_text()
-    assert all(title in page for title in ("Decided again", "What happened", "Missing", "From above"))
+    assert all(
+        title in page for title in ("Decided again", "What happened", "Missing", "From above", "Gap to the simulator")
+    )
+
+
+def check_short_flights(folder: Path, capsys: pytest.CaptureFixture) -> None:
+    """One flight shows no robot's parameters, and that is said."""
+    capsys.readouterr()
+    assert main(["identify", str(folder / "bag"), "--out", str(folder / "identified")]) == 1
+    assert "record longer flights" in capsys.readouterr().err
+    assert not (folder / "identified").exists()
 
 
 def check_replay(bag: Path, largest: float) -> None:
@@ -126,6 +139,29 @@ def check_replay(bag: Path, largest: float) -> None:
     assert figures["action_diff_max"] == 0.0
     assert figures["command_diff_max"] <= largest
     assert figures["observation_diff_max"] <= largest
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_vehicles_are_identified_from_a_recording(pair: str, goto_bundle: Path, tmp_path: Path):
+    """The simulator's vehicles, which it draws anew for each flight: their mean is within the scenario's ranges."""
+    from robomarl.sim.scenario import load_scenario
+
+    pytest.importorskip("rclpy")
+    words = ["--sim", "mujoco", "--flights", "5", "--bundle", str(goto_bundle), "--record", str(tmp_path / "bag")]
+    assert main(["up", pair, *words, "--out", str(tmp_path / "out")]) == 0
+    figures = tmp_path / "figures.json"
+    out = ["--out", str(tmp_path / "identified"), "--json", str(figures)]
+    assert main(["identify", str(tmp_path / "bag"), *out]) == 0
+    found = json.loads(figures.read_text())
+    rows = {(row["robot"], row["name"]): row for row in found["parameters"]}
+    assert {robot for robot, _ in rows} == {"one", "two"}
+    for robot in ("one", "two"):
+        assert rows[robot, "lift_scale"]["value"] == pytest.approx(1.0, abs=0.1)
+        assert -0.005 < rows[robot, "delay_s"]["value"] < 0.02
+        assert rows[robot, "mass_scale"]["low"] < rows[robot, "mass_scale"]["high"]
+    assert load_scenario(found["scenario"]).vehicle == found["vehicle"]
+    assert "sha256" in Path(found["vehicle"]).read_text()
 
 
 @pytest.mark.ros

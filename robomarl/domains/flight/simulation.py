@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.check import PROBE
 from robomarl.domains.flight.env import TeamEnv
@@ -52,6 +53,26 @@ def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> An
     from robomarl.domains.flight.safety.plants import Flyers
 
     return Flyers(scenario, flights, seed, threads)
+
+
+def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
+    """Each vehicle alone on `mujoco`.
+
+    Raises:
+        UserError: something hangs from the vehicles, and the recording does not say how.
+    """
+    from robomarl.domains.flight.field.retrace import retrace
+
+    if scenario.load is not None:
+        raise UserError(f"{scenario.name}.toml: flights under a load can't be flown again from their estimates yet.")
+    return retrace(scenario, legs, seed)
+
+
+def fitted(scenario: FlightScenario) -> Any:
+    """Each vehicle alone on `fast`; raises `UserError` under a load."""
+    from robomarl.domains.flight.field.model import fitted as model
+
+    return model(scenario)
 
 
 def probe(scenario: FlightScenario) -> Probe:
@@ -154,6 +175,8 @@ SIMULATION = Simulation(
     controllers={"baseline": baseline},
     save_log=save_flight,
     measured=Measured(felt, moves_alike, plant),
+    retraced=retraced,
+    fitted=fitted,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

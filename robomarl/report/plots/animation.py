@@ -35,12 +35,13 @@ def animated_map(log: FlightLog, names: Sequence[str], title: str) -> str:
     """
     paths, active, seconds = _frames(log)
     goals = log.goal_m[-1][:, :2]
-    view = _fit(np.concatenate([paths.reshape(-1, 2), goals]))
+    known = np.isfinite(goals).all(axis=1)  # nobody told the others theirs, or it is not in the recording
+    view = _fit(np.concatenate([paths.reshape(-1, 2), goals[known]]))
     timing = f'dur="{seconds:.2f}s" repeatCount="indefinite"'
     robots = [
         _robot(log, view, (i, name), view.place(paths[:, i]), active[:, i], timing) for i, name in enumerate(names)
     ]
-    crosses = [_cross(i, place) for i, place in enumerate(view.place(goals))]
+    crosses = [_cross(i, view.place(goals[i])) for i in np.flatnonzero(known).tolist()]
     label = html.escape(title, quote=True)
     head = f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH_PX} {view.height_px:.0f}">'
     return "\n".join([head, _grid(view), *crosses, *robots, "</svg>"])

@@ -166,19 +166,26 @@ class BagReplay:
         self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
 
 
-def replay_bag(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> Replayed:
+def replay_bag(
+    folder: Path,
+    bundle: str = "",
+    progress: Progress = lambda share: None,
+    watch: Callable[[Moment], None] = lambda moment: None,
+) -> Replayed:
     """Decide a recording again.
 
     Args:
         folder: of the bag.
         bundle: name or folder of the bundle; by default the one that was flown.
         progress: told the share that is done.
+        watch: told every tick of robots that move.
 
     Raises:
         UserError: it is no recording of a team, or its bundle is not here.
     """
     started_s = time.perf_counter()
     replay = BagReplay(open_bag(folder), bundle)
+    replay.watch = watch
     recorded_s = replay.run(progress)
     if not any(tally.ticks for tally in replay.tallies.values()):
         raise UserError(

@@ -1,0 +1,193 @@
+"""Improve a bundle for the vehicles and the weather of its recordings; the new bundle says where it comes from."""
+
+import json
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.cli.identify import RecordedFlights, read_flights
+from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, UserError
+
+LESSONS_OVER = 0.6
+"""Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl adapt`."""
+
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
+    """Name or folder of the bundle to begin with."""
+    bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
+    """Folders of recordings of it."""
+    out: Path = Path("runs/adapted")
+    """Folder for what is identified, the run and the new bundle."""
+    scenario: str = ""
+    """Name or file of the scenario that is fitted; by default the one that was flown."""
+    judge: str = ""
+    """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
+    minutes: Positive = 2.0
+    """Train for so long at most."""
+    steps: Count = 2_000_000
+    """Agent-steps."""
+    learning_rate: Positive = 1e-3
+    """Largest."""
+    hold_out: Fraction = 0.25
+    """Share of the flights that the fit does not see."""
+    episodes: Count = 200
+    """On mujoco, of each bundle."""
+    seed: Natural = 0
+    """Of training and episodes."""
+    least_gain: NonNegative = 0.0
+    """The new bundle is written only where it succeeds in so much more of the episodes."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Identify, accept, train, judge, export."""
+    return adapt(args, read_flights(args.bags, args.scenario, ""))
+
+
+def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
+    """The same from flights, whoever recorded them."""
+    from robomarl.sim.field.identify import figures_of, identify, text_of
+    from robomarl.train.run.runner import keep_compiled
+
+    if args.out.exists():
+        raise UserError(f"{args.out}: is there already; name another folder with --out.")
+    keep_compiled()
+    started_s = time.perf_counter()
+    fitted, held = split(args, flown)
+    found, missing = identify(flown.scenario, fitted)
+    print(text_of(found))
+    prediction = accept(found, held, flown.scenario.period_s)
+    plant = write_plant(args.out, flown, found)
+    judge = args.judge or write_judge(args.out, flown, held, plant)
+    trained = train(args, plant)
+    folder, before, after = judge_and_export(args, trained, judge)
+    figures = {
+        "success_before": before["success_rate"], "success_after": after["success_rate"],
+        "seconds": time.perf_counter() - started_s, "judge": judge,
+        "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
+        "parent": args.bundle, "bundle": str(folder) if folder else None,
+        "action_change": change_of(args.bundle, folder),
+        "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
+        "problems": [*flown.problems, *missing],
+    }  # fmt: skip
+    (args.out / "adapt.json").write_text(json.dumps(figures, indent=1, default=float))
+    print(f"success {before['success_rate']:.3f} before, {after['success_rate']:.3f} after; {figures['seconds']:.0f} s")
+    return figures
+
+
+def split(args: Args, flown: RecordedFlights) -> tuple[list[Any], list[Any]]:
+    """Flights to fit and to hold out; raises `UserError` where there is one only."""
+    from robomarl.sim.field.held_out import split_flights
+
+    fitted, held = split_flights(flown.tracks, args.hold_out)
+    if not held:
+        raise UserError("the recordings hold one flight, and none could be held out; record another one.")
+    return fitted, held
+
+
+def accept(found: Any, held: list[Any], period_s: float) -> Any:
+    """How well held-out flights are predicted.
+
+    Raises:
+        UserError: no better than by the vehicle's file.
+    """
+    from robomarl.sim.field.held_out import AFTER_S, predict_held_out
+
+    seen = predict_held_out(found, held, period_s)
+    if seen is None:
+        raise UserError("the held-out flights have no whole window; record longer ones.")
+    what = f"{1e3 * seen.before_m:.1f} mm by the file, {1e3 * seen.after_m:.1f} mm as identified"
+    print(f"held-out flights, position {AFTER_S:g} s on, {seen.windows} windows: {what}")
+    if not seen.is_better:
+        raise UserError(
+            f"the identified vehicles predict held-out flights no better ({what}); there is nothing to adapt to."
+        )
+    return seen
+
+
+def write_plant(out: Path, flown: RecordedFlights, found: Any) -> str:
+    """The scenario to train in."""
+    from robomarl.sim.field.patch import write_patch
+    from robomarl.sim.field.safety_figures import safety_figures
+
+    figures = safety_figures(flown.scenario.vehicle_config, found)
+    return str(write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0])
+
+
+def write_judge(out: Path, flown: RecordedFlights, held: list[Any], plant: str) -> str:
+    """The plant of the held-out flights alone; where these are too few the one of training, which is said."""
+    from robomarl.sim.field.identify import identify
+
+    try:
+        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0])
+    except UserError as error:
+        print(f"problem: judged in the scenario of training, since {error}")
+        return plant
+
+
+def train(args: Args, plant: str) -> Path:
+    """Train on from the bundle in the identified scenario, on `fast`."""
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.run.bundle_as_run import run_of
+    from robomarl.train.run.runner import RunOptions, train_run
+
+    known, scenario = run_of(args.bundle), load_scenario(plant)
+    rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
+    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, **rates}
+    lessons = from_known_to(known.scenario, scenario)
+    config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
+    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3)
+    train_run(config, scenario, options)
+    return args.out / "run"
+
+
+def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
+    """Lessons that lead from the ranges that the bundle was trained in to those of the plant."""
+    from robomarl.train.config import Lesson
+
+    names = [name for name in plant.randomized if name != "delay_s"]  # which decides what is compiled
+    pairs = {name: (getattr(known.randomize, name), getattr(plant.randomize, name)) for name in names}
+    return tuple(
+        Lesson(f"randomize.{name}", begin, end, LESSONS_OVER) for name, (begin, end) in pairs.items() if begin != end
+    )
+
+
+def judge_and_export(args: Args, trained: Path, judge: str) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
+    """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
+    from robomarl.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.evaluate.resolve import resolve_policy
+    from robomarl.policies.export import export_bundle
+    from robomarl.train.run.bundle_as_run import run_of
+
+    config = EvalConfig("mujoco", args.episodes, args.seed)
+    before, after = (evaluate(*resolve_policy(name, judge), config).figures for name in (args.bundle, str(trained)))
+    if after["success_rate"] < before["success_rate"] + args.least_gain:
+        print("the trained policy is not better than the bundle; no bundle was written.")
+        return None, before, after
+    folder = args.out / "bundle"
+    bundle = export_bundle(run_of(str(trained)), folder, f"{Path(args.bundle).name}_adapted")
+    print(f"{folder}: id {bundle.id}")
+    return folder, before, after
+
+
+def change_of(parent: str, child: Path | None) -> float | None:
+    """Mean absolute difference of the actions on the parent's golden observations: how far the policy has gone."""
+    import numpy as np
+
+    from robomarl.policies import golden
+    from robomarl.policies.bundle import GOLDEN_FILE, load_bundle
+    from robomarl.policies.runtime import Policy
+
+    if child is None:
+        return None
+    both = [load_bundle(source) for source in (parent, str(child))]
+    seen = golden.from_bytes(both[0].files[GOLDEN_FILE]).obs
+    flat = np.asarray(seen, np.float32).reshape(-1, seen.shape[-1])
+    actions = [policy(policy.init((len(flat),)), flat)[1] for policy in map(Policy, both)]
+    return float(np.abs(actions[1] - actions[0]).mean())

@@ -1,0 +1,109 @@
+"""Find a team's vehicles and weather from its recordings, with 95 % intervals, and write them down."""
+
+import datetime
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import tyro
+
+from robomarl.config import UserError
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl identify`."""
+
+    bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
+    """Folders of recordings of one team's vehicles."""
+    scenario: str = ""
+    """Name or file of the scenario that is fitted; by default the one that was flown."""
+    out: Path = Path("runs/identified")
+    """Folder for the vehicle's file and the scenario."""
+    bundle: str = ""
+    """Name or folder of the bundle; by default the one that was flown."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Fit, print a table, write the files."""
+    from tqdm import tqdm
+
+    from robomarl.sim.field.identify import figures_of, identify, text_of
+    from robomarl.sim.field.patch import write_patch
+    from robomarl.sim.field.safety_figures import safety_figures
+    from robomarl.train.run.runner import keep_compiled
+
+    flown = read_flights(args.bags, args.scenario, args.bundle)
+    keep_compiled()
+    with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
+        found, missing = identify(flown.scenario, flown.tracks, lambda share: bar.update(int(100 * share) - bar.n))
+    print(text_of(found))
+    figures = safety_figures(flown.scenario.vehicle_config, found)
+    for row in figures:
+        print(
+            f"  safety.{row.name:<20}flights needed {row.measured:.3g}, file {row.file:g}, new {row.value:g} {row.unit}"
+        )
+    scenario_file, vehicle_file = write_patch(args.out, flown.scenario, found, figures, flown.provenance)
+    for problem in (*flown.problems, *missing):
+        print(f"problem: {problem}")
+    print(f"scenario: {scenario_file}; vehicle: {vehicle_file}")
+    return {
+        **figures_of(found),
+        "safety": [row._asdict() for row in figures],
+        "provenance": flown.provenance._asdict(),
+        "problems": [*flown.problems, *missing],
+        "scenario": str(scenario_file),
+        "vehicle": str(vehicle_file),
+    }
+
+
+class RecordedFlights(NamedTuple):
+    """What recordings hold."""
+
+    scenario: Any
+    tracks: list[Any]
+    provenance: Any
+    problems: tuple[str, ...]
+
+
+def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str) -> RecordedFlights:
+    """The tracks of all recordings.
+
+    Raises:
+        UserError: no recording, one that can't be read, different scenarios, or different teams.
+    """
+    from robomarl.ros_nodes.replay.tracks import read_tracks
+    from robomarl.sim.field.patch import Provenance
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.run.run_folder import commit_of_checkout
+
+    if not bags:
+        raise UserError("no recording is named; give the folder of at least one.")
+    tracks, problems, seen, flew = [], [], set(), ""
+    for number, bag in enumerate(bags):
+        found, recording, replay = read_tracks(bag, bundle)
+        tracks += [track._replace(flight=track.flight + 1000 * number) for track in found]
+        problems += replay.bag.problems
+        seen.add((scenario or recording.scenario, recording.team))
+        flew = f"{replay.loaded.name} {replay.loaded.id[:12]}"
+    if len(seen) > 1:
+        told = "; ".join(f"{name} with {', '.join(team)}" for name, team in sorted(seen))
+        raise UserError(f"{bags[0]} and the others are of different teams or scenarios ({told}); identify each alone.")
+    ((name, _),) = seen
+    if not name:
+        raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
+    told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
+    source = Provenance(told, flew, commit_of_checkout(), datetime.date.today().isoformat())
+    return RecordedFlights(load_scenario(name), tracks, source, tuple(problems))
+
+
+def digest(bag: Path) -> str:
+    """SHA-256 of a recording's files, in the order of their names."""
+    total = hashlib.sha256()
+    for file in sorted((bag if bag.is_dir() else bag.parent).glob("*.mcap")):
+        with file.open("rb") as stream:
+            while part := stream.read(1 << 20):
+                total.update(part)
+    return total.hexdigest()

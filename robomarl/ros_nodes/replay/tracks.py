@@ -1,0 +1,75 @@
+"""`TrackRows`: the tracks of a recording's robots, from the ticks in which their policies moved them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.config import UserError
+from robomarl.ros_nodes.replay.bag import open_bag
+from robomarl.ros_nodes.replay.bag_replay import BagReplay, Moment, Progress
+from robomarl.ros_nodes.replay.recording import Recording
+from robomarl.ros_nodes.replay.tally import RobotTally
+from robomarl.ros_nodes.robot.state_machine import POLICY
+from robomarl.track import RobotTrack
+
+BREAK_S = 0.3
+"""Without any row for longer, another flight begins."""
+
+
+class TrackRows:
+    """Collects rows; `note` is for `BagReplay.watch`."""
+
+    def __init__(self) -> None:
+        """Nobody has moved."""
+        self._rows: dict[str, list[np.ndarray]] = {}
+
+    def note(self, moment: Moment) -> None:
+        """A tick of a robot that moves."""
+        tick, own = moment.tick, moment.own
+        command = tick.row[tick.columns.command]
+        if tick.state not in POLICY or not np.isfinite(command).all():
+            return
+        seen_s = tick.at_s - float(tick.columns.ages_s(tick.row)[0])
+        row = np.concatenate([
+            [seen_s, tick.at_s], own.pos_m, own.quat_wxyz, own.vel_m_s, own.omega_rad_s, command
+        ])  # fmt: skip
+        self._rows.setdefault(moment.robot, []).append(row)
+
+    def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
+        """Every flight of every robot; what was received and lost is with the first one of each."""
+        found = []
+        for robot, rows in self._rows.items():
+            table, tally = np.array(rows), tallies[robot]
+            heard = sum(tally.received.values()), sum(tally.lost.values())
+            cuts = np.flatnonzero(np.diff(table[:, 1]) > BREAK_S) + 1
+            for flight, part in enumerate(np.split(table, cuts)):
+                found.append(_track(robot, flight, part, (0, 0) if flight else heard))
+        return found
+
+
+def _track(robot: str, flight: int, rows: np.ndarray, heard: tuple[int, int]) -> RobotTrack:
+    seen_s, sent_s, *_ = rows.T
+    pos, quat, vel, omega, command = np.split(rows[:, 2:], [3, 7, 10, 13], axis=1)
+    return RobotTrack(robot, flight, seen_s, pos, quat, vel, omega, sent_s, command, *heard)
+
+
+def read_tracks(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> tuple[
+    list[RobotTrack], Recording, BagReplay
+]:  # fmt: skip
+    """The tracks of a recording, and who flew in it.
+
+    Args:
+        folder: of the bag.
+        bundle: name or folder of the bundle; by default the one that was flown.
+        progress: told the share that is done.
+
+    Raises:
+        UserError: it is no recording of a team, or no robot followed a policy in it.
+    """
+    replay, rows = BagReplay(open_bag(folder), bundle), TrackRows()
+    replay.watch = rows.note
+    replay.run(progress)
+    tracks = rows.tracks(replay.tallies)
+    if not tracks:
+        raise UserError(f"{folder}: no robot follows a policy in it; record a flight.")
+    return tracks, replay.recording, replay

@@ -1,0 +1,143 @@
+"""`identify`: every robot's parameters from its recorded flights, with 95 % intervals."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import beta
+from scipy.stats import t as student
+
+from robomarl.config import UserError
+from robomarl.domains.simulation import needed, simulation_of
+from robomarl.sim.field.fit import LEVEL, Fit, FittedModel, WindowFit
+from robomarl.sim.field.windows import LENGTH, SETTLE, Windows, cut_windows
+from robomarl.track import RobotTrack
+
+LEAST_WINDOWS = 4
+"""Of a robot: with fewer there is no telling how sure a figure is."""
+
+
+class Parameter(NamedTuple):
+    """One figure of one robot, with its 95 % interval."""
+
+    robot: str
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+
+
+class RobotFit(NamedTuple):
+    """What was found of one robot."""
+
+    robot: str
+    model: FittedModel
+    fit: Fit
+    windows: Windows
+    parameters: tuple[Parameter, ...]
+
+
+def identify(
+    scenario: Any, tracks: Sequence[RobotTrack], progress: Callable[[float], object] = lambda share: None
+) -> tuple[list[RobotFit], list[str]]:
+    """Fit every robot of these tracks, and say what could not be fitted, a sentence each.
+
+    Args:
+        scenario: what was flown.
+        tracks: of any number of flights.
+        progress: told the share that is done.
+
+    Raises:
+        UserError: the scenario's kind of team has no model to fit, or no robot has flown for long enough.
+    """
+    mend = "name recordings of other teams"
+    model = needed(simulation_of(scenario).fitted, scenario, "model that could be fitted", mend)(scenario)
+    names, found, missing = sorted({track.robot for track in tracks}), [], []
+    for number, name in enumerate(names):
+        own = [track for track in tracks if track.robot == name]
+        windows = cut_windows(own, scenario.period_s)
+        if windows is None or windows.count < LEAST_WINDOWS:
+            has, each_s = windows.count if windows else 0, (SETTLE + LENGTH) * scenario.period_s
+            missing.append(f"{name}: has {has} windows of {each_s:g} s without a gap, {LEAST_WINDOWS} are needed.")
+            continue
+        found.append(fit_robot(model, name, windows, own))
+        progress((number + 1) / len(names))
+    if not found:
+        raise UserError(f"no robot can be identified ({' '.join(missing)}); record longer flights.")
+    return found, missing
+
+
+def fit_robot(model: FittedModel, name: str, windows: Windows, tracks: Sequence[RobotTrack]) -> RobotFit:
+    """One robot's figures."""
+    fit = WindowFit(windows, model).run()
+    rows = [Parameter(name, *row) for row in zip(model.names, fit.value, fit.low, fit.high, model.units, strict=True)]
+    rows += [Parameter(name, *row) for row in (*_lift(model, fit), *_noises(fit), _gusts(model, fit), _loss(tracks))]
+    rows = [row._replace(value=float(row.value), low=float(row.low), high=float(row.high)) for row in rows]
+    return RobotFit(name, model, fit, windows, tuple(rows))
+
+
+Row = tuple[str, float, float, float, str]
+"""Name, value, ends of the interval, unit."""
+
+
+def _lift(model: FittedModel, fit: Fit) -> list[Row]:
+    """Thrust over mass, which is what a flight shows best: first-order from the two scales."""
+    if not {"mass_scale", "thrust_scale"} <= set(model.names):
+        return []
+    m, t = model.names.index("mass_scale"), model.names.index("thrust_scale")
+    value, slope = fit.value[t] / fit.value[m], np.zeros(len(fit.value))
+    slope[t], slope[m] = 1 / fit.value[m], -value / fit.value[m]
+    half = student.ppf(0.5 + LEVEL / 2, len(fit.errors) - 1) * np.sqrt(slope @ fit.covariance @ slope)
+    return [("lift_scale", value, value - half, value + half, "1")]
+
+
+def _noises(fit: Fit) -> list[Row]:
+    """Largest error of the estimates where it is uniform, from second differences, which gusts hardly change."""
+    rows = []
+    for name, part, unit in (("position_noise_m", slice(0, 3), "m"), ("velocity_noise_m_s", slice(3, 6), "m/s")):
+        second = np.diff(fit.errors[..., part], 2, axis=1)
+        each = (second**2).mean((1, 2)) / 6  # of white noise a second difference has six times the variance
+        mean = each.mean()
+        half = student.ppf(0.5 + LEVEL / 2, len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each))
+        low, value, high = np.sqrt(3 * np.maximum([mean - half, mean, mean + half], 0.0))
+        rows.append((name, value, low, high, unit))
+    return rows
+
+
+def _gusts(model: FittedModel, fit: Fit) -> Row:
+    """The gusts push by way of the drag: both may be off, in logarithms independently."""
+    at = model.names.index("drag_per_s")
+    drag, half = fit.value[at], (fit.high[at] - fit.low[at]) / 2
+    value, wrong = fit.noise.gust_m_s2, half / abs(drag)
+    if not drag > 0:
+        return "gust_m_s", float("nan"), 0.0, float("inf"), "m/s"
+    with np.errstate(divide="ignore"):
+        down, up = (np.hypot(np.log(end / value), wrong) for end in fit.gust_m_s2)
+    return "gust_m_s", value / drag, value / drag * np.exp(-down), value / drag * np.exp(up), "m/s"
+
+
+def _loss(tracks: Sequence[RobotTrack]) -> Row:
+    """Share of messages that did not arrive, with the interval of Clopper and Pearson."""
+    lost, total = sum(t.lost for t in tracks), sum(t.lost + t.received for t in tracks)
+    tail = (1 - LEVEL) / 2
+    low = beta.ppf(tail, lost, total - lost + 1) if lost else 0.0
+    high = beta.ppf(1 - tail, lost + 1, total - lost) if lost < total else 1.0
+    return "packet_loss", lost / total if total else float("nan"), float(low), float(high), "1"
+
+
+def figures_of(found: Sequence[RobotFit]) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "parameters": [row._asdict() for robot in found for row in robot.parameters],
+        "windows": {robot.robot: robot.windows.count for robot in found},
+    }
+
+
+def text_of(found: Sequence[RobotFit]) -> str:
+    """A table: a row for each parameter, a column for each robot."""
+    lines = ["  " + f"{'parameter':<20}{'unit':<7}" + "".join(f"{robot.robot:>26}" for robot in found)]
+    for rows in zip(*(robot.parameters for robot in found), strict=True):
+        cells = "".join(f"{f'{r.value:.4g} [{r.low:.4g}, {r.high:.4g}]':>26}" for r in rows)
+        lines.append(f"  {rows[0].name:<20}{rows[0].unit:<7}{cells}")
+    return "\n".join(lines)

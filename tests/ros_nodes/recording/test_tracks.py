@@ -1,0 +1,47 @@
+"""Tracks of a recording: the ticks in which policies moved the robots, cut into flights."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mcap")
+
+from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.ros_nodes.recording.tick_record import tick_names
+from robomarl.ros_nodes.replay.bag_replay import Moment
+from robomarl.ros_nodes.replay.decisions import Tick
+from robomarl.ros_nodes.replay.ticks import columns_of
+from robomarl.ros_nodes.replay.tracks import TrackRows
+from robomarl.ros_nodes.robot.state_machine import State
+
+NAMES = tick_names(["acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"], ("two",), ("a",))
+COMMAND = np.array([1.0, 2.0, 3.0, 4.0])
+
+
+def moment(at_s: float, state: State = State.ACTIVE, command: np.ndarray = COMMAND) -> Moment:
+    columns, row = columns_of(NAMES), np.zeros(len(NAMES))
+    assert columns is not None
+    row[columns.sources["odometry"]] = 0.004
+    row[columns.command] = command
+    own = Estimate(np.full(3, at_s), np.array([1.0, 0, 0, 0]), np.ones(3), np.zeros(3))
+    return Moment("one", 0, Tick(row, columns, at_s, state, 0), True, own, np.zeros(3))
+
+
+def test_tracks_have_stamps_commands_and_what_was_heard():
+    rows = TrackRows()
+    for k in range(50):
+        rows.note(moment(k * 0.02))
+    for k in range(10):
+        rows.note(moment(1.0 + k * 0.02, State.LAND))  # no policy: the vehicle may stand on the ground
+    rows.note(moment(1.5, command=COMMAND * np.nan))
+    for k in range(30):
+        rows.note(moment(2.0 + k * 0.02))
+    tally = SimpleNamespace(received={"two": 70, "three": 20}, lost={"two": 7, "three": 3})
+    first, second = rows.tracks({"one": tally})  # type: ignore[dict-item]
+    assert (first.flight, len(first.sent_s), second.flight, len(second.sent_s)) == (0, 50, 1, 30)
+    assert first.sent_s - first.seen_s == pytest.approx(0.004)
+    assert (first.command == COMMAND).all()
+    assert (first.pos_m[3] == 0.06).all()
+    assert (first.received, first.lost, second.received, second.lost) == (90, 10, 0, 0)

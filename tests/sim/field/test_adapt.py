@@ -1,0 +1,62 @@
+"""Flights are held out whole; what can't be adapted is said before anything is trained."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.flight.planted import draw_planted, fly_planted
+from robomarl.cli.adapt import Args, adapt, from_known_to
+from robomarl.cli.identify import RecordedFlights
+from robomarl.config import UserError
+from robomarl.evaluate.resolve import resolve_policy
+from robomarl.sim.field.held_out import split_flights
+from robomarl.sim.field.patch import Provenance
+from robomarl.sim.scenario import load_scenario
+from robomarl.track import RobotTrack
+
+OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23")
+
+
+def tracks(flights: list[int]) -> list[RobotTrack]:
+    zero = np.zeros((3, 3))
+    one = RobotTrack("one", 0, zero[0], zero, np.zeros((3, 4)), zero, zero, zero[0], np.zeros((3, 4)))
+    return [one._replace(robot=name, flight=flight) for flight in flights for name in ("one", "two")]
+
+
+def test_whole_flights_are_held_out_the_last_ones():
+    fitted, held = split_flights(tracks([0, 1, 2, 1000, 1001]), 0.4)
+    assert {t.flight for t in fitted} == {0, 1, 2}
+    assert {t.flight for t in held} == {1000, 1001}
+    assert len(split_flights(tracks([0, 1]), 0.0)[1]) == 2
+    assert not split_flights(tracks([7]), 0.5)[1]
+
+
+def test_one_flight_is_not_enough_and_no_folder_is_written_over(tmp_path: Path):
+    flown = RecordedFlights(load_scenario("swap_4"), tracks([0]), OF, ())
+    with pytest.raises(UserError, match="none could be held out"):
+        adapt(Args("swap_4", (), out=tmp_path / "out"), flown)
+    with pytest.raises(UserError, match="is there already"):
+        adapt(Args("swap_4", (), out=tmp_path), flown)
+
+
+def test_the_lessons_lead_from_the_known_ranges_to_the_identified_ones():
+    known = load_scenario("swap_4")
+    ranges = dataclasses.replace(known.randomize, mass_scale=(1.1, 1.2), delay_s=(0.03, 0.06))
+    (lesson,) = from_known_to(known, dataclasses.replace(known, randomize=ranges))
+    assert (lesson.parameter, lesson.begin, lesson.end) == ("randomize.mass_scale", (0.95, 1.05), (1.1, 1.2))
+
+
+@pytest.mark.slow
+def test_a_bundle_is_adapted_to_vehicles_that_it_fails_with(tmp_path: Path):
+    policy, scenario = resolve_policy("swap_4")
+    planted = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, 0).items()}
+    shift = {"mass_scale": 1.12, "thrust_scale": 0.95, "delay_s": 0.04}
+    planted |= {name: planted[name] * 0 + value for name, value in shift.items()}
+    flown = RecordedFlights(scenario, fly_planted(scenario, policy, planted, 6, 5)[0], OF, ())
+    found = adapt(Args("swap_4", (), out=tmp_path / "out", minutes=0.5, episodes=16), flown)
+    assert found["success_before"] < 0.3
+    assert found["prediction"]["after_m"] < 0.2 * found["prediction"]["before_m"]
+    assert (tmp_path / "out" / "adapt.json").is_file()
+    assert (tmp_path / "out" / "judge" / "swap_4_identified.toml").is_file()
