@@ -1,6 +1,5 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
-from typing import Any
 
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
@@ -59,11 +58,8 @@ def move(scenario: GroundScenario, world: TeamWorld, command: Array, draws: Arra
         task.most_m_s(scenario, world),
         task.update(scenario, world, flat(draws)),
     )
-    return TeamWorld(*(_cast(part, dtype) for part in after[:5]), kept, *after[6:])
-
-
-def _cast(part: Array, dtype: Any) -> Array:
-    return part.astype(dtype)
+    rounded = {name: getattr(after, name).astype(dtype) for name in ("pos_m", "vel_m_s", "quat_wxyz", "omega_rad_s")}
+    return after._replace(own=kept, **rounded)
 
 
 def reward_terms(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.ground.onboard.sensed import THINGS
+from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.tasks import TASKS, task_of
 from robomarl.domains.registry import domain_named
 from robomarl.domains.simulation import simulation_of
@@ -35,7 +35,14 @@ def paid(scenario: Any, before: Any, after: Any) -> float:
     """Of one decision, by the published weights."""
     task = task_of(scenario)
     terms = task.published(scenario, before, after)
-    return float(sum(task.weights[k] * scenario.period_s * v for k, v in terms.items())[0, 0])
+    return float(sum(task.weights[k] * scenario.period_s * v[0, 0] for k, v in terms.items()))
+
+
+def things(scenario: Any, world: Any) -> np.ndarray:
+    """[E, N, M, 3] what robots are told of."""
+    seen = task_of(scenario).sensed(scenario, world)
+    assert isinstance(seen, FloorSensed)
+    return seen.things
 
 
 def test_every_task_is_registered_with_a_scenario_of_its_name():
@@ -95,12 +102,12 @@ def test_landmarks_are_told_of_once_they_are_sensed():
     place = world.own.task.place_m[0, 0]
     near = at(world, tuple(place + 0.2), (9, 9), (9, 9), (9, 9))
     found = later(scenario, near)
-    told = task_of(scenario).sensed(scenario, found).things[0]
+    told = things(scenario, found)[0]
     assert found.own.task.sensed[0, 0] == 1
     np.testing.assert_allclose(told[3, 0], [*place, 1.0], atol=1e-6)
     assert (told[:, found.own.task.sensed[0] == 0] == 0).all(), "what nobody sensed stays hidden"
     tagged = later(scenario, at(found, (9, 9), (9, 9), tuple(place + 0.1), (9, 9)))
-    assert task_of(scenario).sensed(scenario, tagged).things[0, 0, 0, 2] == 2
+    assert things(scenario, tagged)[0, 0, 0, 2] == 2
 
 
 def test_a_resource_takes_enough_robots():

@@ -61,8 +61,9 @@ class ScriptedRobots:
         zero = np.zeros(batch, np.float32)
         return Detours(zero, zero, zero)
 
-    def __call__(self, carry: Detours, view: LocalView) -> tuple[Detours, np.ndarray]:
+    def __call__(self, carry: Detours, obs: Any) -> tuple[Detours, np.ndarray]:
         """(memory, view) -> (memory, command [..., 4])."""
+        view: LocalView = obs
         target = self._task.target(self._scenario, view)
         wanted = toward(self._scenario, view, target)
         wanted = wanted + self._aside(view, wanted)
