@@ -28,7 +28,7 @@ LAYERS = {
     ],
     "robot": [
         *("fleet", "ros_nodes", "domains.flight.ros_nodes.fleet_rules"),
-        *("domains.payload.ros_nodes", "domains.soccer.ros_nodes"),
+        *("domains.payload.ros_nodes", "domains.soccer.ros_nodes", "domains.ground.ros_nodes"),
     ],
     "report": ["report", "domains.payload.report", "domains.soccer.report"],
     # `safety.falsify` is not run on robots, and searches with a library that they do without.
@@ -36,7 +36,7 @@ LAYERS = {
     "sim_node": [
         *("ros_nodes.model_node", "ros_nodes.team_sim_node"),
         "domains.flight.ros_nodes",
-        "domains.payload.ros_nodes.sim_sensors",
+        *("domains.payload.ros_nodes.sim_sensors", "domains.ground.ros_nodes.sim_floor"),
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
     ],
     "train": [

@@ -134,7 +134,10 @@ def said_of_load(scenario: Any, world: Any) -> dict[str, Any]:
     return sense_load(scenario, world, 1.5)
 
 
-@pytest.mark.parametrize(("name", "said"), [("flag_2.toml", said_by_model), ("lift_3", said_of_load)])
+SAID = [("flag_2.toml", said_by_model), ("discovery", said_by_model), ("lift_3", said_of_load)]
+
+
+@pytest.mark.parametrize(("name", "said"), SAID)
 def test_what_a_node_senses_of_the_messages_is_what_the_simulator_sees(name: str, said: Callable, toy):
     """Of players, whose pictures are noisy, `test_soccer_view` shows it."""
     pytest.importorskip("rclpy")

@@ -1,10 +1,13 @@
-"""Teams of ground robots in one arena: the eight coordination scenarios of JaxRobotarium (arXiv 2505.06771)."""
+"""Teams of ground robots in one arena: coordination scenarios of JaxRobotarium (arXiv 2505.06771)."""
 
 from robomarl.domains.base import Domain
 
 DOMAIN = Domain(
     "ground",
-    ("navigation",),
+    (
+        *("navigation", "material_transport", "discovery", "foraging", "arctic_transport", "predator_prey"),
+        "warehouse",
+    ),
     "robomarl.domains.ground.onboard:ONBOARD",
     "robomarl.domains.ground.simulation:SIMULATION",
 )

@@ -1,12 +1,12 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
-from typing import Any
 
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
 from robomarl.domains.ground.scenario import GroundScenario
 from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.ground.tasks.base import GroundOwn, world_of
+from robomarl.domains.onboard import Later
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace
 from robomarl.hardware_configs.vehicle import DifferentialDrive
@@ -14,6 +14,8 @@ from robomarl.sim.model import Model, TeamWorld
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 
+NOTHING = 1e-10
+"""Range of what a robot is not commanded, where a contract wants one; below what counts as changed by the filter."""
 NUM_DRAWS = 40
 """Uniform random numbers of each robot and decision; a start takes as many as the grid has cells, and more."""
 
@@ -29,9 +31,10 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
 def action(scenario: GroundScenario) -> ActionSpec:
     """Acceleration in the plane, and of robots that turn by themselves the yaw rate."""
     vehicle = scenario.vehicle_config
-    ends = zip(vehicle.limits.accel_min_m_s2, vehicle.limits.accel_max_m_s2, strict=True)
+    low, high = vehicle.limits.accel_min_m_s2[:2], vehicle.limits.accel_max_m_s2[:2]
+    ends = zip((*low, -NOTHING), (*high, NOTHING), strict=True)
     accel = [ActionField(f"acceleration.{k}", "m/s^2", "world", *pair) for k, pair in zip("xyz", ends, strict=True)]
-    turn = 0.0 if isinstance(vehicle, DifferentialDrive) else vehicle.limits.yaw_rate_rad_s
+    turn = NOTHING if isinstance(vehicle, DifferentialDrive) else vehicle.limits.yaw_rate_rad_s
     return ActionSpec((*accel, ActionField("yaw_rate", "rad/s", "world", -turn, turn)))
 
 
@@ -55,11 +58,8 @@ def move(scenario: GroundScenario, world: TeamWorld, command: Array, draws: Arra
         task.most_m_s(scenario, world),
         task.update(scenario, world, flat(draws)),
     )
-    return TeamWorld(*(_cast(part, dtype) for part in after[:5]), kept, *after[6:])
-
-
-def _cast(part: Array, dtype: Any) -> Array:
-    return part.astype(dtype)
+    rounded = {name: getattr(after, name).astype(dtype) for name in ("pos_m", "vel_m_s", "quat_wxyz", "omega_rad_s")}
+    return after._replace(own=kept, **rounded)
 
 
 def reward_terms(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
@@ -85,6 +85,7 @@ MODEL = Model(
     succeeded=lambda scenario, world: task_of(scenario).succeeded(scenario, world),
     failed=left_arena,
     sensed=lambda scenario, world: task_of(scenario).sensed(scenario, world),
+    messages=Later("robomarl.domains.ground.ros_nodes.sim_floor:messages"),
     mujoco=robots_of,
     num_draws=NUM_DRAWS,
 )

@@ -86,6 +86,7 @@ class FloorZone:
     high_m: Point
     """... and highest."""
     is_round: bool = False
+    """The ellipse in the rectangle counts, and not the corners."""
 
     @property
     def middle_m(self) -> np.ndarray:

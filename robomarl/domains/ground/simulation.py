@@ -1,7 +1,7 @@
 """`SIMULATION` of teams of ground robots."""
 
 from robomarl.domains.ground.check import PROBE
-from robomarl.domains.ground.controllers.scripted import ScriptedTeam
+from robomarl.domains.ground.controllers.scripted import ScriptedRobots
 from robomarl.domains.ground.evaluation.score import GroundScore
 from robomarl.domains.ground.limits import check_scenario, filter_params
 from robomarl.domains.ground.model import MODEL
@@ -15,5 +15,5 @@ SIMULATION = simulation_of_model(
     check_scenario=check_scenario,
     filter_params=filter_params,
     probe=lambda scenario: PROBE,
-    controllers={"baseline": ScriptedTeam},
+    controllers={"baseline": ScriptedRobots},
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robomarl.config import UserError
-from robomarl.domains.ground.controllers.scripted import ScriptedTeam
+from robomarl.domains.ground.controllers.scripted import ScriptedRobots
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.sim.check import CheckConfig, check_engines
@@ -73,7 +73,7 @@ def test_robots_in_mujoco_do_not_pass_through_each_other():
 
 def test_the_scripted_team_arrives_and_nobody_touches(tmp_path: Path):
     scenario = load_scenario(written(tmp_path, "navigation", "time_limit_s = 24.0"))
-    row = evaluate(ScriptedTeam(scenario), scenario, EvalConfig("fast", 4, 0, "full"))
+    row = evaluate(ScriptedRobots(scenario), scenario, EvalConfig("fast", 4, 0, "full"))
     assert (row.figures["success_rate"], row.figures["collisions"]) == (1.0, 0)
     assert (row.figures["metric"], row.figures["metric_mean"]) == ("arrived_share", 1.0)
     assert -12 < row.figures["return_mean"] < -5

@@ -1,4 +1,4 @@
-"""`ScriptedTeam`: every robot drives to where its task's script sends it, and gives way to the right.
+"""`ScriptedRobots`: every robot drives to where its task's script sends it, and gives way to the right.
 
 Decentralized: it reads the robot's own view. What a safety filter and two simple rules make of a task.
 """
@@ -38,7 +38,7 @@ class Whole:
         return memory, view
 
 
-class Patience(NamedTuple):
+class Detours(NamedTuple):
     """Memory of a robot, [...] each."""
 
     stuck_s: Array
@@ -46,7 +46,7 @@ class Patience(NamedTuple):
     tries: Array
 
 
-class ScriptedTeam:
+class ScriptedRobots:
     """The scripted baseline of a scenario; it has the interface of a trained policy."""
 
     observation = Whole()
@@ -56,13 +56,14 @@ class ScriptedTeam:
         self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
         self.action, self._scenario, self._task = action(scenario), scenario, task_of(scenario)
 
-    def init(self, batch: tuple[int, ...] = ()) -> Patience:
+    def init(self, batch: tuple[int, ...] = ()) -> Detours:
         """Nobody is stuck."""
         zero = np.zeros(batch, np.float32)
-        return Patience(zero, zero, zero)
+        return Detours(zero, zero, zero)
 
-    def __call__(self, carry: Patience, view: LocalView) -> tuple[Patience, np.ndarray]:
+    def __call__(self, carry: Detours, obs: Any) -> tuple[Detours, np.ndarray]:
         """(memory, view) -> (memory, command [..., 4])."""
+        view: LocalView = obs
         target = self._task.target(self._scenario, view)
         wanted = toward(self._scenario, view, target)
         wanted = wanted + self._aside(view, wanted)
@@ -81,7 +82,7 @@ class ScriptedTeam:
         right = np.stack([forward[..., 1], -forward[..., 0]], -1)
         return (limit * share * moving)[..., None] * right
 
-    def _detour(self, carry: Patience, view: LocalView, target: Array, wanted: Array) -> tuple[Patience, Array]:
+    def _detour(self, carry: Detours, view: LocalView, target: Array, wanted: Array) -> tuple[Detours, Array]:
         period, limit = self._scenario.period_s, self._scenario.vehicle_config.limits.speed_m_s
         stands = norm(view.own.vel_m_s[..., :2]) < SLOW_SHARE * limit
         far = norm(target - view.own.pos_m[..., :2]) > FAR_M
@@ -92,4 +93,4 @@ class ScriptedTeam:
         angle = np.where(detour > 0, ANGLES_RAD[((tries - 1) % len(ANGLES_RAD)).astype(int)], 0.0)
         c, s = np.cos(angle), np.sin(angle)
         x, y = wanted[..., 0], wanted[..., 1]
-        return Patience(np.where(begins, 0.0, stuck), detour, tries), np.stack([c * x - s * y, s * x + c * y], -1)
+        return Detours(np.where(begins, 0.0, stuck), detour, tries), np.stack([c * x - s * y, s * x + c * y], -1)

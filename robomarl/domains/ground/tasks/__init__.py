@@ -2,10 +2,24 @@
 
 from typing import Any
 
+from robomarl.domains.ground.tasks.arctic_transport import ARCTIC_TRANSPORT
 from robomarl.domains.ground.tasks.base import GroundTask
+from robomarl.domains.ground.tasks.discovery import DISCOVERY
+from robomarl.domains.ground.tasks.foraging import FORAGING
+from robomarl.domains.ground.tasks.material_transport import MATERIAL_TRANSPORT
 from robomarl.domains.ground.tasks.navigation import NAVIGATION
+from robomarl.domains.ground.tasks.predator_prey import PREDATOR_PREY
+from robomarl.domains.ground.tasks.warehouse import WAREHOUSE
 
-TASKS: dict[str, GroundTask] = {"navigation": NAVIGATION}
+TASKS: dict[str, GroundTask] = {
+    "navigation": NAVIGATION,
+    "material_transport": MATERIAL_TRANSPORT,
+    "discovery": DISCOVERY,
+    "foraging": FORAGING,
+    "arctic_transport": ARCTIC_TRANSPORT,
+    "predator_prey": PREDATOR_PREY,
+    "warehouse": WAREHOUSE,
+}
 
 
 def task_of(scenario: Any) -> GroundTask:

@@ -1,0 +1,1 @@
+"""What ground robots are told, as ROS messages."""

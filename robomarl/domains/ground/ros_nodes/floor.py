@@ -1,0 +1,60 @@
+"""`FLOOR`: what an overhead system tells all robots of the floor, and what one robot makes of it.
+
+A row of three numbers for each thing (place x, y [m], what it is) and one for each robot, whose third number says
+whether it carries something. The scenario in a bundle's contract says how many there are, and what its robot can.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed, capabilities
+from robomarl.domains.onboard import Later
+from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask, Seat, Sensor
+from robomarl.ros_nodes.topics import NodeGraph, Topic
+
+FLOOR = Topic(
+    "floor", "geometry_msgs/msg/PoseArray", False, False, 5, "policy rate", "map",
+    "what ground robots are told: `position` of each pose is the place of a thing and, as z, what it is; then one for "
+    "each robot, z 1 while it carries",
+)  # fmt: skip
+
+
+def graph() -> NodeGraph:
+    """The usual topics, and the floor."""
+    return NodeGraph(sensed=(FLOOR,))
+
+
+def rows_to(message: Any) -> tuple[np.ndarray, float]:
+    """[M + N, 3] of a message, and its stamp [s]."""
+    from robomarl.ros_nodes.convert import stamp_of
+
+    places = [(pose.position.x, pose.position.y, pose.position.z) for pose in message.poses]
+    return np.array(places).reshape(-1, 3), stamp_of(message.header)
+
+
+def rows_from(rows: np.ndarray, stamp_s: float) -> Any:
+    """The message of [M + N, 3]."""
+    from geometry_msgs.msg import Point, Pose, PoseArray
+
+    from robomarl.ros_nodes.convert import header
+
+    poses = [Pose(position=Point(x=float(x), y=float(y), z=float(z))) for x, y, z in rows]
+    return PoseArray(header=header(stamp_s), poses=poses)
+
+
+def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """Of one robot; `PLAIN` where robots are told nothing of the floor."""
+    if content["task"] not in THINGS:
+        return PLAIN
+    count, index = THINGS[content["task"]], seat.index
+    able = capabilities(content["team"])[index]
+    nothing = np.zeros((count + seat.size, 3))
+
+    def sensed(values: Mapping[str, Any], snapshot: Any) -> FloorSensed:
+        told = values.get(FLOOR.name)
+        rows = nothing if told is None or len(told) != len(nothing) else told
+        return FloorSensed(able, rows[count + index, 2], rows[:count])
+
+    return FieldTask((Sensor(FLOOR, Later("robomarl.domains.ground.ros_nodes.floor:rows_to")),), sensed)

@@ -1,0 +1,107 @@
+"""`foraging`: resources that only enough robots together can take.
+
+Published: 3 robots of levels 1, 2 and 3, 2 resources, 100 steps; a resource is taken where the levels of the robots
+within 0.3 m of it are its level together; reward its level, shared. One resource takes all three robots (6), the other
+those of levels 2 and 3 (5), in an order that is drawn. The published -0.01 per step is multiplied by 0 in the published
+code: there is none in the table, nor here. A role's capability: its level.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.tasks.base import Beginning, GroundTask, distances, once, rows, shuffled, to_all, told
+from robomarl.geometry import namespace
+from robomarl.sim.model import TeamWorld
+from robomarl.types import Array
+from robomarl.view import LocalView
+
+COUNT = THINGS["foraging"]
+REACH_M = 0.3
+"""Robots this near to a resource take part."""
+RING_M = 0.2
+"""Of the script: robots stand this far from it, each in a direction of its own."""
+
+
+class Resources(NamedTuple):
+    """What there is to take."""
+
+    place_m: Array
+    """[..., 2, 2]"""
+    level: Array
+    """[..., 2] levels that it takes; 0 once it is gone."""
+
+
+def begin(scenario: Any, draws: Array) -> Beginning:
+    """Robots and resources in cells of their own; who takes what is drawn."""
+    size, count, xp = scenario.start.size, scenario.count, namespace(draws)
+    cells = shuffled(scenario, draws, count + COUNT)
+    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
+    own = scenario.capability[:, 0]
+    levels = np.array([own[i:].sum() for i in range(COUNT)], np.float32)
+    first = draws[..., size + count, None] < 0.5
+    place = cells[..., :count, :]
+    level = xp.where(first, levels, levels[::-1]).astype(draws.dtype)
+    return Beginning(place, heading, place, Resources(cells[..., count:, :], level))
+
+
+def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
+    """Take what enough robots stand around."""
+    now, xp = world.own.task, namespace(world.pos_m)
+    near = distances(world, now.place_m) < REACH_M
+    together = (near * scenario.capability[:, :1]).sum(-2)
+    return now._replace(level=xp.where(together >= now.level, 0.0, now.level).astype(now.level.dtype))
+
+
+def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Of the table."""
+    taken = (before.own.task.level - after.own.task.level).sum(-1)
+    return {"taken": to_all(after, once(scenario, taken))}
+
+
+def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Progress towards the first resource that is left."""
+    task, xp = before.own.task, namespace(before.pos_m)
+
+    def away(world: TeamWorld) -> Array:
+        far = distances(world, task.place_m)
+        return xp.maximum(xp.where(task.level[..., None, 0] > 0, far[..., 0], far[..., 1]), RING_M)
+
+    some = (task.level > 0).any(-1)[..., None]
+    return {"progress": xp.where(some, (away(before) - away(after)) / scenario.period_s, 0.0)}
+
+
+def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+    """Both resources."""
+    return told(scenario, world, rows(world.own.task.place_m, world.own.task.level))
+
+
+def target(scenario: Any, view: LocalView) -> Array:
+    """All to the first resource that is left, each to a place of its own beside it."""
+    seen, arena = view.sensed, scenario.arena
+    assert isinstance(seen, FloorSensed)
+    things = seen.things
+    middle = np.where(things[..., :1, 2] > 0, things[..., 0, :2], things[..., 1, :2])
+    level = seen.capability[..., 0]
+    angle = 2 * np.pi * level / 3
+    place = middle + RING_M * np.stack([np.cos(angle), np.sin(angle)], -1)
+    low, high = np.array(arena.low_m[:2]) + 0.15, np.array(arena.high_m[:2]) - 0.15
+    some = (things[..., 2] > 0).any(-1)[..., None]
+    return np.where(some, np.clip(place, low, high), view.own.pos_m[..., :2])
+
+
+FORAGING = GroundTask(
+    begin=begin,
+    features=("place", "heading", "speed_and_turn", "resources", "capability", "mates_in_plane"),
+    published=published,
+    shaping=shaping,
+    weights={"taken": 1.0, "progress": 5.0},
+    succeeded=lambda scenario, world: (world.own.task.level <= 0).all(-1),
+    metric=lambda scenario, world: (world.own.task.level <= 0).sum(-1),
+    metric_name="resources_taken",
+    target=target,
+    update=update,
+    sensed=sensed,
+    roles=("one", "two", "three"),
+)
