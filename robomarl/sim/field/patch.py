@@ -12,7 +12,7 @@ from robomarl.paths import vehicles_dir
 from robomarl.sim.field.identify import Parameter, RobotFit
 from robomarl.sim.field.safety_figures import SafetyFigure
 
-KEPT = 0.25
+KEPT = 0.1
 """Share of the scenario's own width that ranges keep on each side of what was found: batteries and days differ."""
 ABOVE_ZERO = 0.05
 """Least of a scale."""

@@ -71,9 +71,9 @@ def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     rows = tuple(Parameter("one", name, (a + b) / 2, a, b, "") for name, (a, b) in names.items())
     robot = type("Found", (), {"parameters": rows})()
     ranges = ranges_of(scenario, [robot])  # type: ignore[list-item]
-    assert ranges["mass_scale"] == (1.155, 1.245)  # a quarter of swap_4's own width on each side
-    assert ranges["delay_s"] == (0.02, 0.042)
-    assert ranges["wind_m_s"][1] == pytest.approx(0.525)
+    assert ranges["mass_scale"] == (1.17, 1.23)  # a tenth of swap_4's own width on each side
+    assert ranges["delay_s"] == (0.026, 0.036)
+    assert ranges["wind_m_s"][1] == pytest.approx(0.45)
     assert "thrust_scale" not in ranges
     figures = [SafetyFigure("delay_s", 0.2, 0.16, 0.2, "s"), SafetyFigure("lift_bias_m_s2", 0.4, 1.0, 1.0)]
     vehicle = tmp_path / "crazyflie_21.yaml"
