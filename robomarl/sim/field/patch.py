@@ -86,6 +86,10 @@ def vehicle_text(name: str, figures: Sequence[SafetyFigure], drag: tuple[float, 
         key, word = f"safety.{figure.name}", f"{figure.measured:.3g} {figure.unit} in flight: {of.line}"
         data["safety"][figure.name] = figure.value
         stays = figure.value == figure.file
+        if figure.name == "brake_m_s2":
+            told = f"reckoned: what the limits hold beyond accel_error_m_s2 and the biases; {of.line}"
+            sources[key] = sources.get(key, "") if stays else told
+            continue
         sources[key] = f"{sources.get(key, 'as accel_bias_m_s2')}; flights needed {word}" if stays else word
     value, low, high = drag
     if "drag_per_s" in data.get("body", {}) and not low <= data["body"]["drag_per_s"] <= high:
