@@ -28,6 +28,7 @@ COMMANDS = {
     "up": "start a fleet's ROS 2 nodes",
     "replay": "a recorded field test through the same bundle, tick by tick, and its report",
     "identify": "vehicles and weather of recordings, with 95 % intervals",
+    "adapt": "a better bundle for the vehicles and the weather of recordings",
     "dataset": "what robots saw and did in recordings, as Parquet",
     "identify-limits": "measure delay, errors and brakes of a vehicle for its safety figures",
     "prove": "the safety campaign: adversaries, delay, noise, loss",

@@ -78,7 +78,7 @@ class Whitener:
 
     def gust_interval(self, noise: Noise, errors: np.ndarray) -> tuple[float, float]:
         """95 % interval of the gusts' acceleration: where the likelihood ratio stays below that of chi squared."""
-        least, allowed = self._cost(noise, errors), chi2.ppf(0.95, 1) / 2
+        least, allowed = self._cost(noise, errors), float(chi2.ppf(0.95, 1)) / 2
 
         def beyond(log: float) -> float:
             return self._cost(noise._replace(gust_m_s2=math.exp(log)), errors) - least - allowed

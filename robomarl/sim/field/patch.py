@@ -12,7 +12,7 @@ from robomarl.paths import vehicles_dir
 from robomarl.sim.field.identify import Parameter, RobotFit
 from robomarl.sim.field.safety_figures import SafetyFigure
 
-KEPT = 0.25
+KEPT = 0.1
 """Share of the scenario's own width that ranges keep on each side of what was found: batteries and days differ."""
 ABOVE_ZERO = 0.05
 """Least of a scale."""
@@ -86,6 +86,10 @@ def vehicle_text(name: str, figures: Sequence[SafetyFigure], drag: tuple[float, 
         key, word = f"safety.{figure.name}", f"{figure.measured:.3g} {figure.unit} in flight: {of.line}"
         data["safety"][figure.name] = figure.value
         stays = figure.value == figure.file
+        if figure.name == "brake_m_s2":
+            told = f"reckoned: what the limits hold beyond accel_error_m_s2 and the biases; {of.line}"
+            sources[key] = sources.get(key, "") if stays else told
+            continue
         sources[key] = f"{sources.get(key, 'as accel_bias_m_s2')}; flights needed {word}" if stays else word
     value, low, high = drag
     if "drag_per_s" in data.get("body", {}) and not low <= data["body"]["drag_per_s"] <= high:

@@ -4,11 +4,13 @@ Estimates have noise, which is no acceleration: changes of velocity may be off b
 beyond the model, besides the tolerance of `robomarl.sim.limits`.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, SafetyConfig
 from robomarl.sim.field.identify import RobotFit
 from robomarl.sim.field.windows import SETTLE
@@ -55,7 +57,8 @@ def safety_figures(vehicle: AnyVehicle, found: Sequence[RobotFit]) -> list[Safet
             ("velocity_error_m_s", noise["velocity_noise_m_s"], MARGIN, "m/s")]  # fmt: skip
     if not planar:
         rows.append(("lift_bias_m_s2", max(abs(b[2]) for b in biases), MARGIN, "m/s^2"))
-    return [_figure(safety, *row) for row in rows]
+    figures = [_figure(safety, *row) for row in rows]
+    return [*figures, brake_figure(vehicle, {figure.name: figure.value for figure in figures})]
 
 
 def _figure(safety: SafetyConfig, name: str, measured: float, margin: float, unit: str) -> SafetyFigure:
@@ -63,6 +66,24 @@ def _figure(safety: SafetyConfig, name: str, measured: float, margin: float, uni
     file = safety.accel_bias_m_s2 if file is None else file  # of lift_bias_m_s2, which may be left out
     needed = measured if margin == 1.0 else _up(margin * measured)
     return SafetyFigure(name, float(measured), file, max(file, float(needed)), unit)
+
+
+def brake_figure(vehicle: AnyVehicle, new: dict[str, float]) -> SafetyFigure:
+    """What the box of commands still holds beyond the new error and biases; less is safer, and more there is not.
+
+    Raises:
+        UserError: nothing is left.
+    """
+    limits, file = vehicle.limits, vehicle.safety.brake_m_s2
+    sides = [min(-low, high) for low, high in zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)]
+    biases = [new["accel_bias_m_s2"]] * 2 + ([new["lift_bias_m_s2"]] if "lift_bias_m_s2" in new else [])
+    left = min(side - bias for side, bias in zip(sides, biases, strict=False)) - new["accel_error_m_s2"]
+    if left <= 0:
+        raise UserError(
+            f"{vehicle.name}: these flights need accel_error_m_s2 = {new['accel_error_m_s2']:g} and biases that leave "
+            "nothing of the limits to brake with; identify vehicles that are alike, or widen the limits."
+        )
+    return SafetyFigure("brake_m_s2", file, file, min(file, math.floor(100 * left + 1e-9) / 100))
 
 
 def _up(value: float) -> float:

@@ -54,12 +54,14 @@ class SwarmRig(Rig):
 
 
 @contextmanager
-def crazyflies(scenario: str = "swap_2", auto_arm: bool = True, **config: object) -> Iterator[CrazyRig]:
+def crazyflies(
+    scenario: str = "swap_2", auto_arm: bool = True, radio_hz: float = 0.0, **config: object
+) -> Iterator[CrazyRig]:
     """Peers that have been started on the ground, and adapters that are not connected."""
     loaded = load_scenario(scenario, FlightScenario)
     team = CrazyflieTeam(loaded, True)
     uris = [f"udp://127.78.{os.getpid() % 250}.{index + 1}:19850" for index in range(loaded.count)]
-    team.connect([CrtpPeer.at(address_of(uri)) for uri in uris], auto_arm)
+    team.connect(CrtpPeer.all_at([address_of(uri) for uri in uris], radio_hz), auto_arm)
     team.reset(0)
     links = [CrazyflieLink(uri, VEHICLE.body.mass_kg, PERIOD_S) for uri in uris]
     setup = {"rules": RULES, **config}

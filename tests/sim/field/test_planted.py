@@ -12,10 +12,11 @@ from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.hardware_configs.vehicle import load_vehicle
+from robomarl.safety.params import from_vehicle
 from robomarl.sim.field.gap import gap_figures, measure_gap
 from robomarl.sim.field.identify import Parameter, identify
 from robomarl.sim.field.patch import Provenance, ranges_of, scenario_text, vehicle_text
-from robomarl.sim.field.safety_figures import SafetyFigure
+from robomarl.sim.field.safety_figures import SafetyFigure, brake_figure
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
 
@@ -71,9 +72,9 @@ def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     rows = tuple(Parameter("one", name, (a + b) / 2, a, b, "") for name, (a, b) in names.items())
     robot = type("Found", (), {"parameters": rows})()
     ranges = ranges_of(scenario, [robot])  # type: ignore[list-item]
-    assert ranges["mass_scale"] == (1.155, 1.245)  # a quarter of swap_4's own width on each side
-    assert ranges["delay_s"] == (0.02, 0.042)
-    assert ranges["wind_m_s"][1] == pytest.approx(0.525)
+    assert ranges["mass_scale"] == (1.17, 1.23)  # a tenth of swap_4's own width on each side
+    assert ranges["delay_s"] == (0.026, 0.036)
+    assert ranges["wind_m_s"][1] == pytest.approx(0.45)
     assert "thrust_scale" not in ranges
     figures = [SafetyFigure("delay_s", 0.2, 0.16, 0.2, "s"), SafetyFigure("lift_bias_m_s2", 0.4, 1.0, 1.0)]
     vehicle = tmp_path / "crazyflie_21.yaml"
@@ -87,6 +88,20 @@ def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     assert new.safety.lift_bias_m_s2 == old.safety.lift_bias_m_s2
     assert "bag sha256 0123" in new.sources["safety.delay_s"]
     assert new.sources["safety.brake_m_s2"] == old.sources["safety.brake_m_s2"]
+
+
+def test_the_brake_is_what_the_limits_still_hold(tmp_path: Path):
+    vehicle = load_vehicle("crazyflie_21")
+    new = {"accel_error_m_s2": 0.52, "accel_bias_m_s2": 0.2, "lift_bias_m_s2": 1.0}
+    brake = brake_figure(vehicle, new)
+    assert brake.value == pytest.approx(2.9 - 1.0 - 0.52)
+    figures = [SafetyFigure("accel_error_m_s2", 0.45, 0.3, 0.52), brake]
+    file = tmp_path / "crazyflie_21.yaml"
+    file.write_text(vehicle_text("crazyflie_21", figures, (0.2, 0.1, 0.3), OF))
+    from_vehicle(load_vehicle(str(file)), 0.02)  # which the filter takes
+    assert brake_figure(vehicle, {**new, "accel_error_m_s2": 0.3}).value == vehicle.safety.brake_m_s2
+    with pytest.raises(UserError, match="nothing of the limits to brake with"):
+        brake_figure(vehicle, {**new, "accel_error_m_s2": 2.0})
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
 """`CrtpPeer`: one Crazyflie that is spoken to over CRTP, on a UDP socket of its own. No ROS here."""
 
 import socket
+from collections import deque
 from functools import partial
 
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.crtp import CrtpServer, Packet, decoded
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import Firmware, packed_quat
+from robomarl.domains.flight.ros_nodes.crazyflie_peer.radio import MOST, SharedRadio
 from robomarl.domains.flight.ros_nodes.crazyflie_peer.team import Peer
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.types import GRAVITY_M_S2
@@ -31,19 +33,23 @@ def parameters() -> dict[str, tuple[str, float]]:
 class CrtpPeer(Peer):
     """One vehicle: its firmware, what answers for it, and its socket."""
 
-    def __init__(self, address: tuple[str, int], firmware: Firmware) -> None:
-        """Listen for one ground station at an address."""
+    def __init__(self, address: tuple[str, int], radio: SharedRadio, index: int, firmware: Firmware) -> None:
+        """Listen for one ground station at an address, at one's turn of the radio."""
         super().__init__(firmware)
         self.server = CrtpServer(parameters(), LOGGED, firmware.told)
         self.link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.link.setblocking(False)
         self.link.bind(address)
         self.to: tuple[str, int] | None = None
+        self._radio, self._index = radio, index
+        self._up: deque[Packet] = deque(maxlen=MOST)
+        self._down: deque[Packet] = deque(maxlen=MOST)
 
     @classmethod
-    def at(cls, address: tuple[str, int]) -> "partial[CrtpPeer]":
-        """For `CrazyflieTeam.connect`."""
-        return partial(cls, address)
+    def all_at(cls, addresses: list[tuple[str, int]], rate_hz: float = 0.0) -> "list[partial[CrtpPeer]]":
+        """A team's, for `CrazyflieTeam.connect`; `rate_hz` are exchanges of its radio, 0: without a limit."""
+        radio = SharedRadio(rate_hz, len(addresses))
+        return [partial(cls, address, radio, index) for index, address in enumerate(addresses)]
 
     @property
     def mass_kg(self) -> float:
@@ -61,12 +67,22 @@ class CrtpPeer(Peer):
 
     def serve(self, now_s: float, own: Estimate) -> None:
         """Answer what has come, and send the log blocks that are due."""
-        found = [reply for packet in self._received() for reply in self.server.answer(packet)]
+        self._up.extend(self._received())
         due = self.server.due(now_s, lambda: self.values(own))
-        found += [row for row in due if "unseen" not in self.faults or not self.server.tells(row, "stateEstimateZ")]
+        self._down.extend(
+            row for row in due if "unseen" not in self.faults or not self.server.tells(row, "stateEstimateZ")
+        )
+        for _ in range(self._radio.exchanges(self._index, now_s)):
+            if not self._up and not self._down:
+                break
+            if self._up:
+                self._down.extend(self.server.answer(self._up.popleft()))
+            if self._down:
+                self._send(self._down.popleft())
+
+    def _send(self, packet: Packet) -> None:
         if self.to is not None and "radio" not in self.faults:
-            for packet in found:
-                self.link.sendto(packet.encode(), self.to)
+            self.link.sendto(packet.encode(), self.to)
 
     def _received(self) -> list[Packet]:
         packets = []

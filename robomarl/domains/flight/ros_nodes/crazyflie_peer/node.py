@@ -1,4 +1,7 @@
-"""`crazyflie_peer_node`: the simulator with Crazyflies in it that are spoken to over CRTP; see `PeerNode`."""
+"""`crazyflie_peer_node`: the simulator with Crazyflies in it that are spoken to over CRTP; see `PeerNode`.
+
+The parameter `radio_hz` gives all vehicles one radio with so many exchanges a second; without it there is no limit.
+"""
 
 import os
 import sys
@@ -20,7 +23,8 @@ class CrazyfliePeerNode(PeerNode):
         """The robots, on the ground."""
         team = CrazyflieTeam(scenario, True, self.settings.handover_m)
         uris = simulated_uris(scenario.count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
-        team.connect([CrtpPeer.at(address_of(uri)) for uri in uris])
+        rate_hz = self.declare_parameter("radio_hz", 0.0).value
+        team.connect(CrtpPeer.all_at([address_of(uri) for uri in uris], rate_hz))
         return team
 
 
