@@ -51,8 +51,8 @@ def test_shapes_are_those_of_the_specs_also_compiled(scenario: Any):
     robots, half = env.num_agents, jax.numpy.array([field.high / 2 for field in env.action.fields])
 
     def play(key: jax.Array) -> Any:
-        state = env.reset(key)
-        return state, env.step(state, jax.numpy.tile(half, (robots, 1)))
+        state, command = env.reset(key), jax.numpy.tile(half, (robots, 1))
+        return state, env.step(env.step(state, command), command)  # a command may be in force one decision later
 
     first, after = jax.jit(play)(jax.random.key(0))
     for state in (first, after):
