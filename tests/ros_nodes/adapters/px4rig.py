@@ -43,7 +43,9 @@ class Px4Rig(Rig):
     def _drain(self) -> None:
         time.sleep(self.ends.arrives_s)
         executor = self.ends.executor
-        for _ in range(SPINS if executor is not None else 0):
+        if executor is None:
+            return
+        for _ in range(SPINS):
             executor.spin_once(timeout_sec=0)
 
 
