@@ -13,7 +13,7 @@ from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes.operator.flights import fly
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 
-RATES_HZ = (600, 300, 260, 220, 180)
+RATES_HZ = (600, 300, 270, 250, 200)
 FLIGHTS = 5
 SIM = """
 /sim:

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -42,11 +42,10 @@ class Px4Rig(Rig):
 
     def _drain(self) -> None:
         time.sleep(self.ends.arrives_s)
-        executor = self.ends.executor
-        if executor is None:
+        if self.ends.executor is None:
             return
         for _ in range(SPINS):
-            executor.spin_once(timeout_sec=0)
+            self.ends.executor.spin_once(timeout_sec=0)
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Ends:
     arrives_s: float = 0.0
     peer: Any = None
     """Node of the vehicles, where there is one."""
-    executor: Any = field(default=None)
+    executor: Any = None
     """Of both nodes, where services have to be answered."""
 
 
