@@ -1,6 +1,5 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
-
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
 from robomarl.domains.ground.scenario import GroundScenario
