@@ -40,7 +40,9 @@ def test_what_a_domain_names_is_there(name: str):
     assert all(callable(later.function) for later in laters(domain_named(name).onboard))
 
 
-@pytest.mark.parametrize(("task", "name"), [("swap", "flight"), ("lift", "payload"), ("soccer", "soccer")])
+@pytest.mark.parametrize(
+    ("task", "name"), [("swap", "flight"), ("lift", "payload"), ("soccer", "soccer"), ("navigation", "ground")]
+)
 def test_a_scenario_leads_to_its_domain(task: str, name: str):
     assert onboard_of({"task": task}) is domain_named(name).onboard
 
@@ -51,7 +53,7 @@ def test_a_task_of_a_package_that_a_robot_lacks_is_a_flying_teams():
         onboard_of({"task": "swap", "domain": "volleyball"})
 
 
-@pytest.mark.parametrize("name", sorted(domains()))
+@pytest.mark.parametrize("name", sorted(name for name, domain in domains().items() if domain.onboard.commands))
 def test_the_filter_is_that_of_the_command(name: str):
     vehicle = load_any_vehicle("ssl_omni" if name == "soccer" else "crazyflie_21")
     (command,) = domain_named(name).onboard.commands
