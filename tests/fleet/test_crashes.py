@@ -33,6 +33,7 @@ def test_a_kill_at_any_step_leaves_a_whole_bundle(root: Path, folder: Path, bund
     assert int(count) > 60 / every + 15
 
 
+@pytest.mark.slow
 def test_a_switch_that_writes_over_the_pointer_is_found(root: Path, folder: Path, bundles):
     *broken, _ = crashes(root, folder, bundles, "in_place")
     assert any("current: can't be read" in line for line in broken)

@@ -108,7 +108,7 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
 
 
 def test_kills_at_random_points(fleet_file: Path, bundles, tmp_path: Path):
-    kill_again_and_again(3, fleet_file, bundles, tmp_path)
+    kill_again_and_again(2, fleet_file, bundles, tmp_path)
 
 
 @pytest.mark.slow

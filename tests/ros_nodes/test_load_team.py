@@ -97,7 +97,8 @@ def test_who_does_not_know_where_the_load_is_holds_and_so_do_all(law_bundle: Pat
     assert [robot.autopilot.state for robot in rig.robots] == [State.HOLD] * 3  # until an operator says so
 
 
-@pytest.mark.parametrize("lost", [pytest.param(0, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0, 2])
 def test_a_lost_vehicle_hangs_and_the_others_keep_the_load_and_set_it_down(law_bundle: Path, lost: int):
     rig = lifted(law_bundle)
     rig.run(5.0)

@@ -203,7 +203,9 @@ def test_the_pilot_says_what_the_policy_asked_and_that_it_was_changed():
     assert make_pilot(GotoPolicy(scenario), scenario, "off").rules is None  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "seconds"), [("passage_2", 25.0), ("queue_3", 40.0), ("swap_8", 12.0)])
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("passage_2", 25.0), pytest.param("queue_3", 40.0, marks=pytest.mark.slow), ("swap_8", 12.0)]
+)
 def test_as_flown_everybody_arrives(name: str, seconds: float):
     scenario = dataclasses.replace(load_scenario(name), time_limit_s=seconds)
     policy, config = GotoPolicy(scenario), EvalConfig("mujoco", 8, progress=False)

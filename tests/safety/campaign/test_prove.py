@@ -125,7 +125,8 @@ def test_the_least_distance_is_that_of_all_pairs_at_all_times(random: np.random.
 
 
 @pytest.mark.parametrize(
-    ("vehicle", "seconds", "caught_share"), [("ssl_omni", 6.0, 0.5), ("turtlebot3_burger", 12.0, 0.1)]
+    ("vehicle", "seconds", "caught_share"),
+    [("ssl_omni", 6.0, 0.5), pytest.param("turtlebot3_burger", 12.0, 0.1, marks=pytest.mark.slow)],
 )
 def test_ground_robots_do_not_collide_and_the_textbook_filter_is_caught(vehicle, seconds, caught_share):
     kind, campaign = load_any_vehicle(vehicle), Campaign(seconds=seconds)
