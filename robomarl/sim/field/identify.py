@@ -136,8 +136,11 @@ def figures_of(found: Sequence[RobotFit]) -> dict[str, Any]:
 
 def text_of(found: Sequence[RobotFit]) -> str:
     """A table: a row for each parameter, a column for each robot."""
-    lines = ["  " + f"{'parameter':<20}{'unit':<7}" + "".join(f"{robot.robot:>26}" for robot in found)]
-    for rows in zip(*(robot.parameters for robot in found), strict=True):
-        cells = "".join(f"{f'{r.value:.4g} [{r.low:.4g}, {r.high:.4g}]':>26}" for r in rows)
-        lines.append(f"  {rows[0].name:<20}{rows[0].unit:<7}{cells}")
+    head = ["parameter", "unit", *(robot.robot for robot in found)]
+    rows = [
+        [same[0].name, same[0].unit, *(f"{r.value:.3g} [{r.low:.3g}, {r.high:.3g}]" for r in same)]
+        for same in zip(*(robot.parameters for robot in found), strict=True)
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in (head, *rows)]
     return "\n".join(lines)
