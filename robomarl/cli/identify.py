@@ -95,7 +95,7 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str) -> Recorded
     if not name:
         raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
     told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
-    source = Provenance(told, flew, commit_of_checkout(), datetime.date.today().isoformat())
+    source = Provenance(told, flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
     return RecordedFlights(load_scenario(name), tracks, source, tuple(problems))
 
 

@@ -1,6 +1,7 @@
 """What identification writes: the vehicle's file with its new figures, and a scenario whose ranges are around them."""
 
 import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ class Provenance(NamedTuple):
     bundle: str
     commit: str
     date: str
+    scenario: str
+    """Name or file of the scenario that was flown."""
 
     @property
     def line(self) -> str:
@@ -35,8 +38,8 @@ class Provenance(NamedTuple):
 
 def ranges_of(scenario: Any, found: Sequence[RobotFit]) -> dict[str, tuple[float, float]]:
     """The section `randomize` around what was found of all robots; what was not found stays as it is."""
-    spans = {name: _span(p for robot in found for p in robot.parameters if p.name == name)
-             for name in {p.name for robot in found for p in robot.parameters}}  # fmt: skip
+    rows = [p for robot in found for p in robot.parameters if math.isfinite(p.value)]
+    spans = {name: _span(p for p in rows if p.name == name) for name in {p.name for p in rows}}
     sensing = scenario.sensing
     parts = [
         (spans["position_noise_m"], sensing.position_noise_m),
@@ -46,7 +49,9 @@ def ranges_of(scenario: Any, found: Sequence[RobotFit]) -> dict[str, tuple[float
     if scales:
         spans["noise_scale"] = min(low for low, _ in scales), max(high for _, high in scales)
     wind = max(abs(end) for name in ("wind_x_m_s", "wind_y_m_s") for end in spans[name])
-    spans["wind_m_s"], spans["gust_m_s"] = (0.0, wind), (0.0, spans["gust_m_s"][1])
+    spans["wind_m_s"] = (0.0, wind)
+    if "gust_m_s" in spans:
+        spans["gust_m_s"] = (0.0, spans["gust_m_s"][1])
     known = {field.name for field in dataclasses.fields(scenario.randomize)}
     return {name: _widened(name, spans[name], getattr(scenario.randomize, name)) for name in sorted(known & set(spans))}
 
@@ -65,8 +70,9 @@ def _widened(name: str, span: tuple[float, float], own: tuple[float, float]) -> 
 
 def scenario_text(scenario: Any, vehicle: str, ranges: dict[str, tuple[float, float]], of: Provenance) -> str:
     """A scenario file that extends the one that was flown."""
+    flown = Path(of.scenario).resolve() if of.scenario.endswith(".toml") else of.scenario
     lines = [f"# {scenario.name} with the vehicles that were identified: {of.line}."]
-    lines += [f'extends = "{scenario.name}"', f'vehicle = "{vehicle}"', "", "[randomize]"]
+    lines += [f'extends = "{flown}"', f'vehicle = "{vehicle}"', "", "[randomize]"]
     lines += [f"{name} = [{low:g}, {high:g}]" for name, (low, high) in ranges.items()]
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ from robomarl.sim.field.patch import Provenance
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
 
-OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23")
+OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23", "swap_4")
 
 
 def tracks(flights: list[int]) -> list[RobotTrack]:

@@ -1,6 +1,7 @@
 """Vehicles whose parameters are known: the gap is seen where they differ, and identification finds them again."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from robomarl.sim.field.safety_figures import SafetyFigure, brake_figure
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
 
-OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23")
+OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23", "swap_4")
 
 
 def flown(episodes: int = 1, **planted: float) -> tuple[object, list[RobotTrack]]:
@@ -76,10 +77,16 @@ def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     assert ranges["delay_s"] == (0.026, 0.036)
     assert ranges["wind_m_s"][1] == pytest.approx(0.45)
     assert "thrust_scale" not in ranges
+    nobody_heard = [p._replace(value=math.nan, high=1.0) if p.name == "packet_loss" else p for p in rows]
+    unknown = ranges_of(scenario, [type("Found", (), {"parameters": nobody_heard})()])  # type: ignore[list-item]
+    assert "packet_loss" in ranges and "packet_loss" not in unknown
     figures = [SafetyFigure("delay_s", 0.2, 0.16, 0.2, "s"), SafetyFigure("lift_bias_m_s2", 0.4, 1.0, 1.0)]
     vehicle = tmp_path / "crazyflie_21.yaml"
     vehicle.write_text(vehicle_text("crazyflie_21", figures, (0.31, 0.3, 0.32), OF))
-    file = tmp_path / "changed.toml"
+    file, base = tmp_path / "changed.toml", tmp_path / "flown.toml"
+    base.write_text('extends = "swap_4"\n')
+    file.write_text(scenario_text(scenario, str(vehicle), ranges, OF._replace(scenario=str(base))))
+    assert load_scenario(str(file)).count == scenario.count, "a scenario by path is extended by its path"
     file.write_text(scenario_text(scenario, str(vehicle), ranges, OF))
     read = load_scenario(str(file))
     assert read.randomize == dataclasses.replace(scenario.randomize, **ranges)
