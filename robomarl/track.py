@@ -45,6 +45,11 @@ class RobotTrack(NamedTuple):
         """The same with these decisions only; what was received is that of all."""
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[2:9]})
 
+    def within(self, low_m: tuple[float, ...], high_m: tuple[float, ...]) -> "RobotTrack":
+        """The same without decisions outside of the space [3] each: there are floor and walls, and no model of them."""
+        inside = (self.pos_m >= np.array(low_m)) & (self.pos_m <= np.array(high_m))
+        return self.part(np.flatnonzero(inside.all(-1)))
+
 
 def even_parts(track: RobotTrack, period_s: float, least: int) -> list[RobotTrack]:
     """The track without gaps, with its estimates at even times.

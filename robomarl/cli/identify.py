@@ -96,7 +96,9 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str) -> Recorded
         raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
     told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
     source = Provenance(told, flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
-    return RecordedFlights(load_scenario(name), tracks, source, tuple(problems))
+    flown = load_scenario(name)
+    inside = [track.within(flown.arena.low_m, flown.arena.high_m) for track in tracks]
+    return RecordedFlights(flown, inside, source, tuple(problems))
 
 
 def digest(bag: Path) -> str:

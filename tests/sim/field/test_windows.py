@@ -36,6 +36,14 @@ def test_an_estimate_that_was_used_twice_counts_once_and_a_clock_that_jumps_back
     assert all((np.diff(p.seen_s) > 0).all() for p in even_parts(back, PERIOD_S, 3))
 
 
+def test_decisions_on_the_floor_are_left_out_and_no_window_goes_across():
+    """A vehicle that met the floor in the middle made the gusts of its fit ten times as large as those of the others."""
+    one, height = track(100), np.where(np.arange(100) == 50, 0.05, 1.0)
+    air = one._replace(pos_m=height[:, None] * [0.0, 0.0, 1.0]).within((-1, -1, 0.1), (1, 1, 3))
+    assert len(air.seen_s) == 99
+    assert [len(part.seen_s) for part in even_parts(air, PERIOD_S, 20)] == [50, 49]
+
+
 def test_a_command_acts_from_its_time_and_delay_on():
     one = track(10)
     at = one.sent_s[4] + np.array([0.0, 0.019, 0.021])
