@@ -37,7 +37,7 @@ def test_an_estimate_that_was_used_twice_counts_once_and_a_clock_that_jumps_back
 
 
 def test_decisions_on_the_floor_are_left_out_and_no_window_goes_across():
-    """A vehicle that met the floor in mid-flight made the gusts of its fit ten times as large as those of the others."""
+    """A vehicle that met the floor in mid-flight made the gusts of its fit ten times as large as those of others."""
     one, height = track(100), np.where(np.arange(100) == 50, 0.05, 1.0)
     air = one._replace(pos_m=height[:, None] * [0.0, 0.0, 1.0]).within((-1, -1, 0.1), (1, 1, 3))
     assert len(air.seen_s) == 99
