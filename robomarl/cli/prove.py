@@ -25,6 +25,8 @@ class Args:
     """Nominal commands that hunt the others, or that trade places."""
     adversaries: tuple[str, ...] = ()
     """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
+    gains: Literal["owner", "hostile"] = "owner"
+    """Gains of the filters: the owner's, or ones that a policy draws anew at each decision, which may be any."""
     count: Count | None = None
     """Robots in a team; by default the scenario's, or 8."""
     rate_hz: Positive | None = None
@@ -95,7 +97,9 @@ def trial_of(args: Args) -> Any:
         if kind not in KINDS:
             raise UserError(f"--adversaries: {kind!r} is not known; allowed: {', '.join(KINDS)}.")
     vehicle, count, period_s = setting_of(args)
-    campaign = Campaign(args.task, count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds)
+    campaign = Campaign(
+        args.task, count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds, gains=args.gains
+    )
     mode = "qp" if args.filter == "full" else args.filter
     return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)
 

@@ -69,11 +69,14 @@ def filter_batch(
     acting = carry.commands[..., late:, :3]
     own = stacked.predict(c, checked.own, acting, learned, xp, library.weigh)
     if gain_per_s is not None:
-        own, checked = _asked_gain(c, gain_per_s, own, checked, xp)
+        fault = xp.where(xp.abs(gain_per_s) < LARGE, checked.reason, int(Reason.NON_FINITE))
+        checked = checked._replace(reason=fault)
     # Whoever does not hear the others brakes, keeps clear of those that it has heard of, and stays where it rests.
     still = hold.Still(_is_deaf(checked), checked.has_vel, checked.mates, checked.silent)
     stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
     result = _decide(c, library, (own, checked), stay, nominal)
+    if gain_per_s is not None:
+        result = _gained(_decide(c, library, (_keeping(c, gain_per_s, own, xp), checked), stay, nominal), result, xp)
     return _remember(c, carry, (own, learned, stay), result, xp), result
 
 
@@ -148,14 +151,25 @@ def _remember(
     )
 
 
-def _asked_gain(
-    c: Constants, gain_per_s: Array, own: Predicted, checked: Checked, xp: ModuleType
-) -> tuple[Predicted, Checked]:
-    """The gain that the policy asks for, within the owner's; one that is not finite is a fault."""
-    known = xp.isfinite(gain_per_s)
-    gain = xp.clip(xp.where(known, gain_per_s, 0.0), 0.0, c.gain_per_s) + own.motion.pos[0] * 0.0
-    reason = xp.where(known, checked.reason, int(Reason.NON_FINITE))
-    return own._replace(keep=1 - gain * c.step_s), checked._replace(reason=reason)
+def _keeping(c: Constants, gain_per_s: Array, own: Predicted, xp: ModuleType) -> Predicted:
+    """With the gain that the policy asks for, within the owner's."""
+    gain = xp.clip(xp.where(xp.abs(gain_per_s) < LARGE, gain_per_s, 0.0), 0.0, c.gain_per_s)
+    return own._replace(keep=1 - (gain + own.motion.pos[0] * 0.0) * c.step_s)
+
+
+def _gained(asked: FilterResult, owners: FilterResult, xp: ModuleType) -> FilterResult:
+    """The decision with the policy's gain where a command holds its rows, else the owner's.
+
+    Whatever the gain is, the command is then one that the owner's filter lets through: no gain makes rows be at odds.
+    """
+    good = asked.solved
+
+    def pick(a: Array, b: Array) -> Array:
+        if b.dtype == bool:  # runtimes of graphs have no choice between these
+            return (good & a) | (~good & b)
+        return xp.where(good.reshape(good.shape + (1,) * (b.ndim - good.ndim)), a, b)
+
+    return FilterResult(*map(pick, asked, owners))
 
 
 def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
@@ -262,10 +276,18 @@ def _least(c: Constants, limits: Limits, box: Array, known: tuple[Vec3, Vec3], h
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
     found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, (low, high), xp)
+    found = least.clear(found, _solid_rows(c, limits, xp), (low, high), xp)
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
         found = least.slowly(found, rows[0], (low, high), xp)
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
+
+
+def _solid_rows(c: Constants, limits: Limits, xp: ModuleType) -> Array:
+    """[m, 4, ...] the last rows, of obstacles, clipped at what brakes."""
+    (normals, bound), count = limits.rows, sum(2 if solid.tail_kind else 1 for solid in c.solids)
+    first = len(normals[0]) - count
+    return xp.stack([*(n[first:] for n in normals), xp.maximum(bound.most, bound.floor)[first:]], 1)
 
 
 def _chosen(c: Constants, accel: Vec3, xp: ModuleType) -> Vec3:

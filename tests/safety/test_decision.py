@@ -10,8 +10,9 @@ import pytest
 from robomarl.config import UserError
 from robomarl.safety import kernel
 from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
+from robomarl.safety.params import Obstacle
 from robomarl.view import LocalView
-from tests.safety.test_vehicles import VEHICLES, views_for
+from tests.safety.test_vehicles import CLEAR, OBSTACLES, VEHICLES, views_for
 from tests.safety.views import PARAMS, leaves, make_view, pick, random_carry, random_views, replace_leaf, spread_out
 
 NUM = 300
@@ -54,6 +55,18 @@ def test_c_decides_as_python_does(name: str, gain: float | None, random: np.rand
         assert_same(one, python(pick(carry, i), pick(views, i), nominal[i], gain))
 
 
+@pytest.mark.parametrize("gain", [None, 0.7])
+def test_obstacles_that_are_too_far_to_matter_do_not_stand_for_mates(gain: float | None, random: np.random.Generator):
+    """Torn robots keep clear of the last rows, those of obstacles; C leaves rows out that cannot bind."""
+    far = tuple(Obstacle("sphere", (60.0 + i, 0.0, 1.5), radius_m=0.2) for i in range(3))
+    params = dataclasses.replace(CLEAR, obstacles=(far[0], *OBSTACLES, *far[1:]))
+    views, carry, nominal = views_for(params, random, NUM), random_carry(params, random, NUM), np.zeros((NUM, 4))
+    gains = None if gain is None else np.full(NUM, gain)
+    found = SafetyFilter(params, backend="c")(carry, views, nominal, gains)
+    assert (~found[1].solved).sum() > NUM / 10, "some are torn"
+    assert_same(found, SafetyFilter(params, backend="numpy")(carry, views, nominal, gains))
+
+
 def test_the_same_over_a_whole_flight(params: SafetyParams, random: np.random.Generator):
     python, c = SafetyFilter(params, backend="numpy"), SafetyFilter(params, backend="c")
     ours, theirs = c.init(), python.init()
@@ -62,6 +75,24 @@ def test_the_same_over_a_whole_flight(params: SafetyParams, random: np.random.Ge
         nominal = random.normal(size=4) * 3
         (ours, result), (theirs, expected) = c(ours, view, nominal), python(theirs, view, nominal)
         assert_same((ours, result), (theirs, expected))
+
+
+def test_one_filter_keeps_the_memories_of_two_robots_apart(params: SafetyParams, random: np.random.Generator):
+    """The memory of the last decision goes back in one piece; any other, or one that was changed, part by part."""
+    shared, alone = SafetyFilter(params, backend="c"), [SafetyFilter(params, backend="numpy") for _ in range(2)]
+    ours, theirs = [shared.init(), shared.init()], [f.init() for f in alone]
+    for step in range(60):
+        robot = int(random.integers(2))
+        view, nominal = pick(random_views(random, 1), 0), random.normal(size=4) * 3
+        if step % 7 == 0:
+            changed = random.normal(size=3)
+            ours[robot] = ours[robot]._replace(bias=ours[robot].bias._replace(estimate_m_s2=changed))
+            theirs[robot] = theirs[robot]._replace(bias=theirs[robot].bias._replace(estimate_m_s2=changed))
+        if step % 11 == 0:
+            ours[robot].commands[...] = theirs[robot].commands[...] = 0.3
+        ours[robot], result = shared(ours[robot], view, nominal)
+        theirs[robot], expected = alone[robot](theirs[robot], view, nominal)
+        assert_same((ours[robot], result), (theirs[robot], expected))
 
 
 def test_a_large_team_decides_the_same_everywhere(random: np.random.Generator):

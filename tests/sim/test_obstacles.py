@@ -11,12 +11,12 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.engines.mjcf import build_model
-from robomarl.domains.flight.obstacles import obstacle_gap
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.policies.runtime import load_policy
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.filter_params import safety_params
+from robomarl.sim.model.obstacles import obstacle_gap
 from robomarl.sim.scenario import load_scenario
 
 BALL = Obstacle("sphere", (1.0, 0.0, 1.0), radius_m=0.2)

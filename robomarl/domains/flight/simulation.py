@@ -68,6 +68,26 @@ def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
     return retrace(scenario, legs, seed)
 
 
+def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | None) -> Any:
+    """By the task's terms, on the robots' own estimates.
+
+    Raises:
+        UserError: something hangs from the vehicles, and the rows do not say how.
+    """
+    from robomarl.domains.flight.field.rewarded import rewarded as by_task
+
+    if scenario.load is not None:
+        raise UserError(f'{scenario.name}.toml: rows do not say how the load is; clone (algorithm = "bc") instead.')
+    return by_task(scenario, path, weights)
+
+
+def weighed(found: Any, tracks: Any) -> Any:
+    """What controllers should believe of the mass."""
+    from robomarl.domains.flight.field.weigh import weigh
+
+    return weigh(found, tracks)
+
+
 def fitted(scenario: FlightScenario) -> Any:
     """Each vehicle alone on `fast`; raises `UserError` under a load."""
     from robomarl.domains.flight.field.model import fitted as model
@@ -177,6 +197,8 @@ SIMULATION = Simulation(
     measured=Measured(felt, moves_alike, plant),
     retraced=retraced,
     fitted=fitted,
+    rewarded=rewarded,
+    weighed=weighed,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

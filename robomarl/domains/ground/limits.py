@@ -1,5 +1,6 @@
 """What a scenario of ground robots has to keep to, and what their safety filter assumes."""
 
+import dataclasses
 import math
 
 from robomarl.config import UserError
@@ -11,9 +12,10 @@ from robomarl.sim.radio import check_radio
 
 
 def filter_params(scenario: GroundScenario, mates: int) -> SafetyParams:
-    """What a robot's filter assumes: the vehicle's figures, within the arena."""
+    """What a robot's filter assumes: the vehicle's figures, within the arena and clear of what stands there."""
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
-    return from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    return dataclasses.replace(params, obstacles=scenario.arena.obstacles)
 
 
 def check_scenario(scenario: GroundScenario, file: str) -> None:

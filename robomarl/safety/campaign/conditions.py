@@ -61,6 +61,8 @@ class Campaign:
     """Share of the episodes in which messages are lost in bursts, as many of them."""
     restart_every_s: float = 5.0
     """Mean time between two restarts of a robot's filter in flight; 0: none."""
+    gains: Literal["owner", "hostile"] = "owner"
+    """hostile: a policy sets each robot's gain at each decision, drawn anew: none, the owner's, or one in between."""
 
     def ring_m(self, params: SafetyParams) -> float:
         """Radius of the ring that the robots start on."""

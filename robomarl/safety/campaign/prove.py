@@ -27,6 +27,7 @@ from robomarl.safety.filter import Arena, FilterCarry, SafetyFilter, from_vehicl
 from robomarl.safety.give_way import GiveWay
 from robomarl.safety.ledger import Ledger
 from robomarl.safety.model.constants import Mode
+from robomarl.safety.params import SafetyParams
 
 ROBOTS = 1024
 """Most robots that fly side by side."""
@@ -153,11 +154,17 @@ def fly(
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
         if campaign.detour and not hunt:
             way, nominal = rules(way, view, nominal)
-        carry, result = safety(_restarted(campaign, safety, carry, random), view, nominal)
+        gain = hostile_gains(params, lead, random) if campaign.gains == "hostile" else None
+        carry, result = safety(_restarted(campaign, safety, carry, random), view, nominal, gain)
         way = rules.after(way, result)
         path = world.step(result.command[..., :3], carry.plan, plant)
         tally.add(result, path, world.team, world.points)
     return tally
+
+
+def hostile_gains(params: SafetyParams, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
+    """[...] gains [1/s] that make the most of what a policy may: it jumps between the ends of its range and within."""
+    return params.safety.gain_per_s * np.clip(random.uniform(-1.0, 2.0, shape), 0.0, 1.0)
 
 
 def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator) -> Any:

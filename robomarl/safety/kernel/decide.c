@@ -6,7 +6,7 @@
 
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
-    int count, at_odds;
+    int count, at_odds, solids; /* where the rows of what never moves begin */
     double *rows, *floors, gap, pressed, slow[4];
     Bound low[3], high[3];
 } Limits;
@@ -52,7 +52,7 @@ static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, co
         const double age = fabs(g->mate_age[j]);
         k->count++;
         if (!rm_usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
-        if (c->min_mates > 1 && rm_is_twin(c, g, j)) k->count--;
+        if (c->min_mates > 1 && !l->at_odds && rm_is_twin(c, g, j)) k->count--;
         if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
         Body mate = mate_of(c, g, j, k->since);
         add_body(c, &c->mates, own, &mate, 0, l);
@@ -76,6 +76,7 @@ static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g
 }
 
 static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
+    l->solids = l->count;
     for (int j = 0; j < c->num_solids; j++) {
         const RmSolid *solid = c->solids + j;
         Body body = {{{0}, {0}}, 0.0, 0.0, 0.0, 0.0, 0.0, &solid->shape};
@@ -138,13 +139,22 @@ static Limits at_odds(const RmConstants *c, const RmSizes *s, const Given *g, co
                       const Limits *l) {
     const int most = most_rows(c, s);
     const Bound slow = {l->slow[3], 0.0};
-    Limits odds = {0, 1, l->rows + 4 * most, l->floors + most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Limits odds = {0, 1, 0, l->rows + 4 * most, l->floors + most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
     Checked again = *k;
     add_row(c, l->slow, &slow, &odds);
     add_mates(c, s, g, own, &again, &odds);
     add_strangers(c, s, g, own, &again, &odds);
     add_solids(c, own, &odds);
     return odds;
+}
+
+/* least.clear: the last rows are those of what never moves. */
+static void keep_clear(const Limits *l, const double *low, const double *high, double *u) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = l->solids; k < l->count; k++) {
+            const double *row = l->rows + 4 * k, excess = larger(dot(row, u) - larger(row[3], l->floors[k]), 0.0);
+            for (int i = 0; i < 3; i++) u[i] = within(u[i] - excess * row[i], low[i], high[i]);
+        }
 }
 
 /* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
@@ -172,6 +182,7 @@ static void least_violation(const RmConstants *c, const Limits *l, const Limits 
         if (!moved) break;
     }
     for (int i = 0; i < 3; i++) u[i] = within(last[i] + c->settle_share * (u[i] - last[i]), low[i], high[i]);
+    keep_clear(l, low, high, u);
     const double over = larger(dot(l->slow, u) - l->slow[3], 0.0);
     for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
 }
@@ -203,9 +214,12 @@ static double slack_of(const Limits *l, const double *u, int good) {
     for (int i = 0; i < 3; i++) worst = larger(worst, larger(-l->low[i].most - u[i], u[i] - l->high[i].most));
     return worst;
 }
-void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
+
+/* One decision, with the gain that the policy asks for or with the owner's; whether its rows hold. Where those of the
+ * policy's gain do not, nothing is written. */
+static int decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows, int gained) {
     const Given g = rm_lay_out(s, in);
-    Limits limits = {0, 0, rows, rows + 8 * most_rows(c, s), INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Limits limits = {0, 0, 0, rows, rows + 8 * most_rows(c, s), INFINITY, 0.0, {0}, {{0}}, {{0}}};
     Predicted own;
     Checked k;
     Bound bound;
@@ -213,10 +227,8 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     rm_check_own(c, &g, &k);
     rm_remember(c, s, &g, &k);
     rm_predict(c, &k.own, &k.queue, &k.bias, &own);
-    if (s->has_gain) {
-        if (!isfinite(*g.gain)) k.finite = 0;
-        own.keep = 1 - (isfinite(*g.gain) ? within(*g.gain, 0.0, c->gain_per_s) : 0.0) * c->step_s;
-    }
+    if (s->has_gain && !(fabs(*g.gain) < RM_LARGE)) k.finite = 0;
+    if (gained) own.keep = 1 - (fabs(*g.gain) < RM_LARGE ? within(*g.gain, 0.0, c->gain_per_s) : 0.0) * c->step_s;
     rm_speed_limit(c, &own, normal, &bound);
     add_row(c, normal, &bound, &limits);
     copy(limits.slow, normal, 3), limits.slow[3] = rm_likely_speed_limit(c, &own, normal);
@@ -234,6 +246,7 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     for (int i = 0; i < 3; i++) wanted[i] = (1 - share) * k.nominal[i] + share * within(u[i], c->low[i], c->high[i]);
     if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
+    if (gained && !good) return 0;
     if (!good) brake(c, &own, &k, u);
     if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
         const Limits odds = at_odds(c, s, &g, &own, &k, &limits);
@@ -243,17 +256,22 @@ void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double 
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);
     out[5] = limits.gap;
-    rm_committed(c, &own, u, out + 6);
-    copy(out + HEAD_OUT - 3, hold.place, 3);
+    rm_committed(c, &own, u, out + PLAN_OUT);
+    copy(out + MEMORY_OUT + BIAS, hold.place, 3);
     rm_expect(c, &k.bias, &k.queue, u);
-    rm_write_bias(&k.bias, out + 15);
+    rm_write_bias(&k.bias, out + MEMORY_OUT);
     int active = 0;
     for (int i = 0; i < 4; i++) active = active || !(fabs(out[i] - g.nominal[i]) <= SAME);
-    out[HEAD_OUT - 6] = active;
-    out[HEAD_OUT - 5] = reason;
-    out[HEAD_OUT - 4] = k.bias.misfit;
+    out[6] = active;
+    out[7] = reason;
+    out[8] = k.bias.misfit;
     for (int j = 0; j < s->queue; j++)
         copy(out + HEAD_OUT + 4 * j, j + 1 == s->queue ? out : k.queue.stride ? g.commands + 4 * (j + 1) : RM_NOTHING, 4);
+    return good;
+}
+
+void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
+    if (!s->has_gain || !decide(c, s, in, out, rows, 1)) decide(c, s, in, out, rows, 0);
 }
 
 void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {

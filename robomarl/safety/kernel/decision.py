@@ -15,8 +15,12 @@ from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
 _REASONS = tuple(Reason)
-_BIAS, _ACTIVE, _PLACE, _HEAD = 15, 31, 34, 37
-"""Where the bias, what the filter did, the place, and the queue begin in what comes out."""
+_MEMORY, _PLACE, _HEAD = 18, 34, 37
+"""Where the memory (first the bias), the place and the queue begin in what comes out."""
+_MEMORY_IN = 19
+"""Where the memory begins in what goes in; up to the end of the queue it lies there as it comes out."""
+_KEPT = slice(7, 15)
+"""The memory among the arrays that go in."""
 
 
 class Sizes(NamedTuple):
@@ -50,6 +54,7 @@ class KernelFilter:
         self._struct = self._ffi.new("RmConstants *")
         self._fill(self._struct, "RmConstants", constants)
         self._buffers: dict[Sizes, Buffers] = {}
+        self._made: tuple[FilterCarry | None, np.ndarray] = (None, np.empty(0))
         self._lock = Lock()
 
     def one(
@@ -62,21 +67,20 @@ class KernelFilter:
         # C runs without Python's lock, and two threads may share a filter.
         with self._lock:
             buffers = self._buffers.get(sizes) or self._buffers.setdefault(sizes, Buffers(self, sizes, 1))
-            for slot, value in zip(buffers.slots, read(carry, view, strangers, nominal, gain_per_s), strict=True):
-                slot[...] = value
+            buffers.fill(read(carry, view, strangers, nominal, gain_per_s), self._lies_in(carry))
             out = np.empty(buffers.out_size)
             buffers.decide(out)
-        slack, gap = out[4:6].tolist()
-        active, reason, misfit = out[_ACTIVE:_PLACE].tolist()
-        good = not reason
+        slack, gap, active, reason, misfit = out[4:9].tolist()
+        good, misfits = not reason, carry.bias.misfits
         result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
-        return FilterCarry(
-            commands=out[_HEAD:].reshape(-1, 4),
-            plan=Plan(out[6:9], out[9:12], out[12:15]),
-            place_m=out[_PLACE:_HEAD],
-            bias=_bias(out, carry.bias.misfits + 1 if misfit else carry.bias.misfits),
-            ok=carry.ok + 1 if good else carry.ok * 0,
-        ), result
+        after = _after(out, misfits + 1 if misfit else misfits, carry.ok + 1 if good else carry.ok * 0)
+        self._made = after, out
+        return after, result
+
+    def _lies_in(self, carry: FilterCarry) -> np.ndarray | None:
+        """What came out of C with this memory, in one piece; in flight it is the memory of the last decision."""
+        made, out = self._made
+        return out[_MEMORY:] if carry is made else None
 
     def batch(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
@@ -92,16 +96,10 @@ class KernelFilter:
         out = np.empty((math.prod(lead), buffers.out_size))
         buffers.decide(out)
         out = out.reshape(*lead, -1)
-        reason = out[..., _ACTIVE + 1].astype(int)
+        reason = out[..., 7].astype(int)
         good = reason == Reason.OK
-        result = FilterResult(out[..., :4], nominal, out[..., _ACTIVE] != 0, out[..., 4], good, reason, out[..., 5])
-        return FilterCarry(
-            commands=out[..., _HEAD:].reshape(*lead, -1, 4),
-            plan=Plan(out[..., 6:9], out[..., 9:12], out[..., 12:15]),
-            place_m=out[..., _PLACE:_HEAD],
-            bias=_bias(out, carry.bias.misfits + (out[..., _ACTIVE + 2] != 0)),
-            ok=np.where(good, carry.ok + 1, 0),
-        ), result
+        result = FilterResult(out[..., :4], nominal, out[..., 6] != 0, out[..., 4], good, reason, out[..., 5])
+        return _after(out, carry.bias.misfits + (out[..., 8] != 0), np.where(good, carry.ok + 1, 0)), result
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
         """Set a struct's fields from the attributes of the same names."""
@@ -151,6 +149,8 @@ class Buffers:
         shapes += [(others,), (others, 3), (others, 3), (others,)] if others else []
         self.slots = self._cut(shapes)
         """Views of the memory; those of one robot without a leading axis."""
+        self._fresh = (*self.slots[: _KEPT.start], *self.slots[_KEPT.stop :])
+        self._memory = self._given[0, _MEMORY_IN : _MEMORY_IN + self.out_size - _MEMORY]
 
     def _cut(self, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
         ends = np.cumsum([math.prod(shape) for shape in shapes])
@@ -158,6 +158,15 @@ class Buffers:
         if self._count == 1:
             return [part[0].reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
         return [_view(part, (self._count, *shape)) for part, shape in zip(parts, shapes, strict=True)]
+
+    def fill(self, values: tuple[Any, ...], memory: np.ndarray | None) -> None:
+        """Copy what one robot reads; the memory at once where it lies in one piece."""
+        slots = self.slots
+        if memory is not None:
+            self._memory[...] = memory
+            slots, values = self._fresh, (*values[: _KEPT.start], *values[_KEPT.stop :])
+        for slot, value in zip(slots, values, strict=True):
+            slot[...] = value
 
     def decide(self, out: np.ndarray) -> None:
         """Filter what is in the memory."""
@@ -182,10 +191,16 @@ def read(
     )
 
 
-def _bias(out: np.ndarray, misfits: Array) -> Bias:
-    """The memory of the bias in what came out."""
-    estimate, doubt, anchor, made, unsure = (out[..., i : i + 3] for i in range(_BIAS, _ACTIVE - 1, 3))
-    return Bias(estimate, doubt, anchor, made, unsure, out[..., _ACTIVE - 1], misfits)
+def _after(out: np.ndarray, misfits: Array, ok: Array) -> FilterCarry:
+    """The memory in what came out, without a copy. Slice by slice: every decision pays for this."""
+    bias = out[..., 18:21], out[..., 21:24], out[..., 24:27], out[..., 27:30], out[..., 30:33], out[..., 33]
+    return FilterCarry(
+        commands=out[..., _HEAD:].reshape(*out.shape[:-1], -1, 4),
+        plan=Plan(out[..., 9:12], out[..., 12:15], out[..., 15:18]),
+        place_m=out[..., _PLACE:_HEAD],
+        bias=Bias(*bias, misfits),
+        ok=ok,
+    )
 
 
 def _view(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -63,10 +63,10 @@ typedef struct {
 
 /* One decision of one robot: robomarl.safety.decision.filter_batch.
  * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; of the bias estimate, doubt, anchor, made,
- *     unsure, since; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
+ *     unsure, since; place; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
  *     stop; of the strangers mask, position, velocity, age: array after array.
- * out: command 4, slack, gap; plan's position, velocity, stop; of the bias estimate, doubt, anchor, made, unsure, since;
- *     active, reason, misfit; commands [queue, 4].
+ * out: command 4, slack, gap, active, reason, misfit; plan's position, velocity, stop; the memory as it goes in: bias,
+ *     place, commands.
  * rows: room for 4 numbers of each of 7 + 2 (mates + strangers + solids) rows, three times.
  * A queue that is shorter than the delay is a fault: RM_NON_FINITE. */
 void rm_decide(const RmConstants *c, const RmSizes *sizes, const double *in, double *out, double *rows);

@@ -10,7 +10,7 @@ int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
 Given rm_lay_out(const RmSizes *s, const double *in) {
     Given g;
     g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
-    g.gain = in + 18, g.bias = in + 19, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
+    g.gain = in + 18, g.bias = in + MEMORY_IN, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
     const double *next = in + HEAD_IN + 4 * s->queue;
     g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
     g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
@@ -47,7 +47,7 @@ int rm_is_twin(const RmConstants *c, const Given *g, int j) {
     const double reach = 2 * c->mates.error_m;
     for (int i = 0; i < j; i++) {
         double square = 0.0;
-        for (int a = 0; a < 3; a++) {
+        for (int a = 0; a < 3 && square <= reach * reach; a++) {
             const double here = g->mate_pos[3 * j + a] + g->mate_vel[3 * j + a] * fabs(g->mate_age[j]);
             const double there = g->mate_pos[3 * i + a] + g->mate_vel[3 * i + a] * fabs(g->mate_age[i]);
             square += (here - there) * (here - there);

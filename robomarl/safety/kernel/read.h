@@ -22,7 +22,8 @@ typedef struct {
     Queue queue;
 } Checked;
 
-enum { BIAS = 16, HEAD_IN = 19 + BIAS + 3, HEAD_OUT = 15 + BIAS + 6 };
+/* The memory is bias, place and commands, in what goes in as in what comes out. */
+enum { BIAS = 16, PLAN_OUT = 9, MEMORY_IN = 19, MEMORY_OUT = 18, HEAD_IN = MEMORY_IN + BIAS + 3, HEAD_OUT = MEMORY_OUT + BIAS + 3 };
 
 static inline int sane(const double *v) { return fabs(v[0]) < RM_LARGE && fabs(v[1]) < RM_LARGE && fabs(v[2]) < RM_LARGE; }
 

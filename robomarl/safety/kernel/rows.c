@@ -4,6 +4,11 @@
 
 #define NO_ROOT 1e-9
 
+/* barriers.left_of */
+static double left_of(const Predicted *own, double keep, double value) {
+    return own->keep == -INFINITY ? keep * value : larger(own->keep * value, keep * value);
+}
+
 static double braking_speed(double slope, double clearance, double brake) {
     const double knee = brake / slope;
     if (clearance * slope < knee) return slope * clearance;
@@ -138,8 +143,8 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
     const double scale = 1 / (step * lean);
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
-    const double keep = larger(own->keep, kind->keep);
-    *bound = along_normal(c, own, normal, (later - keep * value) * scale, (later - c->sudden_keep * value) * scale);
+    const double left = kind->yields ? left_of(own, kind->keep, value) : kind->keep * value;
+    *bound = along_normal(c, own, normal, (later - left) * scale, (later - c->sudden_keep * value) * scale);
     return s.distance - kind->separation_m;
 }
 
@@ -166,7 +171,7 @@ double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own,
                          dot(n, v) - doubt;
     for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
     const double lost = c->accel_error_m_s2 + along_axes(normal, own->doubt) + dot(normal, own->bias);
-    return (later - larger(own->keep, kind->keep) * value) / (step * lean) - lost;
+    return (later - kind->keep * value) / (step * lean) - lost;
 }
 
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
@@ -175,12 +180,12 @@ Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign,
     const double reach = c->clear_m_s + c->own_error_m_s + larger(larger(fast[0], fast[1]), fast[2]) + larger(speed, 0.0);
     const double room = gap - c->own_error_m - larger(larger(far[0], far[1]), far[2]);
     const Bound none = {INFINITY, -INFINITY};
-    if (own->keep == -INFINITY && 2 * c->brake_m_s2 * room >= reach * reach + knee * knee) return none;
+    if (2 * c->brake_m_s2 * room >= reach * reach + knee * knee) return none;
     const double clearance = gap - c->own_error_m - far[axis], closing = speed + c->own_error_m_s + fast[axis];
     const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
     const double later = braking_speed(c->slope_per_s, clearance - closing * c->step_s, c->brake_m_s2) - closing;
     return on_command(c, c->accel_error_m_s2 + own->doubt[axis] + sign * own->bias[axis], sign * own->last[axis],
-                      (later - larger(own->keep, c->keep) * value) / c->step_s,
+                      (later - c->keep * value) / c->step_s,
                       later / c->step_s);
 }
 

@@ -84,9 +84,12 @@ def along_axes(sizes: Vec3, bounds: Vec3) -> Array:
     return sizes[0] * bounds[0] + sizes[1] * bounds[1] + sizes[2] * bounds[2]
 
 
-def keep_of(least: float, asked: Array | None, xp: Library) -> Array:
-    """Share of h that must be left after one step, where the policy may ask for more of it than the owner does."""
-    return least if asked is None else xp.maximum(asked, least)
+def left_of(value: Array, least: float, asked: Array | None, xp: Library) -> Array:
+    """What of h must be left after one step [m/s]: the owner's share `least`, or the policy's where that is more.
+
+    Below 0 a larger share is less: there the owner's gain says how fast the robot backs off.
+    """
+    return least * value if asked is None else xp.maximum(asked * value, least * value)
 
 
 def wall(c: Constants, own: Predicted, side: tuple[int, float], gap_m: Array, xp: Library) -> tuple[Bound, Array]:
@@ -105,7 +108,7 @@ def wall(c: Constants, own: Predicted, side: tuple[int, float], gap_m: Array, xp
     i, sign = side
     unsure = own.unsure_m[i], own.unsure_m_s[i], own.doubt[i]
     toward = Toward(sign * own.motion.vel[i], sign * own.bias[i], sign * own.last[i], *unsure)
-    return plane(c, own.keep, toward, gap_m, xp)
+    return plane(c, toward, gap_m, xp)
 
 
 class Toward(NamedTuple):
@@ -119,13 +122,14 @@ class Toward(NamedTuple):
     doubt: Array
 
 
-def plane(c: Constants, keep: Array | None, toward: Toward, gap_m: Array, xp: Library) -> tuple[Bound, Array]:
-    """`wall` for any number of planes at once; `keep` as in `Predicted`."""
-    (speed, bias, last, unsure_m, unsure_m_s, doubt), keep = toward, keep_of(c.keep, keep, xp)
+def plane(c: Constants, toward: Toward, gap_m: Array, xp: Library) -> tuple[Bound, Array]:
+    """`wall` for any number of planes at once."""
+    speed, bias, last, unsure_m, unsure_m_s, doubt = toward
     clearance, closing = gap_m - c.own_error_m - unsure_m, speed + c.own_error_m_s + unsure_m_s
     value = braking_speed(c.slope_per_s, clearance, c.brake_m_s2, xp) - closing
     later = braking_speed(c.slope_per_s, clearance - closing * c.step_s, c.brake_m_s2, xp) - closing
-    allowed = (later - keep * value) / c.step_s, later / c.step_s  # nobody else uses up what is left
+    # Nobody else uses up what is left.
+    allowed = (later - c.keep * value) / c.step_s, later / c.step_s
     return _granted(c, allowed, c.accel_error_m_s2 + doubt + bias, last, xp), value
 
 
@@ -134,10 +138,8 @@ def far_from_wall(c: Constants, own: Predicted, gap_m: float, speed_m_s: float) 
 
     With s(x) >= v + e + (M + w + a) / gain, M the largest acceleration with all bias: within one step s loses at most
     a T, because its slope is a / s and s >= v, so the bound is at least gain (s - e - v) - a - w >= M; and what is
-    asked for beyond the last command fits as well (`constants`). Nothing is certain of a gain that the policy sets.
+    asked for beyond the last command fits as well (`constants`).
     """
-    if own.keep is not None:
-        return False
     reach = c.clear_m_s + c.own_error_m_s + max(own.unsure_m_s) + (speed_m_s if speed_m_s > 0 else 0.0)
     clearance = gap_m - c.own_error_m - max(own.unsure_m)
     return 2 * c.brake_m_s2 * clearance >= reach * reach + (c.brake_m_s2 / c.slope_per_s) ** 2

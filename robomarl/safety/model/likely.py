@@ -7,7 +7,7 @@ lead to the middle between them, and no more, so that those who are near weigh m
 itself counts as ever.
 """
 
-from robomarl.safety.model.barriers import along_axes, braking_speed, keep_of
+from robomarl.safety.model.barriers import along_axes, braking_speed
 from robomarl.safety.model.body_kinds import Kind
 from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.motion import Library, Motion, Predicted, Vec3, direction
@@ -38,7 +38,7 @@ def likely(
     lost = (
         c.accel_error_m_s2 + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.doubt) + nx * bx + ny * by + nz * bz
     )
-    return normal, (later - keep_of(kind.keep, own.keep, xp) * value) / (step * lean) - lost
+    return normal, (later - kind.keep * value) / (step * lean) - lost
 
 
 def braked(c: Constants, body: Body, xp: Library) -> Motion:

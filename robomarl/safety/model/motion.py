@@ -67,7 +67,7 @@ class Predicted(NamedTuple):
     last: Vec3 = NOWHERE
     """The last command [m/s^2], in force until the new one is."""
     keep: Array | None = None
-    """Share of h that must be left after one step, where the policy sets it; None: as in `Constants`."""
+    """Share of h to a mate that must be left after one step, where the policy sets it; None: as in `Constants`."""
     room: tuple[Vec3, Vec3] | None = None
     """Lowest and highest corner that it must stay within; None: the arena of `Constants`, if there is one."""
 

@@ -7,7 +7,7 @@ The barrier and its forms are those of `barriers`; `docs/safety.md` derives them
 import math
 from typing import NamedTuple
 
-from robomarl.safety.model.barriers import SPECK, Bound, Row, along_axes, braking_speed, keep_of, on_command
+from robomarl.safety.model.barriers import SPECK, Bound, Row, along_axes, braking_speed, left_of, on_command
 from robomarl.safety.model.body_kinds import POINT, Kind, Shape
 from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.motion import TINY, Library, Motion, Predicted, Vec3, direction
@@ -94,7 +94,6 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
         tail: the line from the robot's centre that is meant, if not the centre alone.
     """
     (vx, vy, vz), (wx, wy, wz), step = own.motion.vel, body.motion.vel, c.step_s
-    keep = keep_of(kind.keep, own.keep, xp)
     sight, rests = _sight(c, kind, own, body, tail, xp), False
     if kind.yields:
         sight, rests = _better(c, kind, own, body, sight, xp)
@@ -117,7 +116,8 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     away = nx * vx + ny * vy + nz * vz - doubt
     later = _allowed(kind, ahead - taken, fast, c.brake_m_s2 * lean, xp) + away
     normal, scale = (-nx / lean, -ny / lean, -nz / lean), 1 / (step * lean)
-    asked = (later - keep * value) * scale, (later - c.sudden_keep * value) * scale
+    left = left_of(value, kind.keep, own.keep if kind.yields else None, xp)
+    asked = (later - left) * scale, (later - c.sudden_keep * value) * scale
     bound = on_command(c, own, normal, asked, xp)
     return Row(normal, bound, value, distance - kind.separation_m)
 

@@ -67,7 +67,7 @@ def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None
     ends = _ends(own.room, xp) if own.room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
     unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)
     toward = barriers.Toward(both(own.motion.vel) * sign, both(own.bias) * sign, both(own.last) * sign, *unsure)
-    bound = barriers.plane(c, own.keep, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
+    bound = barriers.plane(c, toward, (ends - both(own.motion.pos)) * sign, xp)[0]
     # Where there is no side none binds, not even at no gain.
     open_ = xp.abs(ends) >= LARGE_M
     return bound._replace(most=xp.where(open_, xp.inf, bound.most))

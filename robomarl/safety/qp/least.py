@@ -2,7 +2,8 @@
 
 Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982):
 each round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times
-the largest. A fixed number of rounds, so that every backend does the same. Walls and the speed limit do not give way.
+the largest. A fixed number of rounds, so that every backend does the same. Walls, the speed limit and what never moves
+do not give way.
 """
 
 from types import ModuleType
@@ -41,6 +42,13 @@ def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
 def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: ModuleType) -> Array:
     """A share of the way from the last command [3, ...] to the one found."""
     return inside(last + share * (u - last), box, xp)
+
+
+def clear(u: Array, solid: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """The command [3, ...] within the rows [m, 4, ...] of what never moves, one after the other: mates give way too."""
+    for row in (*solid, *solid) if len(solid) else ():
+        u = inside(u - xp.maximum(over(row[None], u)[0], 0.0) * row[:3], box, xp)
+    return u
 
 
 def slowly(u: Array, slow: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:

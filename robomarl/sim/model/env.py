@@ -11,6 +11,7 @@ from robomarl.sim.model.model import Model
 from robomarl.sim.model.training_filter import make_filter
 from robomarl.sim.model.world import TeamWorld
 from robomarl.sim.random_bits import seed_words
+from robomarl.spec import ActionSpec
 from robomarl.view import LocalView
 
 
@@ -35,7 +36,15 @@ class ModelEnv(AgentsEnv):
         self.model, self.scenario = model, scenario
         self.weights = merge_weights(model.weights_of(scenario), weights)
         self.observation, self.action = model.observation(scenario), model.action(scenario)
+        self.law = model.law(scenario)
+        if self.law:
+            self.action = ActionSpec(self.action.fields[self.law.count :])
         self._filter = make_filter(scenario, safety)
+
+    @property
+    def commanded(self) -> ActionSpec:
+        """The law's elements too."""
+        return self.model.action(self.scenario)
 
     @property
     def num_draws(self) -> int:
@@ -50,7 +59,11 @@ class ModelEnv(AgentsEnv):
 
     def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[TeamWorld, jax.Array, Any]:
         """Behind the filter, if there is one; what it commits to goes out with the state."""
-        safety, command = self._filter(episode.safety, self.views(episode.world), action)
+        views = self.views(episode.world)
+        if self.law and action.shape[-1] == self.action.size:
+            seen = self.law.observation.observe((), views)[1]
+            action = jnp.concatenate([self.law.act(seen), action], -1)
+        safety, command = self._filter(episode.safety, views, action)
         plan = getattr(safety, "plan", None)
         return self.model.advance(self.scenario, episode.world, command, draws, plan), command, safety
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robomarl.geometry import namespace
+from robomarl.sim.law import FirstLaw
 from robomarl.sim.model.world import TeamWorld, gaps, said_of, views_of
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
@@ -56,6 +57,9 @@ class Model:
     """(S, world of one team, stamp [s]) -> what the simulator says of that, by the name of a shared topic."""
     mujoco: Callable[[Any], Mujoco] | None = None
     """None: there is one engine, `fast`."""
+    law: Callable[[Any], FirstLaw | None] = lambda scenario: None
+    """S -> what makes the first elements of the action where the policy learns the others only; its observation is
+    what the policy's begins with, without histories."""
     num_draws: int = 6
     """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
 
@@ -74,8 +78,9 @@ class Model:
         return self.completed(scenario, world, self.move(scenario, world, self.clipped(scenario, command), draws), plan)
 
     def clipped(self, scenario: Any, command: Array) -> Array:
-        """The command [..., N, A] within its limits."""
-        xp, fields = namespace(command), self.action(scenario).fields
+        """What is sent of a command [..., N, A], within its limits."""
+        xp, fields = namespace(command), self.action(scenario).sent
+        command = command[..., : len(fields)]
         low, high = (xp.asarray([getattr(f, end) for f in fields], dtype=command.dtype) for end in ("low", "high"))
         return xp.clip(command, low, high)
 

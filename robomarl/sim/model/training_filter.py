@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from robomarl.config import UserError
 from robomarl.domains.registry import domain_of_task
+from robomarl.spec import has_gain
 from robomarl.view import LocalView, Plan
 
 
@@ -39,11 +40,13 @@ class TrainingFilter:
 
     def __init__(self, scenario: Any, mode: str) -> None:
         """Work out the constants."""
+        from robomarl.domains.simulation import simulation_of
         from robomarl.safety.jax_filter import make_jax_filter
         from robomarl.sim.filter_params import safety_params
         from robomarl.sim.model.upright_filter import FilterOnceUpright
 
         params, thrown = safety_params(scenario), mode == "upright"
+        self._gained = has_gain(simulation_of(scenario).action(scenario))
         self._filter = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]
         once = FilterOnceUpright(self._filter, scenario.period_s, self._filtered)
         self._init, self._decide = (once.init, once) if thrown else (self._filter.init, self._filtered)
@@ -61,9 +64,12 @@ class TrainingFilter:
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
     def _filtered(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, Any]:
-        """As `SafetyFilter` does: a command of five is that of a vehicle under a load."""
+        """As `SafetyFilter` does: a command of five is that of a vehicle under a load, if none of them is a gain."""
         from robomarl.safety import body_rates
+        from robomarl.safety.gained import filter_gained
 
+        if self._gained:
+            return filter_gained(self._filter, carry, view, nominal)
         if nominal.shape[-1] == body_rates.WIDTH:
             return body_rates.filter_carrier(self._filter, carry, view, nominal)
         return self._filter(carry, view, nominal)

@@ -88,6 +88,6 @@ def test_of_planes(random: np.random.Generator):
     def value(given: jax.Array) -> jax.Array:
         gap, speed, doubt = given
         unsure = 0.03 + doubt * C.horizon_s**2 / 2, 0.1 + doubt * C.horizon_s
-        return barriers.plane(C, None, barriers.Toward(speed, 0.2, 1.0, *unsure, doubt), gap, jnp)[1]
+        return barriers.plane(C, barriers.Toward(speed, 0.2, 1.0, *unsure, doubt), gap, jnp)[1]
 
     agree(value, random.uniform([[-0.3], [-1], [0]], [[4], [1], [1]], (3, NUM)))

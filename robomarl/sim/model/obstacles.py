@@ -1,14 +1,15 @@
 """What stands in the arena and never moves: how far robots are from it."""
 
-from robomarl.domains.flight.quadrotor import Vec3
-from robomarl.domains.flight.scenario import FlightScenario
+from typing import Any
+
 from robomarl.geometry import namespace, norm
 from robomarl.safety.model.body_kinds import POINT, Shape
+from robomarl.safety.model.motion import Vec3
 from robomarl.safety.model.separation import apart
 from robomarl.types import Array
 
 
-def obstacle_gap(scenario: FlightScenario, pos: Vec3) -> Array:
+def obstacle_gap(scenario: Any, pos: Vec3) -> Array:
     """[..., N] distance [m] from each centre to the nearest surface, 0 inside a box; infinite without obstacles.
 
     Args:
