@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,6 +21,8 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 
 from benchmarks import Row
+from benchmarks.nodes import player_kills
+from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox
@@ -31,13 +34,22 @@ from robomarl.ros_nodes.robot.state_machine import Order, State
 FLEET, BUNDLE, VICTIM = "local_4", "policies/swap_4", 1
 SECONDS = (1.0, 3.0)
 """Of the flight, when it happens."""
-VEHICLES = ("crazyflie", "px4")
+MESSAGES = {"crazyswarm": "crazyflie_interfaces", "px4_dds": "px4_msgs", "mavros": "mavros_msgs"}
+"""What has to be importable, here and in child processes, by kind of vehicle."""
+VEHICLES = ("crazyflie", "px4", *MESSAGES)
+PLAYERS = "ssl"
 GROUND_M, SINKS_M = 0.12, 0.1
 """Lower than this a vehicle stands; so much lower than at first it sinks."""
 PATIENCE_S = 40.0
 STAMP = re.compile(r"\[(\d+\.\d+)\]")
 """Of a line of a node's log, by the system's clock."""
-ADAPTERS = {"crazyflie": "/crazyflie_node", "px4": "/mavlink_robot_1"}
+ADAPTERS = {
+    "crazyflie": "/crazyflie_node",
+    "px4": "/mavlink_robot_1",
+    "crazyswarm": "/crazyswarm_node",
+    "px4_dds": "/px4_dds_robot_1",
+    "mavros": "/mavros_adapter_robot_1",
+}
 
 
 @dataclass
@@ -127,7 +139,7 @@ def kill_policy(flight: KillFlight) -> None:
 
 
 def kill_adapter(flight: KillFlight) -> None:
-    """The adapter dies: of Crazyflies that of all, of MAVLink vehicles that of one."""
+    """The adapter dies: of Crazyflies that of all, of autopilots that of one."""
     flight.team.processes.kill(ADAPTERS[flight.vehicles], signal.SIGKILL)
 
 
@@ -159,19 +171,23 @@ class Kill:
     says: tuple[str, ...]
     """States of the guard that are the answer; none: the vehicle's own."""
     within_s: dict[str, float]
-    """Longest time to the answer, by vehicle: what docs/crazyflie.md and docs/mavlink.md state, and what a message
-    takes."""
+    """Longest time to the answer, by vehicle: what docs/crazyflie.md, docs/mavlink.md and docs/ros_vehicles.md state,
+    and what a message takes."""
     grounded_s: float = 12.0
     """And to the ground."""
 
 
 LATE_S = 0.4
 """For a message, a tick, and a machine that has other things to do."""
+AUTOPILOT_S = 1.5 + 1.0
+"""COM_OF_LOSS_T and COM_FAIL_ACT_T."""
+ALONE_S = {"crazyflie": 1.0 + 1.0, "crazyswarm": 2.0 + 1.0} | dict.fromkeys(("px4", "px4_dds", "mavros"), AUTOPILOT_S)
+"""A Crazyflie stops its motors by its watchdog; behind Crazyswarm2, which has none, by the time-out of set-points."""
 KILLS = {
     "policy node killed": Kill(kill_policy, ("HOLDING",), dict.fromkeys(VEHICLES, 0.25 + LATE_S)),
-    "adapter killed": Kill(kill_adapter, (), {"crazyflie": 1.0 + 1.0, "px4": 1.5 + 1.0}),
+    "adapter killed": Kill(kill_adapter, (), ALONE_S),
     "E-stop": Kill(press, ("LANDING",), dict.fromkeys(VEHICLES, 0.1 + LATE_S)),
-    "radio lost": Kill(lose_radio, (), {"crazyflie": 1.0 + 1.0, "px4": 1.5 + 1.0}),
+    "radio lost": Kill(lose_radio, (), ALONE_S),
     "battery low": Kill(empty_battery, ("LANDING",), dict.fromkeys(VEHICLES, 2.0 + LATE_S)),
 }
 """The answers of the vehicle itself are seen once it has sunk by 0.1 m: another second at most."""
@@ -227,8 +243,17 @@ def _land_others(flight: KillFlight, kill: Kill) -> None:
 
 
 def rows(cases: tuple[str, ...] = ()) -> list[Row]:
-    """The table: each kill at each second, for each kind of vehicle."""
-    return [row for vehicles in cases or VEHICLES for name in KILLS for row in _rows(vehicles, name)]
+    """The table: each kill at each second, for each kind of vehicle whose messages are there.
+
+    Raises:
+        UserError: a kind was named whose messages are not.
+    """
+    missing = {kind for kind, package in MESSAGES.items() if find_spec(package) is None}
+    for kind in sorted(missing & set(cases)):
+        raise UserError(f"bench kills: --case {kind} needs {MESSAGES[kind]}; source the workspace that has it.")
+    chosen = cases or tuple(kind for kind in (*VEHICLES, PLAYERS) if kind not in missing)
+    flown = [row for vehicles in chosen if vehicles != PLAYERS for name in KILLS for row in _rows(vehicles, name)]
+    return [*flown, *(player_kills.rows() if PLAYERS in chosen else ())]
 
 
 def _rows(vehicles: str, name: str) -> Iterator[Row]:
@@ -241,5 +266,5 @@ def _rows(vehicles: str, name: str) -> Iterator[Row]:
         yield Row(case, "as stated", float(outcome.ok(KILLS[name], vehicles)), "")
 
 
-CASES = dict.fromkeys(VEHICLES)
+CASES = dict.fromkeys((*VEHICLES, PLAYERS))
 """Kinds of vehicles, for `--case`."""

@@ -139,6 +139,7 @@ class CrazyflieSettings:
     low_v: float = setting(3.2, "a lower voltage under load lands the vehicle", 2.5, 30.0)
     lift_m: float = setting(0.3, "height above the ground at which commands take over from the take-off", 0.1, 5.0)
     watchdog: bool = setting(True, "from the first take-off on motors stop when this node is silent for a second")
+    types: tuple[str, ...] = setting(("Crazyflie 2.0", "Crazyflie 2.1"), "what vehicles may be; '' for any type")
     cache: str = setting("", "folder for the vehicles' tables of contents, so that they are read once")
 
 
@@ -264,3 +265,35 @@ class BaseSettings:
     battery: str = setting("", "sensor_msgs/BatteryState of each base, in its namespace; none without it")
     low_v: float = setting(11.0, "a lower voltage stops the base", 1.0, 100.0)
     autostart: bool = setting(True, "configure and activate by itself; a base moves once it is commanded")
+
+
+@dataclass(frozen=True)
+class SslSettings:
+    """Parameters of `ssl_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots of both teams in the order of their indices")
+    base: str = setting("", "namespace of the game")
+    uris: tuple[str, ...] = setting(("",), "which each is, such as ssl:blue/3: colour and number of its pattern")
+    sim: bool = setting(False, "drive simulated ones, whose vision and radio have addresses of their own")
+    vehicle: str = setting("ssl_omni", "vehicle file: wheels, limits, what happens when commands stop")
+    pitch_m: tuple[float, float] = setting((4.5, 3.0), "length and width of the field")
+    policy_hz: float = setting(25.0, "decisions of the policies per second", 1.0, 1000.0)
+    vision: str = setting("224.5.23.2:10006", "multicast group and port of the league's vision")
+    interface: str = setting("0.0.0.0", "address of this machine in vision's network; 0.0.0.0: the system chooses")
+    radio: str = setting("127.0.0.1", "address that takes robot commands: blue at port 10301, yellow at 10302")
+    turned: bool = setting(False, "the first team attacks towards vision's -x")
+    stamps: str = setting("message", "a picture's time: what vision says, or its arrival at this machine")
+    latency_s: float = setting(0.0, "from the cameras' picture to that time", 0.0, 1.0)
+    response_s: float = setting(
+        0.05, "from a command to the robot's motion: radio, and the lag of its wheels", 0.0, 0.5
+    )
+    fov_rad: float = setting(
+        2 * math.pi, "a player is told what lies in a cone of this width before it", 0.1, 2 * math.pi
+    )
+    range_m: float = setting(100.0, "and not further away", 0.1, 100.0)
+    pose_std_m: float = setting(0.0013, "scatter of a position (standard deviation)", 1e-6, 1.0)
+    pose_std_rad: float = setting(0.01, "scatter of an orientation (standard deviation)", 1e-6, 1.0)
+    jerk_m_s2: float = setting(3.0, "how much an acceleration wanders in a second; more follows faster", 0.01, 1000.0)
+    turn_rad_s: float = setting(5.0, "how much a yaw rate wanders in a second; more follows faster", 0.01, 1000.0)
+    vision_s: float = setting(0.2, "a robot that vision has not seen for so long is stopped", 0.05, 2.0)
+    autostart: bool = setting(True, "configure and activate by itself; a robot moves once it is commanded")

@@ -22,7 +22,7 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import Mailbox
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import TeamNodes, bring_up
-from robomarl.ros_nodes.robot.state_machine import Order
+from robomarl.ros_nodes.robot.state_machine import Order, State
 from tests.ros_nodes.playerbundle import make_player_bundle
 from tests.ros_nodes.truth import truth_to
 
@@ -134,6 +134,9 @@ def test_a_goal_by_hand_counts_and_puts_everybody_back(rig: Rig):
     places = rig.places()
     assert (places[:2, 0] < 0).all() and (places[2:, 0] > 0).all()  # each team in its own half
     assert rig.match.said.phase is Phase.PLAYING
+    rig.match.rest(2.0)
+    rig.match.until(lambda: rig.speed() > 0.3, 20, "the robots to play on from where they were put")
+    assert all(rows[-1]["state"] == State.ACTIVE for rows in rig.match.ticks.values())
 
 
 def test_stop_brings_all_to_rest_and_keeps_them_there(rig: Rig, fleet: Fleet):

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from robomarl.domains.registry import onboard_of
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.hardware_configs.fleet import Fleet
+from robomarl.hardware_configs.ground import GroundVehicle
+from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.enclaves.adapter_rights import adapter_rights
+from robomarl.ros_nodes.enclaves.adapter_rights import adapter_rights, base_rights, mocap_rights
 from robomarl.ros_nodes.enclaves.rights_terms import SERVED_BY_ALL, SERVED_BY_LIFECYCLE, Rights
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.robot.state_machine import Order
@@ -44,8 +46,10 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
     for name, rights in onboard_of(content).rights(made).items():
         found[f"{base}/{name}"] = found.get(f"{base}/{name}", Rights()) | rights
     found[f"{base}/{WORLD}/{SENSORS}"] = made.sensors()
-    if onboard_of(content).peers:  # adapters fly what can be rehearsed
-        found |= adapter_rights(robots, base)
+    found |= adapter_rights(robots, base, {*onboard_of(content).peers})  # they fly what can be rehearsed
+    found |= mocap_rights(names, base)
+    if isinstance(load_any_vehicle(fleet.vehicle), GroundVehicle) and topics.COMMAND in graph_of(task).robot:
+        found |= base_rights(names, base)
     return {name: rights | _of_all(name) for name, rights in found.items()}
 
 

@@ -172,8 +172,16 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
     Raises:
         UserError: there is no such adapter, or a vehicle that is not simulated has no URI.
     """
+    own = onboard_of(scenario_content(fleet.scenario)).adapters
+    if options.vehicles in own:
+        node = own[options.vehicles](fleet, options)
+        told = _checked(node.settings, {**team_of, "sim": options.sim, **node.values})
+        return [_spec(node.script, node.module, (node.name, team_of["base"]), told, options)]
     if options.vehicles not in ADAPTERS:
-        raise UserError(f"vehicles = {options.vehicles!r} must be one of {', '.join(ADAPTERS)}.")
+        raise UserError(
+            f"vehicles = {options.vehicles!r} must be one of {', '.join([*ADAPTERS, *own])} for robots of "
+            f"{fleet.scenario}."
+        )
     script, module, settings = ADAPTERS[options.vehicles]
     if settings is BaseSettings:  # they are found by their topics
         values = {**team_of, "vehicle": _absolute(fleet.vehicle), **_localized(options)}

@@ -44,8 +44,8 @@ class PlanOptions:
     monitor: bool = option(True, "start the team's monitor: on one machine only")
     vehicles: str = option(
         "",
-        "adapter between robots and vehicles: crazyflie, crazyswarm, px4, px4_dds, mavros, ardupilot (simulated ones "
-        "answer like real ones) or base",
+        "adapter between robots and vehicles: crazyflie, crazyswarm, px4, px4_dds, mavros, ardupilot, ssl (simulated "
+        "ones answer like real ones) or base",
     )
     mocap: str = option("", "motion capture that tells where robots are: named_poses, pose or tf")
     ground: bool = option(False, "simulated robots start on the ground: they take off before the policy flies")

@@ -51,7 +51,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
         allowed = ", ".join(TeamFallback)
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
     params = loaded.pilot.safety.params
-    fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.fields)))
+    fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
     ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
     limits = InboxLimits(*ages, reach=reach_of(params))
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)

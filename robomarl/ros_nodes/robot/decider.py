@@ -43,7 +43,7 @@ class Decider:
             max_gap_s: a longer time between two decisions makes every memory start again.
         """
         self.pilot, self._landing = pilot, Pilot(pilot.policy, landing or pilot.safety)
-        self.layout = CommandLayout(tuple(field.name for field in pilot.policy.action.fields))
+        self.layout = CommandLayout(tuple(field.name for field in pilot.policy.action.sent))
         self.fallback = Fallback(pilot.safety.params, self.layout)
         self._max_gap_s, self._renews = max_gap_s, False
         self._carry: PilotCarry | None = None
@@ -152,4 +152,6 @@ class Decider:
         carry = carry._replace(memory=memory, policy=policy)
         if wanted.other is None:
             return carry, self.nominal
-        return carry, wanted.policy * self.nominal + (1 - wanted.policy) * wanted.other
+        count = len(wanted.other)  # what comes after it nobody but a policy says
+        mixed = wanted.policy * self.nominal[:count] + (1 - wanted.policy) * wanted.other
+        return carry, np.append(mixed, self.nominal[count:])

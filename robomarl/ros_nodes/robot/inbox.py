@@ -105,7 +105,7 @@ class Inbox:
         self._sensed = {sensor.topic.name: Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
-        self.jumps = JumpCheck(limits.reach)
+        self.jumps = JumpCheck(limits.reach, task.put_back_s)
         """Of own estimates."""
         self._own, self._changed_s, self._broken, self._bits = Slot(), NEVER, False, b""
         self._same_s = 0.0

@@ -3,7 +3,8 @@
 Somebody else speaks on the topic, two markers were taken for each other, a filter diverged: nobody on the robot can
 tell which estimate is true. In flight the robot keeps the last one that it trusts and counts as blind, until one comes
 that it can have moved to, and that is nearer to where it was than to what was refused; it never gets used to another
-place. On the ground it may be carried: a jump is named, and the new place counts from then on.
+place. On the ground it may be carried: a jump is named, and the new place counts from then on. Players are put
+elsewhere in play, at a kick-off: where all estimates for a while are of one motion at another place, that one counts.
 """
 
 import math
@@ -47,13 +48,14 @@ def reach_of(params: SafetyParams) -> Reach:
 class JumpCheck:
     """Memory: what is wrong with the latest estimate, and where the refused ones are."""
 
-    def __init__(self, reach: Reach | None) -> None:
+    def __init__(self, reach: Reach | None, put_back_s: float = math.inf) -> None:
         """Nothing refused yet.
 
         Args:
             reach: of the vehicle; None: everything is trusted.
+            put_back_s: who speaks of nothing but another place for so long was put there, in flight too.
         """
-        self._reach = reach
+        self._reach, self._put_back_s = reach, put_back_s
         self.in_flight = False
         """The robot moves by itself: nobody carries it."""
         self.count = 0
@@ -61,6 +63,10 @@ class JumpCheck:
         self.problem = ""
         """With the latest one, in words."""
         self._refused_m: np.ndarray | None = None
+        self._elsewhere: tuple[Estimate, float] | None = None
+        """The estimate that was refused last, and its time since the one that is trusted."""
+        self._since_s = 0.0
+        """The same of the first that is of one motion with it."""
 
     def trusts(self, before: Estimate | None, new: Estimate, dt_s: float) -> bool:
         """Whether an estimate takes the place of the one that was trusted last.
@@ -77,14 +83,31 @@ class JumpCheck:
         most_m = self._reach.after(math.hypot(*before.vel_m_s.tolist()), dt_s)
         of_refused = self._refused_m is not None and _apart(new.pos_m, self._refused_m) < far_m
         if far_m <= most_m and not of_refused:
-            self._refused_m = None
+            self._refused_m = self._elsewhere = None
             return True
         self.count += 1
         self.problem = f"jumped by {far_m:.2f} m in {dt_s:.2f} s, the vehicle moves {most_m:.2f} m at most"
         if far_m <= most_m:
             self.problem = f"jumped by {far_m:.2f} m, to where estimates were refused"
         self._refused_m = new.pos_m if self.in_flight else None
-        return not self.in_flight
+        if self.in_flight:
+            if not self._was_put(new, dt_s):
+                return False
+            self.problem = ""
+        self._refused_m = self._elsewhere = None
+        return True
+
+    def _was_put(self, new: Estimate, dt_s: float) -> bool:
+        """Whether what was refused of late, and this, is the motion of a vehicle that was put elsewhere."""
+        assert self._reach is not None, "nothing is refused without one"
+        before, self._elsewhere = self._elsewhere, (new, dt_s)
+        if before is None or dt_s < before[1]:
+            self._since_s = dt_s
+        elif _apart(new.pos_m, before[0].pos_m) > self._reach.after(
+            math.hypot(*before[0].vel_m_s.tolist()), dt_s - before[1]
+        ):
+            self._since_s = dt_s
+        return dt_s - self._since_s >= self._put_back_s
 
 
 def _apart(a_m: np.ndarray, b_m: np.ndarray) -> float:

@@ -63,7 +63,7 @@ def crazyflies(
     uris = [f"udp://127.78.{os.getpid() % 250}.{index + 1}:19850" for index in range(loaded.count)]
     team.connect(CrtpPeer.all_at([address_of(uri) for uri in uris], radio_hz), auto_arm)
     team.reset(0)
-    links = [CrazyflieLink(uri, VEHICLE.body.mass_kg, PERIOD_S) for uri in uris]
+    links = [CrazyflieLink(uri, VEHICLE.body.mass_kg, PERIOD_S, types=("Crazyflie 2.1",)) for uri in uris]
     setup = {"rules": RULES, **config}
     try:
         config_made = CrazyflieConfig(**setup)  # type: ignore[arg-type]

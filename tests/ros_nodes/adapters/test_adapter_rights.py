@@ -6,8 +6,10 @@ from fnmatch import fnmatch
 import pytest
 
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
+from robomarl.ros_nodes.adapters.mocap.topics import KINDS
 from robomarl.ros_nodes.enclaves.rights import rights_of
 from robomarl.ros_nodes.enclaves.rights_terms import Rights
+from robomarl.ros_nodes.operator.node_spec import NodeSpec
 
 NAMES = ("left", "right")
 SINGLE = {
@@ -43,7 +45,86 @@ def test_an_adapters_key_speaks_for_its_robot_and_its_vehicle_only():
 
 
 def test_teams_that_no_adapter_flies_have_no_such_keys():
-    assert not [name for name in rights_of(load_fleet("soccer_2v2")) if "mavlink" in name or "crazyflie" in name]
+    found = rights_of(load_fleet("soccer_2v2"))
+    assert not [name for name in found if "mavlink" in name or "crazyflie" in name or "base_node" in name]
+    assert {"/blue_0/sighting", "/world/ball"} <= found["/ssl_node"].publishes
+    assert "/base_node" in rights_of(bases()) and "/base_node" not in rights_of(load_fleet("local_4"))
+
+
+def bases() -> Fleet:
+    """Two of the fleet that drives, by their usual names."""
+    fleet = load_fleet("navigation_3")
+    robots = [replace(robot, name=name) for name, robot in zip((*NAMES, "third"), fleet.robots, strict=True)]
+    return replace(fleet, robots=tuple(robots))
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.usefixtures("foreign_messages")
+def test_what_motion_capture_has_in_the_graph_is_what_its_enclave_permits():
+    """In every way in which poses may come."""
+    from tests.ros_nodes.adapters.noderig import spec
+
+    made = [spec("adapters.mocap.node", "mocap_node", team=["left"], source=way) for way in KINDS]
+    compare(made, rights_of(bases())["/mocap_node"])
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.usefixtures("foreign_messages")
+def test_what_a_base_has_in_the_graph_is_what_its_enclave_permits():
+    """In every way in which it may learn where it is."""
+    from robomarl.ros_nodes.adapters.base.seat import LOCALIZATIONS
+    from tests.ros_nodes.adapters.noderig import spec
+
+    about = {"team": ["left"], "starts": [0.0, 0.0, 0.0]}
+    made = [spec("adapters.base.node", "base_node", localization=way, **about) for way in LOCALIZATIONS]
+    compare(made, rights_of(bases())["/base_node"])
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_what_the_leagues_adapter_has_in_the_graph_is_what_its_enclave_permits():
+    pytest.importorskip("google.protobuf")
+    from tests.ros_nodes.ssl.driver import nodes
+
+    compare(nodes()[1:], rights_of(load_fleet("soccer_2v2"))["/ssl_node"])
+
+
+def compare(ways: list[NodeSpec], permitted: Rights) -> None:
+    """A node has nothing beyond its rights in any way in which it may run, and uses all of them in one or another."""
+    pytest.importorskip("rclpy")
+    allowed, used = own_part(permitted), Rights()
+    for node in ways:
+        used |= (found := of_running(node, allowed.serves))
+        for own, most in zip(parts_of(found), parts_of(allowed), strict=True):
+            assert own <= most, own - most
+    rest = [most - own for own, most in zip(parts_of(used), parts_of(allowed), strict=True)]
+    assert not frozenset.union(*rest) - {"/clock", "/parameter_events"}, rest
+
+
+def of_running(node: NodeSpec, serves: frozenset[str]) -> Rights:
+    """What it has in the graph, once all services are there and nothing more has come for a second."""
+    from tests.ros_nodes.adapters.noderig import started
+    from tests.ros_nodes.operator.test_rights import in_graph
+
+    with started(node) as peer:
+        assert peer.wait(lambda: serves <= in_graph(peer.node).get(node.full_name, Rights()).serves), peer.lines
+        before = Rights()
+        while (found := in_graph(peer.node)[node.full_name]) != before:
+            before = found
+            peer.run(1.0)
+        return found
+
+
+def own_part(rights: Rights) -> Rights:
+    """Without what belongs to robots that are not there."""
+    others = ("/right/", "/third/")
+    return Rights(*(frozenset(n for n in row if not n.startswith(others)) for row in parts_of(rights)))
+
+
+def parts_of(rights: Rights) -> tuple[frozenset[str], ...]:
+    return rights.publishes, rights.subscribes, rights.serves, rights.calls
 
 
 @pytest.mark.slow

@@ -104,6 +104,19 @@ def test_the_point_ahead_goes_to_a_place_through_wheels_that_lag(goal_m: tuple[f
     assert abs(speed) < 0.01 and abs(rate) < 0.05
 
 
+def test_an_omnidirectional_base_that_turns_goes_straight_on():
+    """Its wheels follow with 0.1 s; the twist that it leads by is turned back under the body that turns."""
+    drive, yaw, rate, vel = BaseDrive(SSL), 0.0, 0.0, np.zeros(2)
+    for _ in range(100):
+        own = moving(0.0, 0.0, yaw, 0.0, rate)._replace(vel_m_s=np.array([*vel, 0.0]))
+        twist = drive.follow(np.array([1.0, 0.0, 0.0, 6.0]), own, 0.01)
+        c, s = math.cos(yaw), math.sin(yaw)
+        world = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]])
+        vel, rate = vel + (world - vel) * 0.1, rate + (twist[2] - rate) * 0.1
+        yaw += rate * 0.01
+    assert vel[0] == pytest.approx(0.9, abs=0.1) and abs(vel[1]) < 0.08
+
+
 RULES = BaseRules(stop_after_s=0.5)
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy")
 from geometry_msgs.msg import PoseStamped
 
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.adapters.mocap.sources import NAMED_POSES, POSE
+from robomarl.ros_nodes.adapters.mocap.topics import NAMED_POSES, POSE
 from robomarl.ros_nodes.io.node_base import message_class
 from tests.ros_nodes.adapters.noderig import Peer, spec, started
 

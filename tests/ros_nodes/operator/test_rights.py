@@ -35,7 +35,7 @@ def test_who_may_press_the_e_stop_and_who_may_order():
 def test_only_a_robots_vehicle_and_motion_capture_tell_where_it_is():
     found = rights_of(load_fleet("lift_3"), "/lab")
     tell = [name for name, rights in found.items() if "/lab/robot_0/odometry" in rights.publishes]
-    assert tell == ["/lab/robot_0/vehicle", "/lab/world/sensors"]
+    assert tell == ["/lab/robot_0/vehicle", "/lab/world/sensors", "/lab/mocap_node"]
     assert "/lab/world/load_pose" in found["/lab/world/sensors"].publishes
     assert "/lab/robot_0/command" in found["/lab/robot_0/vehicle"].subscribes
 

@@ -92,6 +92,21 @@ def test_of_two_sources_that_take_turns_only_the_first_is_flown_on(seed: int, ap
     assert check.count == 100
 
 
+def test_a_player_that_is_put_elsewhere_plays_on_from_there_and_one_of_two_sources_is_still_not_believed():
+    check, moves = JumpCheck(REACH, put_back_s=0.1), 0.02
+    check.in_flight = True
+    here = estimate(0.0)
+    trusted = [check.trusts(here, estimate(2.0 + i * moves, 1.0), (i + 1) * 0.04) for i in range(4)]
+    assert trusted == [False, False, False, True] and not check.problem
+    there = estimate(2.1)
+    assert check.trusts(there, estimate(2.12), 0.04)
+    other = [check.trusts(there, estimate(0.0 if i % 2 else 5.0), (i + 1) * 0.01) for i in range(20)]
+    assert not any(other), "two places that take turns are no motion"
+    for i in range(100):
+        assert check.trusts(there, estimate(5.0), 0.02) is False, i
+        assert check.trusts(there, there, 0.04) is True, i
+
+
 def test_on_the_ground_a_robot_may_be_carried_and_it_is_said():
     check, inbox = JumpCheck(REACH), empty()
     assert check.trusts(estimate(0.0), estimate(3.0), PERIOD_S) and check.problem and check.count == 1

@@ -8,7 +8,7 @@ from robomarl.domains.soccer.ros_nodes.playing import check_roles
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
-from robomarl.ros_nodes.settings import RefereeSettings
+from robomarl.ros_nodes.settings import RefereeSettings, SslSettings
 from robomarl.ros_nodes.topics import REFEREE
 
 
@@ -37,6 +37,25 @@ def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
     values = {"autostart": options.autostart, **rules_of(fleet, options.match_s)}
     module = "robomarl.domains.soccer.ros_nodes.referee_node"
     return [Node("referee_node", module, REFEREE, RefereeSettings, values)]
+
+
+def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
+    """What speaks to robots of the Small Size League.
+
+    Raises:
+        UserError: a robot that is not simulated has no URI.
+    """
+    robots, content = sorted(fleet.robots, key=lambda robot: robot.index), scenario_content(fleet.scenario)
+    if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
+        raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say which it is, such as ssl:blue/3.")
+    values = {
+        "uris": tuple(robot.uri for robot in robots),
+        "vehicle": fleet.vehicle,
+        "pitch_m": _pitch_m(content),
+        "policy_hz": float(content["rates"]["policy_hz"]),
+    }
+    module = "robomarl.domains.soccer.ros_nodes.ssl.node"
+    return Node("ssl_node", module, "ssl_node", SslSettings, values)
 
 
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:

@@ -41,15 +41,15 @@ class GameNode(TeamSimNode):
         return scenario.players
 
     def connect(self) -> None:
-        """The ball and the referee."""
-        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, self.base))
+        """The referee."""
         self._match = Mailbox(self, topics.MATCH, topics.MATCH.of(topics.REFEREE, self.base), match_to)
         self._said = NOTHING_YET
         self.create_service(SetBool, "~/kick_off", self._on_kick_off)
 
     def connect_robots(self) -> None:
-        """What the players hear and say themselves."""
+        """What the players hear and say themselves, and where the ball is."""
         base, names = self.base, self._names
+        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, base))
         self._sent = {topic: [publisher(self, topic, topic.of(n, base)) for n in names] for topic in PER_ROBOT}
         moved, kick = topics.CMD_VEL, topics.KICK
         self._commands = [Mailbox(self, moved, moved.of(n, base), messages.twist_to) for n in names]

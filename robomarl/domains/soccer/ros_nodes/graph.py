@@ -1,6 +1,7 @@
 """What a game adds to the node graph. No ROS here."""
 
 from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.enclaves.adapter_rights import BASE_ORDERS, lifecycle_rights
 from robomarl.ros_nodes.enclaves.rights import CONSOLE, TeamRights
 from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.robot.state_machine import Order
@@ -28,4 +29,12 @@ def rights(team: TeamRights) -> dict[str, Rights]:
     resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
     heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), topics.BALL)
     referee = Rights(said, heard, services, team.all(*REFEREE_ORDERS) | resets)
-    return {REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}
+    return {"ssl_node": _ssl(team), REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}
+
+
+def _ssl(team: TeamRights) -> Rights:
+    """Of what speaks to robots of the Small Size League: vision and radio are no topics."""
+    told = team.each(team.names, topics.ODOMETRY, topics.SIGHTING, topics.KICKER) | team.each((WORLD,), topics.BALL)
+    heard = team.each(team.names, topics.CMD_VEL, topics.KICK) | team.each(("",), topics.ESTOP)
+    serves = frozenset(f"{team.base}/{name}/vehicle/{order}" for name in team.names for order in BASE_ORDERS)
+    return Rights(told, heard, serves) | lifecycle_rights(f"{team.base}/ssl_node")

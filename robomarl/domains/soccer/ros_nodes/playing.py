@@ -23,6 +23,8 @@ BALL, OPPONENT = "ball", "opponent_"
 safety filter remembers where each was seen."""
 PICTURES = 3.0
 """After so many pictures that did not come the robot counts as blind."""
+PUT_BACK_S = 0.1
+"""Players are put back at a kick-off, by hand or by a simulator."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
@@ -159,4 +161,5 @@ def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
         away=seat.away,
         told=playing.told,
         role=playing.role,
+        put_back_s=PUT_BACK_S,
     )

@@ -31,6 +31,8 @@ from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.settings import RefereeSettings
 
 PERIOD_S = 0.02
+PUT_S = 0.5
+"""Vision loses robots that are put elsewhere, and finds them again."""
 READY_S = 10.0
 """Robots that were stopped have so long to become READY again."""
 REPEAT_S = 1.0
@@ -142,13 +144,14 @@ class RefereeNode(Node):
         for name in [n for n, state in self._states.items() if state is State.STOP]:
             if refused := await self._asked(self._reset_of[name]):
                 return f"{name}: {refused}"
+        if self._put_back is not None and self._referee.said.time_s == 0:
+            await self._put_back.call_async(SetBool.Request(data=True))
+            await wait_until(self, lambda: False, PUT_S, self._group)
         if not await wait_until(self, lambda: self._are(State.READY), READY_S, self._group):
             missing = [n for n in self._settings.team if self._states.get(n) is not State.READY]
             return "; ".join(f"{n}: is in {self._named(n)}, not in READY" for n in missing)
         if refused := await self._asked(self._all[Order.ARM]):
             return refused
-        if self._put_back is not None and self._referee.said.time_s == 0:
-            await self._put_back.call_async(SetBool.Request(data=True))
         return await self._asked(self._all[Order.ACTIVATE]) or self._referee.start()
 
     async def _stop(self) -> str:

@@ -58,6 +58,8 @@ class RealTimeGame:
         self.every, self.dt_s = scenario.substeps, self._fine.period_s
         self._play, self._matches, self._seed = MujocoPlay(self._fine, 1), -1, -1
         self._side = sides(scenario)
+        self.stop_after_s = scenario.robot.on_command_loss.stop_after_s
+        """Robots that were not commanded for so long brake."""
 
     def reset(self, seed: int) -> None:
         """New places and players, drawn from the seed."""
@@ -171,7 +173,7 @@ class RealTimeGame:
     def _commands(self) -> np.ndarray:
         """[M, 4] in the teams' field frames: what is asked for, or braking where nothing is."""
         wanted = np.concatenate([self.command, self._kick[:, None]], -1)
-        lost = self._stopped | (self._age_s > self.scenario.robot.on_command_loss.stop_after_s)
+        lost = self._stopped | (self._age_s > self.stop_after_s)
         if not lost.any():
             return wanted
         robots = self.game.robots

@@ -47,6 +47,7 @@ class BaseDrive:
         drives = isinstance(vehicle, DifferentialDrive)
         self._base = DifferentialBase(vehicle.drive) if drives else OmniBase(vehicle.wheels)
         self._twist: np.ndarray | None = None
+        self._yaw_rad = 0.0
 
     def rest(self) -> np.ndarray:
         """The twist that stops; what was commanded is forgotten."""
@@ -78,15 +79,19 @@ class BaseDrive:
             made = omni_twist(world, np.array([*accel, command[3]]), yaw, dt_s)
         rate = limits.yaw_rate_rad_s
         made[2] = min(max(made[2], -rate), rate)
-        self._twist = self._base.within(made)
+        self._twist, self._yaw_rad = self._base.within(made), float(yaw_of(own.quat_wxyz))
         return self._twist
 
     def _start(self, own: Estimate, dt_s: float) -> np.ndarray:
         """The twist that the command accelerates."""
-        forward, left = to_body_plane(own.vel_m_s, float(yaw_of(own.quat_wxyz)))
+        yaw = float(yaw_of(own.quat_wxyz))
+        forward, left = to_body_plane(own.vel_m_s, yaw)
         left = 0.0 if isinstance(self._vehicle, DifferentialDrive) else left
         measured = np.array([forward, left, own.omega_rad_s[2]])
         if self._twist is None:
             return measured
-        ahead = (self._twist - measured) * math.exp(-dt_s / self._lead.forget_s)
+        twist = self._twist
+        if isinstance(self._vehicle, OmniRobot):  # it turns under its velocity
+            twist = np.array([*to_body_plane(twist, yaw - self._yaw_rad), twist[2]])
+        ahead = (twist - measured) * math.exp(-dt_s / self._lead.forget_s)
         return measured + np.clip(ahead, -self._most, self._most)

@@ -23,6 +23,9 @@ from robomarl.types import GRAVITY_M_S2
 
 PROTOCOL = 12
 """Oldest version of CRTP that has the supervisor's port."""
+PLATFORM, VERSIONS, TYPE_NAME = 13, 1, 2
+"""Port, channel and command by which the firmware says what it flies; cflib itself does not ask for it."""
+UNNAMED = "it has not said what type of vehicle it is"
 STATE = ("x", "y", "z", "vx", "vy", "vz", "quat", "rateRoll", "ratePitch", "rateYaw")
 STATUS = ("pm.vbat", "pm.state", "supervisor.info")
 FORCE = ("acc.x", "acc.y", "acc.z")
@@ -56,7 +59,7 @@ class CrazyflieLink:
     clock: Callable[[], float]
     """Steady [s]: what `heard_s` is measured by."""
 
-    def __init__(self, uri: str, mass_kg: float, period_s: float, cache: str = "") -> None:
+    def __init__(self, uri: str, mass_kg: float, period_s: float, cache: str = "", types: tuple[str, ...] = ()) -> None:
         """Not open yet.
 
         Args:
@@ -64,6 +67,7 @@ class CrazyflieLink:
             mass_kg: what the vehicle's controller is to believe.
             period_s: of state estimates.
             cache: folder for tables of contents; none without it.
+            types: names of the types of vehicles that it may be; any without them.
 
         Raises:
             UserError: cflib is not installed.
@@ -80,7 +84,9 @@ class CrazyflieLink:
         self.force_m_s2: np.ndarray | None = None
         self.problem = "not connected"
         """Why it is not fit; "" where it is."""
-        self._opened, self._clocks = False, ClockMatch()
+        self._opened, self._clocks, self._types = False, ClockMatch(), types
+        self._packet = _cflib("crtp.crtpstack").CRTPPacket
+        self._cf.add_port_callback(PLATFORM, self._on_platform)
         self._cf.packet_received.add_callback(self._on_packet)
         self._cf.fully_connected.add_callback(self._on_connected)
         for lost in (self._cf.connection_failed, self._cf.connection_lost):
@@ -171,7 +177,21 @@ class CrazyflieLink:
         self._cf.param.set_value("ctrlMel.mass", self._mass_kg)
         self._log("state", [f"stateEstimateZ.{name}" for name in STATE], self._period_ms, self._on_state)
         self._log("status", [*STATUS, *FORCE], STATUS_MS, self._on_status)
-        return ""
+        if not self._types:
+            return ""
+        question = self._packet()
+        question.set_header(PLATFORM, VERSIONS)
+        question.data = (TYPE_NAME,)
+        self._cf.send_packet(question, expected_reply=(TYPE_NAME,), resend=True)
+        return UNNAMED
+
+    def _on_platform(self, packet: Any) -> None:
+        """What it says of itself; another type has another mass, other motors, other gains."""
+        if packet.channel != VERSIONS or not packet.data or packet.data[0] != TYPE_NAME or self.problem != UNNAMED:
+            return
+        name = bytes(packet.data[1:]).split(b"\0")[0].decode(errors="replace")
+        allowed = " or ".join(self._types)
+        self.problem = "" if name in self._types else f"it is a {name!r}, and types says {allowed}"
 
     def _log(self, name: str, variables: list[str], period_ms: int, heard: Any) -> None:
         config = self._log_config(name, period_ms)

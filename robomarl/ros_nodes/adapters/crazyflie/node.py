@@ -34,10 +34,10 @@ class CrazyflieNode(VehicleNode):
         if settings.sim:
             uris = simulated_uris(count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
         check_uris(uris, settings.team)
-        config = config_of(settings, vehicle)
+        config, types = config_of(settings, vehicle), tuple(filter(None, settings.types))
         made = []
         for name, uri in zip(settings.team, uris, strict=True):
-            link = CrazyflieLink(uri, vehicle.body.mass_kg, 1 / settings.rate_hz, settings.cache)
+            link = CrazyflieLink(uri, vehicle.body.mass_kg, 1 / settings.rate_hz, settings.cache, types)
             made.append(VehicleSeat(self, name, link, GuardedCrazyflie(link, vehicle, config), "crazyflie"))
         return made
 

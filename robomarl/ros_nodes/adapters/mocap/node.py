@@ -21,7 +21,8 @@ from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.adapters.mocap.frame_judge import FrameJudge
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
-from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of, topics_of
+from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of
+from robomarl.ros_nodes.adapters.mocap.topics import topics_of
 from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Quality, TrackRules
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate

@@ -88,6 +88,7 @@ class CrtpServer:
             told: gets set-points and the supervisor's port; its answers are sent.
         """
         self.parameters, self.told = parameters, told
+        self.protocol, self.type_name = PROTOCOL, "Crazyflie 2.1"
         self._params = Contents(PARAM, {name: kind for name, (kind, _) in parameters.items()}, PARAM_CODES)
         self._logs = Contents(LOG, logged, LOG_CODES)
         self.blocks: dict[int, LogBlock] = {}
@@ -104,7 +105,7 @@ class CrtpServer:
         if port == LINK:
             return self._link(packet)
         if port == PLATFORM:
-            return [Packet(PLATFORM, 1, bytes([0, PROTOCOL]))] if channel == 1 and data[:1] == b"\0" else []
+            return self._version(data) if channel == 1 else []
         if port == MEM:
             return [Packet(MEM, 0, b"\x01\0")] if channel == 0 and data[:1] == b"\x01" else []
         if port == PARAM:
@@ -130,6 +131,11 @@ class CrtpServer:
     def tells(self, row: Packet, group: str) -> bool:
         """Whether a row of a log block has variables of a group."""
         return any(name.startswith(group) for name, _ in self.blocks[row.data[0]].names)
+
+    def _version(self, data: bytes) -> list[Packet]:
+        """Of the protocol, or the name of the vehicle's type."""
+        said = {b"\0": bytes([self.protocol]), b"\x02": self.type_name.encode()}.get(data[:1])
+        return [] if said is None else [Packet(PLATFORM, 1, data[:1] + said)]
 
     def _link(self, packet: Packet) -> list[Packet]:
         if packet.channel == 1:

@@ -1,0 +1,244 @@
+"""`ssl_node`: robots of the RoboCup Small Size League for their policy nodes. A lifecycle node.
+
+- configure: the league's vision becomes `NAME/odometry`, `NAME/sighting`, `NAME/kicker` and `world/ball`; nothing is
+  sent.
+- activate: `NAME/cmd_vel` and `NAME/kick` go to the robots' radio, through the watch (`adapters.base.watch`).
+- deactivate: robots stop. Services `NAME/vehicle/stop` and `NAME/vehicle/reset`.
+
+What happens when commands stop happens here, as far as the radio carries; beyond it the robots' own time-out counts.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import Trigger
+
+from robomarl.config import UserError
+from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.ssl import addresses
+from robomarl.domains.soccer.ros_nodes.ssl.league_messages import league_messages
+from robomarl.domains.soccer.ros_nodes.ssl.seat import PlayerSeat, RadioWords, radio_packet
+from robomarl.domains.soccer.ros_nodes.ssl.vision import FieldRules, VisionTracks
+from robomarl.hardware_configs.ground import OmniRobot
+from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.adapters.base.watch import BaseState
+from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
+from robomarl.ros_nodes.adapters.mocap.tracker import TrackRules
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
+from robomarl.ros_nodes.robot.jumps import reach_of
+from robomarl.ros_nodes.settings import SslSettings
+from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
+from robomarl.safety.params import from_vehicle
+
+TICK_S = 0.01
+RESTART_S = 0.15
+"""A robot that is at another place for so long was put there; so is one that was hidden for so long."""
+ANSWERS_S = 1.0
+"""The league's simulators answer every command; radios need not."""
+
+
+class SslNode(LifecycleNode):
+    """All robots of a game, or of one team."""
+
+    def __init__(self) -> None:
+        """Declare the parameters; with `autostart` go on at once."""
+        super().__init__("ssl_node")
+        declare(self, SslSettings)
+        self.failed, self._active, self._pressed, self._ticker = False, False, False, None
+        self._seats: list[PlayerSeat] = []
+        self._told: dict[str, BaseState] = {}
+        self._errors: dict[str, str] = {}
+        self._sent_s, self._answered_s = -1.0, 0.0
+        self._lock = threading.Lock()
+        if read(self, SslSettings).autostart:
+            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
+                raise UserError("ssl_node was not configured; its log says why.")
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Listen to vision; nothing is sent."""
+        settings = read(self, SslSettings)
+        try:
+            self._prepare(settings)
+        except UserError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        for seat in self._seats:
+            for order in ("stop", "reset"):
+                name = f"{settings.base}/{seat.name}/vehicle/{order}"
+                self.create_service(Trigger, name, partial(_on_order, seat, order))
+        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, settings.base))
+        self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", settings.base), lambda message: message.data)
+        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
+        self._reports = self.create_timer(1.0, self._report)
+        self._ticker = Ticker(TICK_S, self._tick, self._died)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """From now on commands count."""
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Commands don't count: the robots stop."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def destroy_node(self) -> None:
+        """Stop the robots first."""
+        if self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+            self._send([seat.rest(now_s(self)) for seat in self._seats if seat.has_driven])
+            self._vision.close()
+            for radio in self._radios.values():
+                radio.close()
+        super().destroy_node()
+
+    def _prepare(self, settings: SslSettings) -> None:
+        domain = int(os.environ.get("ROS_DOMAIN_ID", "0"))
+        uris, vision, radio, interface = settings.uris, settings.vision, settings.radio, settings.interface
+        if settings.sim:
+            uris, interface = addresses.simulated_uris(len(settings.team)), "127.0.0.1"
+            vision, radio = addresses.simulated_vision(domain), addresses.simulated_radio(domain)
+        self._classes = league_messages()
+        robot, shirts = player_of(settings.vehicle), addresses.shirts_of(uris, settings.team)
+        self._tracks = VisionTracks(shirts, field_rules(settings, robot))
+        self._vision = addresses.VisionSocket(vision, interface)
+        self._radios = {colour: addresses.RadioSocket(radio, colour) for colour in {s.colour for s in shirts}}
+        pairs = zip(settings.team, shirts, strict=True)
+        self._seats = [PlayerSeat(self, name, shirt, settings, robot) for name, shirt in pairs]
+        self._by_shirt = {seat.shirt: seat for seat in self._seats}
+        teams = {colour: [s for s in shirts if s.colour == colour] for colour in addresses.RADIO_PORT}
+        others = {addresses.BLUE: addresses.YELLOW, addresses.YELLOW: addresses.BLUE}
+        self._opponents = {own: {s: k for k, s in enumerate(teams[other])} for own, other in others.items()}
+
+    def _tick(self, beat: Beat) -> None:
+        with self._lock:
+            for pressed, _ in self._estop.take():
+                self._pressed = pressed
+            self._look()
+            self._listen()
+            at_s, words = now_s(self), []
+            for seat in self._seats:
+                told = seat.tick(self._tracks, self._active, self._pressed, at_s)
+                words += [told] if told is not None else []
+                state, why = seat.state
+                if self._told.get(seat.name) is not state:
+                    self._told[seat.name] = state
+                    self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
+            self._send(words)
+
+    def _look(self) -> None:
+        """What vision has sent."""
+        for packet in self._read(self._vision.take(), self._classes.wrapper, "vision"):
+            at_s = now_s(self)
+            moved, ball = self._tracks.take(packet, at_s)
+            for shirt in moved:
+                self._by_shirt[shirt].see(self._tracks, self._opponents[shirt.colour], at_s)
+            if ball:
+                stamp_s = self._tracks.ball.stamp_s
+                self._ball.publish(messages.ball_from(self._tracks.ball.at(stamp_s)[0], stamp_s))
+
+    def _listen(self) -> None:
+        """What the robots answer."""
+        for colour, radio in self._radios.items():
+            for answer in self._read(radio.take(), self._classes.response, colour):
+                self._answered_s = now_s(self)
+                for error in answer.errors:
+                    self._errors[colour] = error.message or error.code
+                for said in answer.feedback:
+                    seat = self._by_shirt.get(addresses.Shirt(colour, said.id.id))
+                    if seat is not None and said.HasField("dribbler_ball_contact"):
+                        seat.answer(said.dribbler_ball_contact, self._answered_s)
+
+    def _read(self, packets: list[bytes], kind: Any, source: str) -> Iterator[Any]:
+        """Anybody in the network may send anything: what can't be read is left out, and told."""
+        from google.protobuf.message import DecodeError
+
+        for raw in packets:
+            try:
+                yield kind.FromString(raw)
+            except DecodeError as error:
+                self._errors[source] = f"a packet can't be read: {error}"
+
+    def _send(self, words: list[RadioWords]) -> None:
+        for colour, radio in self._radios.items():
+            own = [told for told in words if told.shirt.colour == colour]
+            if not own:
+                continue
+            self._sent_s = now_s(self)
+            if problem := radio.send(radio_packet(self._classes, own)):
+                self._errors[colour] = problem
+
+    def _report(self) -> None:
+        at_s = now_s(self)
+        for seat in self._seats:
+            seat.look_around()
+        errors, self._errors = self._errors, {}
+        said = "; ".join(f"{who}: {what}" for who, what in errors.items())
+        if not said and 0 <= at_s - self._sent_s < ANSWERS_S < self._sent_s - self._answered_s:
+            said = "nobody answers robot commands"
+        entries = [seat.entry(self._tracks, at_s) for seat in self._seats]
+        entries.append(DiagnosticEntry("ssl/radio", WARN if said else OK, said or "ok", {}))
+        self._said_how.publish(status_messages.diagnostics_from(entries, at_s))
+
+    def _died(self, error: BaseException) -> None:
+        """A tick raised what nobody expected: the process ends, and the robots' own time-out stops them."""
+        if self.context.ok():
+            self.get_logger().fatal(f"the adapter failed: {type(error).__name__}: {error}")
+            self.failed = True
+            self.context.try_shutdown()
+
+
+def player_of(vehicle: str) -> OmniRobot:
+    """The vehicle file.
+
+    Raises:
+        UserError: it does not play.
+    """
+    robot = load_any_vehicle(vehicle)
+    if not isinstance(robot, OmniRobot) or robot.kicker is None:
+        raise UserError(f"ssl_node: vehicle = {vehicle!r} does not play; name an omnidirectional one with a kicker.")
+    return robot
+
+
+def field_rules(settings: SslSettings, robot: OmniRobot) -> FieldRules:
+    """What is accepted of vision.
+
+    Raises:
+        UserError: `stamps` is none of those that there are.
+    """
+    if settings.stamps not in ("message", "arrival"):
+        raise UserError(f"ssl_node: stamps = {settings.stamps!r} must be message or arrival.")
+    noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
+    track = TrackRules(noise, robot.safety.velocity_error_m_s, settings.vision_s, restart_s=RESTART_S)
+    reach = reach_of(from_vehicle(robot, TICK_S))
+    arrival = settings.stamps == "arrival"
+    return FieldRules(track, reach, settings.pitch_m, settings.turned, arrival, settings.latency_s)
+
+
+def _on_order(seat: PlayerSeat, order: str, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    if order == "stop":
+        seat.stopped = True
+    else:
+        seat.reset()
+    response.success = True
+    return response
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl ssl_node`."""
+    return run_node(SslNode, args, urgent=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""`VisionTracks`: the league's pictures from above become estimates of all robots and the ball, in the map. No ROS.
+
+Lengths of vision are millimetres, its x axis goes from goal to goal. The map's x axis points to the goal that the first
+team attacks: vision's, or the opposite one. Poses are judged as those of motion capture are (`adapters.mocap.tracker`).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robomarl.domains.soccer.ros_nodes.ssl.addresses import BLUE, YELLOW, Shirt
+from robomarl.domains.soccer.ros_nodes.ssl.ball_track import BallTrack
+from robomarl.geometry import quat_from_yaw
+from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, SensedPose, TrackRules, TrackStatus
+from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.ros_nodes.robot.jumps import Reach
+
+SURE = 0.3
+"""Things that vision is less sure of are none."""
+TAKES_OVER_S = 0.1
+"""What its camera has not seen for so long another camera tells."""
+FIELD_M = 0.1
+"""Vision's field may be larger or smaller than ours by so much."""
+STRANGER_FRAMES, STRANGER_S = 10, 1.0
+"""A robot of nobody's fleet that is seen so often in so long is there."""
+TURN_RAD = 2 * math.pi + 0.01
+"""No orientation in radians is larger."""
+
+
+@dataclass(frozen=True)
+class FieldRules:
+    """What is accepted."""
+
+    track: TrackRules
+    reach: Reach
+    pitch_m: tuple[float, float]
+    """Length and width of the field."""
+    turned: bool = False
+    """The first team attacks towards vision's -x."""
+    arrival: bool = False
+    """A picture's time is its arrival, and not what it says."""
+    latency_s: float = 0.0
+    """From the picture to that time."""
+
+
+class VisionTracks:
+    """Memory of a field."""
+
+    def __init__(self, shirts: list[Shirt], rules: FieldRules) -> None:
+        """Nothing seen yet; `shirts`: of all robots of the fleet."""
+        self._rules, self.ball = rules, BallTrack()
+        self._trackers = {shirt: PoseTracker(rules.track, rules.reach) for shirt in shirts}
+        self.seen: dict[Shirt, tuple[Estimate, float]] = {}
+        """The newest estimate of each robot that can be trusted, and its stamp."""
+        self._camera: dict[Any, tuple[int, float]] = {}
+        self._strange: dict[Shirt, list[float]] = {}
+        self._field_problem = "vision has not said how large its field is"
+
+    def take(self, packet: Any, now_s: float) -> tuple[list[Shirt], bool]:
+        """A packet has come; returns the robots and whether the ball have an estimate that is new.
+
+        Args:
+            packet: `SSL_WrapperPacket`.
+            now_s: by the clock of stamps.
+        """
+        if packet.HasField("geometry"):
+            self._judge(packet.geometry.field)
+        if not packet.HasField("detection"):
+            return [], False
+        frame = packet.detection
+        stamp_s = (now_s if self._rules.arrival else frame.t_capture) - self._rules.latency_s
+        moved = []
+        for colour, robots in ((BLUE, frame.robots_blue), (YELLOW, frame.robots_yellow)):
+            for robot in robots:
+                shirt = Shirt(colour, robot.robot_id)
+                if robot.confidence >= SURE and self._robot(shirt, robot, frame.camera_id, stamp_s, now_s):
+                    moved.append(shirt)
+        return moved, self._balls(frame, stamp_s, now_s)
+
+    def problem(self, now_s: float) -> str:
+        """Why nobody may play on this field; "" where all may."""
+        for shirt, times in self._strange.items():
+            if sum(now_s - time_s < STRANGER_S for time_s in times) >= STRANGER_FRAMES:
+                return f"vision sees {shirt}, which is no robot of the fleet: nobody would keep clear of it"
+        return self._field_problem
+
+    def status(self, shirt: Shirt, now_s: float) -> TrackStatus:
+        """How a robot is seen."""
+        return self._trackers[shirt].status(now_s)
+
+    def forget(self, shirt: Shirt) -> None:
+        """Its track begins anew."""
+        self._trackers[shirt] = PoseTracker(self._rules.track, self._rules.reach)
+
+    def _robot(self, shirt: Shirt, robot: Any, camera: int, stamp_s: float, now_s: float) -> bool:
+        tracker = self._trackers.get(shirt)
+        if tracker is None:
+            self._strange[shirt] = [*self._strange.get(shirt, []), now_s][-STRANGER_FRAMES:]
+            return False
+        if not robot.HasField("orientation") or not self._its_camera(shirt, camera, stamp_s):
+            return False
+        if abs(robot.orientation) > TURN_RAD:
+            tracker.distrust(f"an orientation of {robot.orientation:.0f}: degrees are read as radians")
+            return False
+        yaw = robot.orientation + math.pi * self._rules.turned
+        pose = SensedPose(np.array([*self._place(robot), 0.0]), quat_from_yaw(np.float64(yaw)), stamp_s)
+        estimate = tracker.take(pose, now_s)
+        if estimate is None or tracker.status(now_s).quality not in FLOWN:
+            return False
+        self.seen[shirt] = estimate, stamp_s
+        return True
+
+    def _balls(self, frame: Any, stamp_s: float, now_s: float) -> bool:
+        sure = sorted((ball for ball in frame.balls if ball.confidence >= SURE), key=lambda ball: -ball.confidence)
+        late = not -self._rules.track.ahead_s <= now_s - stamp_s <= self._rules.track.lost_s
+        if late or not sure or not self._its_camera("ball", frame.camera_id, stamp_s):
+            return False
+        return self.ball.take([self._place(ball) for ball in sure], stamp_s)
+
+    def _its_camera(self, thing: Any, camera: int, stamp_s: float) -> bool:
+        """Whether this camera tells of the thing: where fields of view overlap, two see it a little apart."""
+        own, at_s = self._camera.get(thing, (camera, stamp_s))
+        if camera != own and 0 <= stamp_s - at_s < TAKES_OVER_S:
+            return False
+        self._camera[thing] = camera, stamp_s
+        return True
+
+    def _place(self, thing: Any) -> np.ndarray:
+        side = -1.0 if self._rules.turned else 1.0
+        return side * np.array([thing.x, thing.y]) / 1000.0
+
+    def _judge(self, field: Any) -> None:
+        seen, ours = (field.field_length / 1000, field.field_width / 1000), self._rules.pitch_m
+        self._field_problem = ""
+        if max(abs(a - b) for a, b in zip(seen, ours, strict=True)) > FIELD_M:
+            self._field_problem = (
+                f"vision's field is {seen[0]:g} x {seen[1]:g} m, the fleet's scenario is for {ours[0]:g} x {ours[1]:g}"
+            )
