@@ -27,6 +27,8 @@ class Args:
     """Folder for what is identified, the run and the new bundle."""
     scenario: str = ""
     """Name or file of the scenario that is fitted; by default the one that was flown."""
+    layout: Path | None = None
+    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
     judge: str = ""
     """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
     minutes: Positive = 2.0
@@ -47,7 +49,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Identify, accept, train, judge, export."""
-    return adapt(args, read_flights(args.bags, args.scenario, ""))
+    return adapt(args, read_flights(args.bags, args.scenario, "", args.layout))
 
 
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
@@ -61,15 +63,19 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     started_s = time.perf_counter()
     fitted, held = split(args, flown)
     found, missing = identify(flown.scenario, fitted)
-    print(text_of(found))
+    print("\n".join([text_of(found), *(f"problem: {problem}" for problem in (*flown.problems, *missing))]))
     prediction = accept(found, held, flown.scenario.period_s)
+    factor, flown = weigh(args, flown, found)
+    if factor != 1:
+        fitted, held = split(args, flown)
+        found, missing = identify(flown.scenario, fitted)
     plant = write_plant(args.out, flown, found)
-    judge = args.judge or write_judge(args.out, flown, held, plant)
-    trained = train(args, plant)
-    folder, before, after = judge_and_export(args, trained, judge)
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, plant))
+    trained = train(args, plant, flown.provenance.recordings)
+    folder, before, after = judge_and_export(args, trained, judges)
     figures = {
         "success_before": before["success_rate"], "success_after": after["success_rate"],
-        "seconds": time.perf_counter() - started_s, "judge": judge,
+        "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
         "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
         "parent": args.bundle, "bundle": str(folder) if folder else None,
         "action_change": change_of(args.bundle, folder),
@@ -89,6 +95,39 @@ def split(args: Args, flown: RecordedFlights) -> tuple[list[Any], list[Any]]:
     if not held:
         raise UserError("the recordings hold one flight, and none could be held out; record another one.")
     return fitted, held
+
+
+def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
+    """What the controllers' mass is to be multiplied with, and the flights as if they had known it; 1: it is right."""
+    from robomarl.domains.simulation import simulation_of
+    from robomarl.sim.field.believed import believing
+    from robomarl.sim.scenario import load_scenario
+
+    weighed = simulation_of(flown.scenario).weighed(found, flown.tracks)
+    if weighed is None:
+        return 1.0, flown
+    of = flown.provenance
+    file = believing(args.out / "weighed", of.scenario, weighed.factor, of)
+    mass_kg = load_scenario(file).vehicle_config.body.mass_kg
+    print(f"the low-level controllers are to believe {weighed.factor:.3f} times the mass, {mass_kg:.4g} kg: {file}")
+    return weighed.factor, RecordedFlights(
+        load_scenario(file), weighed.tracks, of._replace(scenario=file), flown.problems
+    )
+
+
+def judges_of(args: Args, flown: RecordedFlights, factor: float, judge: str) -> tuple[str, str]:
+    """The same plant for the bundle and for the adapted policy, each with what its controllers believe.
+
+    `--judge` is as the bundle's controllers know it, the plant of the held-out flights as the adapted policy's do.
+    """
+    from robomarl.sim.field.believed import believing
+
+    if factor == 1:
+        return judge, judge
+    of, folder = flown.provenance, args.out / "judge_believed"
+    if args.judge:
+        return judge, believing(folder, judge, factor, of)
+    return believing(folder, judge, 1 / factor, of), judge
 
 
 def accept(found: Any, held: list[Any], period_s: float) -> Any:
@@ -131,7 +170,7 @@ def write_judge(out: Path, flown: RecordedFlights, held: list[Any], plant: str) 
         return plant
 
 
-def train(args: Args, plant: str) -> Path:
+def train(args: Args, plant: str, recordings: tuple[str, ...]) -> Path:
     """Train on from the bundle in the identified scenario, on `fast`."""
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.run.bundle_as_run import run_of
@@ -142,7 +181,9 @@ def train(args: Args, plant: str) -> Path:
     changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, **rates}
     lessons = from_known_to(known.scenario, scenario)
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
-    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3)
+    options = RunOptions(
+        args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, recordings=recordings
+    )
     train_run(config, scenario, options)
     return args.out / "run"
 
@@ -158,7 +199,9 @@ def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
     )
 
 
-def judge_and_export(args: Args, trained: Path, judge: str) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
+def judge_and_export(
+    args: Args, trained: Path, judges: tuple[str, str]
+) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
     """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
     from robomarl.evaluate.evaluate import EvalConfig, evaluate
     from robomarl.evaluate.resolve import resolve_policy
@@ -166,7 +209,10 @@ def judge_and_export(args: Args, trained: Path, judge: str) -> tuple[Path | None
     from robomarl.train.run.bundle_as_run import run_of
 
     config = EvalConfig("mujoco", args.episodes, args.seed)
-    before, after = (evaluate(*resolve_policy(name, judge), config).figures for name in (args.bundle, str(trained)))
+    before, after = (
+        evaluate(*resolve_policy(name, judge), config).figures
+        for name, judge in zip((args.bundle, str(trained)), judges, strict=True)
+    )
     if after["success_rate"] < before["success_rate"] + args.least_gain:
         print("the trained policy is not better than the bundle; no bundle was written.")
         return None, before, after

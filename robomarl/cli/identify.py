@@ -24,6 +24,8 @@ class Args:
     """Folder for the vehicle's file and the scenario."""
     bundle: str = ""
     """Name or folder of the bundle; by default the one that was flown."""
+    layout: Path | None = None
+    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.sim.field.safety_figures import safety_figures
     from robomarl.train.run.runner import keep_compiled
 
-    flown = read_flights(args.bags, args.scenario, args.bundle)
+    flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
     keep_compiled()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         found, missing = identify(flown.scenario, flown.tracks, lambda share: bar.update(int(100 * share) - bar.n))
@@ -68,19 +70,49 @@ class RecordedFlights(NamedTuple):
     problems: tuple[str, ...]
 
 
-def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str) -> RecordedFlights:
+def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Path | None = None) -> RecordedFlights:
     """The tracks of all recordings.
+
+    Args:
+        bags: folders.
+        scenario: name or file; "" for the one that was flown.
+        bundle: name or folder; "" for the one that was flown.
+        layout: file that says who is who in recordings of other software; None: they are ours.
 
     Raises:
         UserError: no recording, one that can't be read, different scenarios, or different teams.
     """
-    from robomarl.ros_nodes.replay.tracks import read_tracks
     from robomarl.sim.field.patch import Provenance
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.run.run_folder import commit_of_checkout
 
     if not bags:
         raise UserError("no recording is named; give the folder of at least one.")
+    read = read_foreign_tracks(bags, layout) if layout else read_own_tracks(bags, scenario, bundle)
+    name = scenario or read.scenario
+    if not name:
+        raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
+    told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
+    source = Provenance(told, read.flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
+    flown = load_scenario(name)
+    inside = [track.within(flown.arena.low_m, flown.arena.high_m) for track in read.tracks]
+    return RecordedFlights(flown, inside, source, tuple(read.problems))
+
+
+class ReadTracks(NamedTuple):
+    """What was read of all recordings."""
+
+    scenario: str
+    flew: str
+    """Who moved the vehicles."""
+    tracks: list[Any]
+    problems: list[str]
+
+
+def read_own_tracks(bags: tuple[Path, ...], scenario: str, bundle: str) -> ReadTracks:
+    """Of our recordings; raises `UserError` where they are of different teams or scenarios."""
+    from robomarl.ros_nodes.replay.tracks import read_tracks
+
     tracks, problems, seen, flew = [], [], set(), ""
     for number, bag in enumerate(bags):
         found, recording, replay = read_tracks(bag, bundle)
@@ -92,13 +124,23 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str) -> Recorded
         told = "; ".join(f"{name} with {', '.join(team)}" for name, team in sorted(seen))
         raise UserError(f"{bags[0]} and the others are of different teams or scenarios ({told}); identify each alone.")
     ((name, _),) = seen
-    if not name:
-        raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
-    told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
-    source = Provenance(told, flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
-    flown = load_scenario(name)
-    inside = [track.within(flown.arena.low_m, flown.arena.high_m) for track in tracks]
-    return RecordedFlights(flown, inside, source, tuple(problems))
+    return ReadTracks(name, flew, tracks, problems)
+
+
+def read_foreign_tracks(bags: tuple[Path, ...], file: Path) -> ReadTracks:
+    """Of recordings of other software; raises `UserError` where no robot was commanded."""
+    from robomarl.ros_nodes.foreign.collect import read_foreign
+    from robomarl.ros_nodes.foreign.layout import load_layout
+    from robomarl.ros_nodes.foreign.ticks import foreign_tracks
+
+    layout, tracks, problems = load_layout(file), [], []
+    for number, bag in enumerate(bags):
+        found = read_foreign(bag, layout)
+        tracks += [track._replace(flight=track.flight + 1000 * number) for track in foreign_tracks(found)]
+        problems += found.problems
+    if not tracks:
+        raise UserError(f"{bags[0]}: no robot was commanded while there were estimates of it; {' '.join(problems)}")
+    return ReadTracks(layout.scenario, f"{layout.stack}, by {file.name}", tracks, problems)
 
 
 def digest(bag: Path) -> str:

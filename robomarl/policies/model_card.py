@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from robomarl.policies.contract import Contract
-from robomarl.policies.provenance import Training
+from robomarl.policies.provenance import Ancestor, Training
 
 FIGURES = {
     "success_rate": ("success", 100, "%"),
@@ -78,6 +78,7 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         ("trained by", f"{training.recipe.get('algorithm', 'unknown')}, seed {training.seed}"),
         ("commit", f"`{training.commit[:19]}`"),
         *([("mean of the weights with", ", ".join(training.averaged))] if training.averaged else []),
+        *([("goes on from", ", ".join(map(_ancestor, training.ancestry)))] if training.ancestry else []),
         *((f"on the field of {e.scenario.name}", _expert(e.training)) for e in contract.experts),
     ]
 
@@ -91,6 +92,11 @@ def flown(figures: Mapping[str, Any]) -> list[str]:
         if figures.get(name) is not None
     ]
     return [f"## How it flew\n\n{how}; intervals are in `eval.json`.", _table(("", ""), rows)]
+
+
+def _ancestor(one: Ancestor) -> str:
+    flown = f", adapted to {', '.join(one.recordings)}" if one.recordings else ""
+    return f"{one.name} `{one.id[:12]}`{flown}"
 
 
 def _expert(training: Training) -> str:

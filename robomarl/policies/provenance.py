@@ -34,6 +34,17 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Ancestor:
+    """A bundle whose weights a policy goes on from."""
+
+    name: str
+    id: str
+    """Sha256 of its file manifest."""
+    recordings: tuple[str, ...] = ()
+    """Names and hashes of its flights that the next one was adapted to."""
+
+
+@dataclass(frozen=True)
 class Training:
     """Where the policy comes from."""
 
@@ -43,6 +54,8 @@ class Training:
     versions: dict[str, str]
     averaged: tuple[str, ...] = ()
     """Other runs with which its weights are the mean."""
+    ancestry: tuple[Ancestor, ...] = ()
+    """Bundles that it goes on from, the oldest first; empty where training began with nothing, or nobody noted it."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.inbox import Count
 from robomarl.ros_nodes.robot.state_machine import MOVING, State
+from robomarl.spec import GAIN
 
 HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "count", "state", "active", "ready",
         "reason", "filtered", "solved", "slack", "margin_m", "time_s", "goals")  # fmt: skip
@@ -49,14 +50,20 @@ def tick_names(
         seen: the elements of the policy's observation.
         sensors: topics that the task senses.
     """
-    names = [*HEAD, *(f"nominal.{a}" for a in action), *(f"command.{a}" for a in action)]
+    sent = [a for a in action if a != GAIN]
+    names = [*HEAD, *(f"nominal.{a}" for a in action), *(f"command.{a}" for a in sent)]
     names += [f"{source}.{part}" for source in ("odometry", *mates) for part in SOURCE]
     names += [f"{SENSED}{sensor}.{SOURCE[0]}" for sensor in sensors]
     return names + [f"obs.{element.replace(',', ';')}" for element in seen]  # names are joined by commas
 
 
 def tick_values(
-    decision: Decision, timing: Timing, state: State, counts: list[Count], seen: Sequence[float] = ()
+    decision: Decision,
+    timing: Timing,
+    state: State,
+    counts: list[Count],
+    seen: Sequence[float] = (),
+    sent: int | None = None,
 ) -> np.ndarray:
     """The numbers, in the order of `tick_names`.
 
@@ -66,12 +73,13 @@ def tick_values(
         state: after it.
         counts: for the odometry and each team-mate.
         seen: the policy's observation; NaN where it was not asked.
+        sent: elements of a command; None: as many as of an action.
     """
     reading, slots = decision.reading, []
     ages = zip(reading.source_age_s.tolist(), reading.delivery_age_s.tolist(), counts, strict=True)
     for source_s, delivery_s, count in ages:
         slots += [source_s, delivery_s, count.received, count.lost]
-    command = decision.nominal * np.nan if decision.command is None else decision.command
+    command = np.full(sent or len(decision.nominal), np.nan) if decision.command is None else decision.command
     told = [state, state in MOVING, state is State.READY, decision.reason, decision.filtered, decision.solved]
     worst = [decision.slack, decision.margin_m, float(reading.view.time_s), reading.goals]
     return np.array(

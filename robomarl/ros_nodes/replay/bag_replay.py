@@ -27,6 +27,8 @@ from robomarl.ros_nodes.robot.state_machine import MOVING
 
 LAG_S = 0.5
 """Ticks wait so long for messages that were recorded after them."""
+JUMP_S = 1.0
+"""A tick is off by more, against the count of ticks: the clock has jumped, or the robot stood still."""
 
 Progress = Callable[[float], object]
 """Told the share that is done."""
@@ -88,6 +90,7 @@ class BagReplay:
         self.bag, self.recording = bag, recording_of(bag)
         self.causes: list[Cause] = []
         self._why: dict[str, str] = {}
+        self._ticked: dict[int, Tick] = {}
         self.watch: Callable[[Moment], None] = lambda moment: None
         """Told every tick of robots that move."""
         self.folders: dict[str, str] = {}
@@ -154,6 +157,7 @@ class BagReplay:
         columns = robot.table.columns
         assert columns is not None
         tick = Tick.of(row, columns)
+        self._watch_clock(robot.index, tick)
         again = robot.replay.tick(tick)
         robot.tally.note(tick, again)
         own = robot.replay.own
@@ -164,6 +168,20 @@ class BagReplay:
         known, sent = (own.pos_m, own.quat_wxyz, own.vel_m_s, goal), (row[columns.nominal], row[columns.command])
         filtered = bool(row[columns.head["filtered"]])
         self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
+
+    def _watch_clock(self, index: int, tick: Tick) -> None:
+        before, self._ticked[index] = self._ticked.get(index), tick
+        jump_s = clock_jump_s(before, tick, 1 / self.loaded.rate_hz) if before else 0.0
+        if abs(jump_s) > JUMP_S:
+            name, at_s = self.recording.team[index], tick.row[tick.columns.head["time_s"]]
+            why = "its clock jumps" if jump_s < 0 else "its clock jumps, or it stands still,"
+            self.bag.problems.append(f"{name}: {why} by {jump_s:+.1f} s at {at_s:.1f} s of its flight.")
+
+
+def clock_jump_s(before: Tick, tick: Tick, period_s: float) -> float:
+    """How much later a tick came than the count of ticks says; 0 where the node began anew in between."""
+    ticks = tick.count - before.count
+    return tick.at_s - before.at_s - ticks * period_s if ticks > 0 else 0.0
 
 
 def replay_bag(

@@ -3,7 +3,6 @@
 One row is one tick of one robot while it moves. `docs/recordings.md` has the columns.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robomarl.config import UserError
+from robomarl.dataset import schema_of, whole_file
 from robomarl.policies.bundle import load_bundle
-from robomarl.policies.contract import Contract
 from robomarl.ros_nodes.replay.bag import open_bag
 from robomarl.ros_nodes.replay.bag_replay import BagReplay, Moment, Progress
 from robomarl.ros_nodes.replay.tally import reason_name
 
 ROWS = 4096
 """Rows that are written at once."""
-FORMAT = 1
 
 
 def write_dataset(bags: Sequence[Path], file: Path, bundle: str = "", progress: Progress = lambda share: None) -> int:
@@ -36,9 +34,8 @@ def write_dataset(bags: Sequence[Path], file: Path, bundle: str = "", progress: 
     Raises:
         UserError: a recording can't be read, or they are of different bundles.
     """
-    part, rows = file.with_name(f"{file.name}.part"), None
-    file.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    rows = None
+    with whole_file(file) as part:
         for number, bag in enumerate(bags):
             replay = BagReplay(open_bag(bag), bundle)
             if rows is None:
@@ -52,28 +49,7 @@ def write_dataset(bags: Sequence[Path], file: Path, bundle: str = "", progress: 
             replay.run(lambda share, done=number: progress((done + share) / len(bags)))
         if rows is None or not rows.close():
             raise UserError(f"{bags[0] if bags else 'no recording'}: holds no tick of a robot that moves.")
-        part.replace(file)
-        return rows.count
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def schema_of(contract: Contract, about: dict[str, Any]) -> pa.Schema:
-    """Columns; the names, units and frames of their elements are in the metadata, key `robomarl`, as JSON."""
-    seen, action = len(contract.observation.elements), len(contract.action.fields)
-    vector, quat = pa.list_(pa.float64(), 3), pa.list_(pa.float64(), 4)
-    columns = [
-        ("recording", pa.int32()), ("robot", pa.string()), ("index", pa.int32()), ("flight", pa.int32()),
-        ("tick", pa.int64()), ("follows", pa.bool_()), ("stamp_s", pa.float64()), ("time_s", pa.float64()),
-        ("state", pa.string()), ("reason", pa.string()), ("filtered", pa.bool_()), ("whole", pa.bool_()),
-        ("observation", pa.list_(pa.float32(), seen)), ("nominal", pa.list_(pa.float64(), action)),
-        ("command", pa.list_(pa.float64(), action)), ("pos_m", vector), ("quat_wxyz", quat), ("vel_m_s", vector),
-        ("omega_rad_s", vector), ("goal_m", vector),
-    ]  # fmt: skip
-    elements = [{"name": e.name, "unit": e.unit, "frame": e.frame} for e in contract.observation.elements]
-    commanded = [{"name": f.name, "unit": f.unit, "frame": f.frame} for f in contract.action.fields]
-    told = {"format": FORMAT, **about, "observation": elements, "command": commanded, "rate_hz": contract.rate_hz}
-    return pa.schema(columns, metadata={"robomarl": json.dumps(told)})
+    return rows.count
 
 
 class _Rows:
@@ -84,7 +60,8 @@ class _Rows:
         contract = load_bundle(replay.folders[found.team[0]]).contract
         about = {"bundle": replay.loaded.name, "bundle_id": self.bundle, "vehicle": replay.loaded.vehicle}
         about |= {"fleet": found.fleet, "scenario": found.scenario, "robots": list(found.team)}
-        self._schema = schema_of(contract, about)
+        about |= {"rate_hz": contract.rate_hz}
+        self._schema = schema_of(contract.observation.elements, contract.action.fields, about)
         self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
         self._waiting: list[dict[str, Any]] = []
         self._before: dict[str, tuple[int, int, int]] = {}

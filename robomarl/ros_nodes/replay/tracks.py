@@ -41,7 +41,8 @@ class TrackRows:
         for robot, rows in self._rows.items():
             table, tally = np.array(rows), tallies[robot]
             heard = sum(tally.received.values()), sum(tally.lost.values())
-            cuts = np.flatnonzero(np.diff(table[:, 1]) > BREAK_S) + 1
+            since_s = np.diff(table[:, 1])
+            cuts = np.flatnonzero((since_s > BREAK_S) | (since_s < 0)) + 1  # a clock may jump back
             for flight, part in enumerate(np.split(table, cuts)):
                 found.append(_track(robot, flight, part, (0, 0) if flight else heard))
         return found

@@ -45,7 +45,7 @@ def predict_held_out(
     """Compare both vehicles on held-out tracks; None where these have no whole window."""
     before, after = [], []
     for robot in found:
-        windows = cut_windows([track for track in tracks if track.robot == robot.robot], period_s)
+        windows = cut_windows([track for track in tracks if track.robot == robot.robot], period_s, robot.windows.length)
         if windows is None:
             continue
         predict, at = robot.model.predict(windows), SETTLE + round(AFTER_S / period_s)

@@ -1,6 +1,6 @@
 """`identify`: every robot's parameters from its recorded flights, with 95 % intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from robomarl.config import UserError
 from robomarl.domains.simulation import needed, simulation_of
 from robomarl.sim.field.fit import LEVEL, Fit, FittedModel, WindowFit
-from robomarl.sim.field.windows import LENGTH, SETTLE, Windows, cut_windows
+from robomarl.sim.field.windows import LENGTH, SETTLE, SHORT, Windows, cut_windows
 from robomarl.track import RobotTrack
 
 LEAST_WINDOWS = 4
@@ -53,19 +53,35 @@ def identify(
     """
     mend = "name recordings of other teams"
     model = needed(simulation_of(scenario).fitted, scenario, "model that could be fitted", mend)(scenario)
-    names, found, missing = sorted({track.robot for track in tracks}), [], []
-    for number, name in enumerate(names):
-        own = [track for track in tracks if track.robot == name]
-        windows = cut_windows(own, scenario.period_s)
-        if windows is None or windows.count < LEAST_WINDOWS:
-            has, each_s = windows.count if windows else 0, (SETTLE + LENGTH) * scenario.period_s
+    own = {name: [track for track in tracks if track.robot == name] for name in sorted({t.robot for t in tracks})}
+    windows = windows_of(own, scenario.period_s)
+    found, missing = [], []
+    for number, (name, cut) in enumerate(windows.items()):
+        if cut is None or cut.count < LEAST_WINDOWS:
+            has, each_s = cut.count if cut else 0, (SETTLE + SHORT) * scenario.period_s
             missing.append(f"{name}: has {has} windows of {each_s:g} s without a gap, {LEAST_WINDOWS} are needed.")
             continue
-        found.append(fit_robot(model, name, windows, own))
-        progress((number + 1) / len(names))
-    if not found:
-        raise UserError(f"no robot can be identified ({' '.join(missing)}); record longer flights.")
+        found.append(fit_robot(model, name, cut, own[name]))
+        progress((number + 1) / len(windows))
     return found, missing
+
+
+def windows_of(tracks: Mapping[str, Sequence[RobotTrack]], period_s: float) -> dict[str, Windows | None]:
+    """The windows of each robot; short ones of a robot that never flies for long in a team that does.
+
+    Raises:
+        UserError: no robot has flown for long enough: from short windows alone intervals were not checked.
+    """
+    found = {name: cut_windows(own, period_s) for name, own in tracks.items()}
+    counts = {name: cut.count if cut else 0 for name, cut in found.items()}
+    if max(counts.values(), default=0) < LEAST_WINDOWS:
+        each = "; ".join(f"{name} has {count}" for name, count in counts.items())
+        raise UserError(
+            f"no robot can be identified: {LEAST_WINDOWS} windows of {(SETTLE + LENGTH) * period_s:g} s without a gap "
+            f"are needed ({each}); record longer flights."
+        )
+    short = [name for name, count in counts.items() if count < LEAST_WINDOWS]
+    return found | {name: cut_windows(tracks[name], period_s, SHORT) for name in short}
 
 
 def fit_robot(model: FittedModel, name: str, windows: Windows, tracks: Sequence[RobotTrack]) -> RobotFit:

@@ -11,6 +11,8 @@ SETTLE = 15
 """Decisions at the start of a window that only bring the model's hidden states (rotors) in."""
 LENGTH = 100
 """Decisions that are compared."""
+SHORT = 50
+"""Of a robot that never flies so long, as one that sinks to the floor."""
 LONGEST_DELAY_S = 0.16
 FAR_S = 1e3
 """When the command before the first one was sent: long ago."""
@@ -31,6 +33,11 @@ class Windows(NamedTuple):
     """[W] robot, flight and number of the window in it."""
 
     @property
+    def length(self) -> int:
+        """Decisions that are compared."""
+        return self.command.shape[1] - SETTLE
+
+    @property
     def count(self) -> int:
         """W."""
         return len(self.place)
@@ -42,18 +49,19 @@ class Windows(NamedTuple):
         return Windows(self.state[rows], self.period_s[rows], self.command[rows], self.sent_s[rows], place)
 
 
-def cut_windows(tracks: Sequence[RobotTrack], period_s: float) -> Windows | None:
+def cut_windows(tracks: Sequence[RobotTrack], period_s: float, length: int = LENGTH) -> Windows | None:
     """All windows of tracks, one after the other; None where no track is long enough.
 
     Args:
         tracks: of one robot or of several.
         period_s: between two decisions.
+        length: decisions that are compared.
     """
-    total, back = SETTLE + LENGTH, int(np.ceil(LONGEST_DELAY_S / period_s)) + 2
+    total, back = SETTLE + length, int(np.ceil(LONGEST_DELAY_S / period_s)) + 2
     found = []
     for track in tracks:
         for part in even_parts(track, period_s, total + 1):
-            for number, first in enumerate(range(0, len(part.seen_s) - total, LENGTH)):
+            for number, first in enumerate(range(0, len(part.seen_s) - total, length)):
                 rows = part.part(slice(first, first + total + 1))
                 found.append((*_window(rows, part, back), (track.robot, track.flight, number)))
     if not found:

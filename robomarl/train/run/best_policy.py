@@ -9,13 +9,20 @@ import numpy as np
 
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.spec import has_gain
 from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.storage import replace_text, save_state
 from robomarl.train.state import TrainState
 
 
+def judged_behind(run: Run) -> str:
+    """The filter behind which a run's policies are judged: none, so that it makes good for nothing; a policy that sets
+    the filter's gain is nothing without one."""
+    return "full" if has_gain(run.env.commanded) else "off"
+
+
 class BestPolicyKeeper:
-    """Evaluates on `mujoco` now and then, without a filter, and keeps the best policy as best.npz."""
+    """Evaluates on `mujoco` now and then, see `judged_behind`, and keeps the best policy as best.npz."""
 
     def __init__(self, run: Run, evaluations: int, episodes: int) -> None:
         """Plan the evaluations evenly over the run; what a resumed run has behind it is not repeated.
@@ -42,7 +49,7 @@ class BestPolicyKeeper:
         if not any(steps <= due < steps + self._per_update for due in self._due):
             return dict.fromkeys(("eval_success", "eval_collisions"), math.nan)
         self._policy = (self._policy or RunPolicy(self._run)).with_state(jax.device_get(state))
-        settings = EvalConfig(episodes=self._episodes, seed=1000, filter="off", progress=False)
+        settings = EvalConfig(episodes=self._episodes, seed=1000, filter=judged_behind(self._run), progress=False)
         found = evaluate(self._policy, self._run.scenario, settings).figures
         figures = {"eval_success": found["success_rate"], "eval_collisions": float(found["collision_episodes"])}
         if figures["eval_success"] >= self._best["eval_success"]:

@@ -57,6 +57,5 @@ def _actor(source: str, content: dict[str, Any], training: Training, weights: Ma
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, weights_for(weights, scenario.name), source)
-    return Run(
-        Path(source), scenario, config, training.seed, training.commit, training.versions, state, training.averaged
-    )
+    told = (training.seed, training.commit, training.versions)
+    return Run(Path(source), scenario, config, *told, state, training.averaged, ancestry=training.ancestry)

@@ -22,12 +22,14 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError, build, to_dict
+from robomarl.policies.provenance import Ancestor
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.scenario import Scenario, build_scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.networks import Networks, deterministic_policy, make_networks
+from robomarl.train.networks import Networks, deterministic_policy, networks_of
 from robomarl.train.polyak import deployed
+from robomarl.train.run.ancestry import ANCESTRY, parse_ancestry
 from robomarl.train.run.mixture import PolicyFn, by_field, length_m, weights_for
 from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
@@ -71,6 +73,8 @@ class Run:
     """Names of other runs whose weights are in it; see `robomarl.train.run.average_runs`."""
     experts: "tuple[Run, ...]" = ()
     """Runs whose actors decide on other fields; see `robomarl.train.run.mixture`."""
+    ancestry: tuple[Ancestor, ...] = ()
+    """Bundles that it goes on from."""
 
     @property
     def name(self) -> str:
@@ -95,7 +99,7 @@ class Run:
     @cached_property
     def networks(self) -> Networks:
         """The run's networks."""
-        return make_networks(self.config.network, self.env.observation, self.env.action_size)
+        return networks_of(self.config, self.env)
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
@@ -116,16 +120,19 @@ class Run:
         if self.experts:
             runs = (replace(self, experts=()), *self.experts)
             return by_field({length_m(run.scenario): run.policy_fn for run in runs}, self.env.observation)
-        return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action)
+        return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action, self.env.law)
 
 
-def create_run(folder: Path, config: TrainConfig, scenario: Scenario, seed: int) -> None:
+def create_run(
+    folder: Path, config: TrainConfig, scenario: Scenario, seed: int, ancestry: Sequence[Ancestor] = ()
+) -> None:
     """Make a run folder that explains itself, whole or, where the process is killed, not at all.
 
     Raises:
         UserError: the folder exists and is not empty, or can't be made.
     """
     about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
+    about |= {ANCESTRY: [to_dict(one) for one in ancestry]} if ancestry else {}
     texts = {"config.json": recipe_text(config)}
     texts |= {f"{name}.json": json_text(content) for name, content in (("scenario", to_dict(scenario)), ("run", about))}
     create_folder(folder, texts)
@@ -167,7 +174,8 @@ def load_run(folder: str | Path, file: str = "") -> Run:
     if not chosen.is_file():
         raise UserError(f"{folder} has no {chosen.name} yet: train longer, or name another run.")
     state = load_state(chosen, config, training_env(config, scenario))
-    return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state)
+    told = parse_ancestry(about, str(folder / "run.json"))
+    return Run(folder, scenario, config, about["seed"], about["commit"], about["versions"], state, ancestry=told)
 
 
 def _of_all(parts: Sequence[ObservationStats]) -> ObservationStats:
@@ -242,13 +250,14 @@ class RunPolicy:
         self.name = run.name
         self.scenario_name = run.scenario.name
         self.vehicle_name = run.scenario.vehicle_config.name
-        self.observation, self.action = run.env.observation, run.env.action
+        self.observation, self.action = run.env.observation, run.env.commanded
+        spec, law = run.env.action, run.env.law
         self._networks = networks = run.networks
         self._learned = run.params, run.state.obs_stats
 
         def act(learned: tuple, carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
             params, stats = learned
-            return deterministic_policy(networks, params, stats, self.action)(carry, obs)
+            return deterministic_policy(networks, params, stats, spec, law)(carry, obs)
 
         self._act = jax.jit(act)
 

@@ -23,11 +23,12 @@ from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.curriculum import check_curriculum
+from robomarl.train.run.ancestry import ancestors_of
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import Logs, ProgressBar
 from robomarl.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.train.run.run_folder import Run, create_run, load_recipe_of, recipe_text
-from robomarl.train.run.start import first_state, initial_weights
+from robomarl.train.run.start import first_state, initial_weights, of_seed
 from robomarl.train.run.storage import replace_text, save_checkpoint
 from robomarl.train.state import TrainState, Update
 
@@ -56,6 +57,8 @@ class RunOptions:
     init: tuple[str, ...] = ()
     """Run folders or bundles whose weights the run starts from, of several their mean; of folders with several seeds
     each seed takes its own."""
+    recordings: tuple[str, ...] = ()
+    """Names and hashes of the recordings that the run adapts its start to."""
     quiet: bool = False
     """No progress bar."""
     label: str = ""
@@ -111,7 +114,8 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
         for seed, folder in options.folders.items():
-            create_run(folder, config, scenario, seed)
+            sources = [of_seed(source, seed) for source in options.init]
+            create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings))
     first = first_state(config, env, options, weights)
     check_roles(config, env)
     steps = int(np.max(first.steps))

@@ -10,7 +10,7 @@ pytest.importorskip("mcap")
 
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.recording.tick_record import tick_names
-from robomarl.ros_nodes.replay.bag_replay import Moment
+from robomarl.ros_nodes.replay.bag_replay import Moment, clock_jump_s
 from robomarl.ros_nodes.replay.decisions import Tick
 from robomarl.ros_nodes.replay.ticks import columns_of
 from robomarl.ros_nodes.replay.tracks import TrackRows
@@ -45,3 +45,24 @@ def test_tracks_have_stamps_commands_and_what_was_heard():
     assert (first.command == COMMAND).all()
     assert (first.pos_m[3] == 0.06).all()
     assert (first.received, first.lost, second.received, second.lost) == (90, 10, 0, 0)
+
+
+def test_a_clock_that_jumps_back_cuts_the_flight():
+    rows = TrackRows()
+    for k in range(20):
+        rows.note(moment(k * 0.02 - (0.1 if k >= 12 else 0.0)))
+    tally = SimpleNamespace(received={}, lost={})
+    assert [len(track.sent_s) for track in rows.tracks({"one": tally})] == [12, 8]  # type: ignore[dict-item]
+
+
+def test_a_jump_of_a_clock_is_told_from_ticks_that_were_left_out():
+    def tick(count: int, at_s: float) -> Tick:
+        found = moment(at_s).tick
+        found.row[found.columns.head["count"]] = count
+        return found
+
+    before = tick(10, 5.0)
+    assert clock_jump_s(before, tick(11, 5.02), 0.02) == pytest.approx(0.0)
+    assert clock_jump_s(before, tick(111, 7.02), 0.02) == pytest.approx(0.0)
+    assert clock_jump_s(before, tick(11, 2.02), 0.02) == pytest.approx(-3.0)
+    assert clock_jump_s(before, tick(1, 90.0), 0.02) == 0.0

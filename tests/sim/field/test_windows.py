@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from robomarl.config import UserError
+from robomarl.sim.field.identify import windows_of
 from robomarl.sim.field.noise import Noise, Whitener
-from robomarl.sim.field.windows import FAR_S, LENGTH, SETTLE, cut_windows
+from robomarl.sim.field.windows import FAR_S, LENGTH, SETTLE, SHORT, cut_windows
 from robomarl.track import RobotTrack, even_parts, in_force
 
 PERIOD_S = 0.02
@@ -82,3 +84,11 @@ def test_whitened_errors_are_independent_and_the_noise_is_found():
     assert found == pytest.approx(truth, rel=0.1)
     low, high = whitener.gust_interval(found, errors[:, :200])
     assert low < truth.gust_m_s2 < high < 1.3 * low
+
+
+def test_a_robot_that_never_flies_long_has_short_windows_in_a_team_that_does():
+    short, long = [track(SETTLE + SHORT + 1)] * 4, [track(SETTLE + 4 * LENGTH + 1)]
+    windows = windows_of({"one": long, "two": short}, PERIOD_S)
+    assert [(cut.count, cut.length) for cut in windows.values() if cut] == [(4, LENGTH), (4, SHORT)]
+    with pytest.raises(UserError, match=r"4 windows of .* are needed \(two has 0\); record longer flights"):
+        windows_of({"two": short}, PERIOD_S)

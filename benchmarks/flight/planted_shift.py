@@ -1,0 +1,93 @@
+"""A bundle that is adapted to a shift that is known: vehicles and weather are planted, and judge it too.
+
+    python -m benchmarks.flight.planted_shift late --out runs/late
+
+Of `carried` there is also the error of each robot over the last two seconds, on the very plant: one of four carries.
+"""
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+from benchmarks.flight.planted import draw_planted, fly_planted, with_planted
+from robomarl.cli.adapt import Args, adapt
+from robomarl.cli.identify import RecordedFlights
+from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.world import positions
+from robomarl.evaluate.pilots import make_pilot
+from robomarl.evaluate.resolve import resolve_policy
+from robomarl.sim.field.believed import believing
+from robomarl.sim.field.patch import Provenance
+
+CARRIED = 0.043 / 0.033
+"""Mass of a Crazyflie with 10 g more."""
+SHIFTS: dict[str, dict[str, Any]] = {
+    "late": {"delay_s": 0.12, "mass_scale": 1.05},
+    "carried": {"mass_scale": (CARRIED, 1.0, 1.0, 1.0), "thrust_scale": 1.0, "wind_x_m_s": 3.0, "wind_y_m_s": 0.0},
+}
+"""What is planted, of all vehicles or of each; all else is one draw of the scenario."""
+JUDGES = {
+    "late": "delay_s = [0.12, 0.12]\nmass_scale = [1.05, 1.05]",
+    "carried": f"mass_scale = [1.0, {CARRIED:.4f}]\nthrust_scale = [1.0, 1.0]\nwind_m_s = [3.0, 3.0]",
+}
+"""The section `randomize` of the scenario that judges."""
+HOVER_S, LAST_S = 12.0, 2.0
+TOLD = Provenance(("planted",), "swap_4", "", "", "swap_4")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the command line."""
+
+    shift: Annotated[str, tyro.conf.Positional]
+    """A name of `SHIFTS`."""
+    out: Path = Path("runs/shifted")
+    flights: int = 6
+    """Of 8 s, by one team."""
+    minutes: float = 3.0
+    episodes: int = 200
+    seed: int = 0
+
+
+def main(options: Options) -> dict[str, Any]:
+    """Fly, adapt, judge on the planted plant; the figures of `adapt.json`, and `error_m` of both."""
+    policy, scenario = resolve_policy("swap_4")
+    planted = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, options.seed).items()}
+    planted |= {name: planted[name] * 0 + value for name, value in SHIFTS[options.shift].items()}
+    tracks = fly_planted(scenario, policy, planted, options.flights, 5)[0]
+    inside = [track.within(scenario.arena.low_m, scenario.arena.high_m) for track in tracks]
+    judge = options.out.with_suffix(".toml")
+    judge.parent.mkdir(parents=True, exist_ok=True)
+    judge.write_text(f'extends = "swap_4"\n[randomize]\n{JUDGES[options.shift]}\n')
+    args = Args("swap_4", (), options.out, judge=str(judge), minutes=options.minutes, episodes=options.episodes)
+    found = adapt(dataclasses.replace(args, seed=options.seed), RecordedFlights(scenario, inside, TOLD, ()))
+    factor = found["believed_mass_factor"]
+    after = believing(options.out / "exact", "swap_4", factor, TOLD)
+    now = planted | {"mass_scale": planted["mass_scale"] / factor}
+    before = errors_m("swap_4", None, planted, options.seed)
+    return {**found, "error_m": [before, errors_m(str(options.out / "run"), after, now, options.seed)]}
+
+
+def errors_m(
+    name: str, scenario: str | None, planted: dict[str, np.ndarray], seed: int, teams: int = 24
+) -> list[float]:
+    """[N] mean distance of each robot to its goal over the last seconds of a long flight, on the very plant."""
+    (policy, world), teams = resolve_policy(name, scenario), 24
+    sim, pilot = MujocoTeam(world, teams, seed), make_pilot(policy, world, "full")
+    sim.set_world(with_planted(world, sim.reset(), {k: np.repeat(v, teams, 0) for k, v in planted.items()}))
+    carry, errors = pilot.init(sim.views()), []
+    for _ in range(round(HOVER_S / world.period_s)):
+        carry, result = pilot.step(carry, sim.views())
+        sim.step(result.command, pilot.plan(carry))
+        errors.append(np.linalg.norm(positions(sim.world.body) - sim.world.goal_m, axis=-1))
+    return np.mean(errors[-round(LAST_S / world.period_s) :], (0, 1)).round(4).tolist()
+
+
+if __name__ == "__main__":
+    shown = main(tyro.cli(Options))
+    print(json.dumps({k: shown[k] for k in ("success_before", "success_after", "error_m", "seconds")}))

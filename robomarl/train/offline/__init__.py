@@ -1,0 +1,1 @@
+"""Learning from a data set of `robomarl dataset`, without a simulator."""
