@@ -5,6 +5,7 @@ from the scenario that a bundle carries in its contract; the domain's simulator 
 here: what reads and writes messages is named, not imported.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -79,6 +80,8 @@ class FieldTask:
     team_rule: TeamFallback = TeamFallback.CONTINUE
     """What all robots do as soon as one of them holds, lands, or does not sense what the task needs. Robots without
     a load brake one by one, and lose themselves without their sensors; carriers have a team's fallback."""
+    put_back_s: float = math.inf
+    """Robots are put elsewhere in play, as at a kick-off: one that is told another place for so long is there."""
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None
     """[2] where a robot is to be when it lifts or sets down, world x and y [m]; None: where it is."""
 

@@ -31,7 +31,7 @@ class RealTimeModel:
     def __init__(self, model: Model, scenario: Any) -> None:
         """Take them; call `reset` before the first step."""
         self.model, self._scenario, self._resets = model, scenario, -1
-        self.width = len(model.action(scenario).fields)
+        self.width = len(model.action(scenario).sent)
         """A, elements of a command."""
 
     @property

@@ -6,7 +6,7 @@ DOMAIN = Domain(
     "ground",
     (
         *("navigation", "material_transport", "discovery", "foraging", "arctic_transport", "predator_prey"),
-        "warehouse",
+        *("warehouse", "rware", "passage"),
     ),
     "robomarl.domains.ground.onboard:ONBOARD",
     "robomarl.domains.ground.simulation:SIMULATION",

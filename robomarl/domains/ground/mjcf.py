@@ -9,6 +9,7 @@ import numpy as np
 from robomarl.domains.ground.drive import plane_twist, wheel_twist
 from robomarl.geometry import rotate, yaw_of
 from robomarl.hardware_configs.vehicle import DifferentialDrive
+from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.model import Mujoco, TeamWorld
 from robomarl.types import Array
 
@@ -29,9 +30,21 @@ def robots_of(scenario: Any) -> Mujoco:
     floor = '<geom name="floor" type="plane" size="5 5 0.1" contype="2" conaffinity="2" condim="1" friction="0"/>'
     bodies = "".join(body(scenario, i) for i in range(scenario.count))
     actuators = "".join(motors(scenario, i) for i in range(scenario.count))
-    world = f"{OPTIONS}<worldbody>{floor}{bodies}</worldbody><actuator>{actuators}</actuator>"
+    walls = "".join(map(_obstacle, scenario.arena.obstacles))
+    world = f"{OPTIONS}<worldbody>{floor}{walls}{bodies}</worldbody><actuator>{actuators}</actuator>"
     bridge = _Wheels(scenario) if drives else _Slides(scenario)
     return Mujoco(f"<mujoco>{world}</mujoco>", bridge.joints, bridge.moved, bridge.control)
+
+
+def _obstacle(obstacle: Obstacle) -> str:
+    """What robots run into. A box with faces moved outwards has sharp corners here, and round ones in the filter."""
+    start, far, radius = np.array(obstacle.from_m), np.array(obstacle.to_m or obstacle.from_m), obstacle.radius_m
+    words = lambda numbers: " ".join(f"{x:g}" for x in numbers)  # noqa: E731
+    if obstacle.kind == "box":
+        return f'<geom type="box" pos="{words((start + far) / 2)}" size="{words((far - start) / 2 + radius)}" {BODY}/>'
+    if obstacle.kind == "sphere":
+        return f'<geom type="sphere" pos="{words(start)}" size="{radius:g}" {BODY}/>'
+    return f'<geom type="capsule" fromto="{words((*start, *far))}" size="{radius:g}" {BODY}/>'
 
 
 def _wheeled(scenario: Any, i: int) -> str:

@@ -1,5 +1,6 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
+from robomarl.domains.ground.controllers.straight import StraightLaw
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
 from robomarl.domains.ground.scenario import GroundScenario
@@ -7,10 +8,11 @@ from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.ground.tasks.base import GroundOwn, world_of
 from robomarl.domains.onboard import Later
 from robomarl.features import NeighbourRule
-from robomarl.geometry import namespace
+from robomarl.geometry import components, namespace
 from robomarl.hardware_configs.vehicle import DifferentialDrive
 from robomarl.sim.model import Model, TeamWorld
-from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.sim.model.obstacles import obstacle_gap
+from robomarl.spec import GAIN, ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 
 NOTHING = 1e-10
@@ -23,18 +25,30 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
     """As the task says; team-mates are looked at as the scenario's radio says."""
     radio = scenario.radio
     rule = NeighbourRule(min(radio.neighbours, scenario.count - 1), radio.range_m, radio.max_age_s)
-    names = [name for name in task_of(scenario).features if name != "mates_in_plane" or rule.count]
+    first = law(scenario)
+    names = [field.name for field in first.observation.fields] if first else []
+    names += [name for name in task_of(scenario).features if name not in names]
+    names = [name for name in names if name != "mates_in_plane" or rule.count]
     return ObservationSpec(tuple(map(ObservationField, names)), rule)
 
 
+def law(scenario: GroundScenario) -> StraightLaw | None:
+    """Straight to the goal where policies set gains alone."""
+    return None if scenario.least_gain_per_s is None else StraightLaw(scenario)
+
+
 def action(scenario: GroundScenario) -> ActionSpec:
-    """Acceleration in the plane, and of robots that turn by themselves the yaw rate."""
+    """Acceleration in the plane, of robots that turn by themselves the yaw rate, and the gain where policies set it."""
     vehicle = scenario.vehicle_config
     low, high = vehicle.limits.accel_min_m_s2[:2], vehicle.limits.accel_max_m_s2[:2]
     ends = zip((*low, -NOTHING), (*high, NOTHING), strict=True)
     accel = [ActionField(f"acceleration.{k}", "m/s^2", "world", *pair) for k, pair in zip("xyz", ends, strict=True)]
     turn = NOTHING if isinstance(vehicle, DifferentialDrive) else vehicle.limits.yaw_rate_rad_s
-    return ActionSpec((*accel, ActionField("yaw_rate", "rad/s", "world", -turn, turn)))
+    turned = (*accel, ActionField("yaw_rate", "rad/s", "world", -turn, turn))
+    if scenario.least_gain_per_s is None:
+        return ActionSpec(turned)
+    gain = ActionField(GAIN, "1/s", "filter", scenario.least_gain_per_s, vehicle.safety.gain_per_s)
+    return ActionSpec((*turned, gain))
 
 
 def flat(draws: Array) -> Array:
@@ -68,10 +82,11 @@ def reward_terms(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) 
 
 
 def left_arena(scenario: GroundScenario, world: TeamWorld) -> Array:
-    """[...] bool: a robot's centre is off the floor's rectangle."""
+    """[...] bool: a robot's centre is off the floor's rectangle, or its body in an obstacle."""
     low, high = scenario.arena.low_m, scenario.arena.high_m
-    x, y = world.pos_m[..., 0], world.pos_m[..., 1]
-    return ((x < low[0]) | (x > high[0]) | (y < low[1]) | (y > high[1])).any(-1)
+    x, y, z = components(world.pos_m)
+    hit = obstacle_gap(scenario, (x, y, z)) < scenario.vehicle_config.body.radius_m
+    return (hit | (x < low[0]) | (x > high[0]) | (y < low[1]) | (y > high[1])).any(-1)
 
 
 MODEL = Model(
@@ -86,5 +101,6 @@ MODEL = Model(
     sensed=lambda scenario, world: task_of(scenario).sensed(scenario, world),
     messages=Later("robomarl.domains.ground.ros_nodes.sim_floor:messages"),
     mujoco=robots_of,
+    law=law,
     num_draws=NUM_DRAWS,
 )

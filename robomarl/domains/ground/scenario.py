@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
-from robomarl.config import Count, Positive, Range, to_dict
+from robomarl.config import Count, NonNegative, Positive, Range, to_dict
 from robomarl.domains.ground.onboard.sensed import capabilities
 from robomarl.hardware_configs.vehicle import Vector3
+from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.model import TeamScenario
 from robomarl.types import Array
 
@@ -23,6 +24,8 @@ class GroundArena:
     """Lowest corner ..."""
     high_m: Vector3
     """... and highest."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What never moves. The filter keeps clear of it."""
 
     def __post_init__(self) -> None:
         """Check the corners."""
@@ -114,6 +117,9 @@ class GroundScenario(TeamScenario):
     """A robot this near to its goal has arrived."""
     reward_step_s: Positive = 0.99
     """What a reward "per step" of the published table is per: 30 steps of 0.033 s."""
+    least_gain_per_s: NonNegative | None = None
+    """If set, a policy sets the gain of its robot's safety filter, from this to the vehicle's, and nothing else: its
+    robots want straight to their goals."""
 
     def zone(self, name: str) -> FloorZone:
         """The zone of that name; the task has checked that it is there."""

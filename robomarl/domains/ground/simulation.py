@@ -1,19 +1,34 @@
 """`SIMULATION` of teams of ground robots."""
 
+import numpy as np
+
 from robomarl.domains.ground.check import PROBE
-from robomarl.domains.ground.controllers.scripted import ScriptedRobots
+from robomarl.domains.ground.controllers.scripted import ScriptedRobots, ScriptLaw
+from robomarl.domains.ground.controllers.waypoint import waypoints
 from robomarl.domains.ground.evaluation.score import GroundScore
+from robomarl.domains.ground.film import film
 from robomarl.domains.ground.limits import check_scenario, filter_params
-from robomarl.domains.ground.model import MODEL
+from robomarl.domains.ground.model import MODEL, left_arena
 from robomarl.domains.ground.scenario import GroundScenario
+from robomarl.domains.simulation import Imitated
 from robomarl.evaluate.model_episodes import simulation_of_model
 
+IMITATED = Imitated(
+    law=lambda scenario: ScriptLaw,
+    failed=left_arena,  # who touches goes on: there is no filter here, and behind one nobody touches
+    is_harsh=lambda scenario: False,
+    harder=lambda scenario: scenario,
+    errors=lambda scenario, world: (world.pos_m[..., 0] * np.nan, world.pos_m[..., 0] * np.nan),
+)
 SIMULATION = simulation_of_model(
     MODEL,
     GroundScenario,
     GroundScore,
+    film,
     check_scenario=check_scenario,
     filter_params=filter_params,
     probe=lambda scenario: PROBE,
     controllers={"baseline": ScriptedRobots},
+    imitated=IMITATED,
+    choices=waypoints,
 )

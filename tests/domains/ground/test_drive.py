@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.domains.ground.controllers.waypoint import commanded_point
+from robomarl.domains.ground.controllers.waypoint import commanded_velocity, driving
 from robomarl.domains.ground.drive import driven, wheel_twist
 from robomarl.domains.simulation import simulation_of
 from robomarl.geometry import norm, yaw_of
@@ -55,11 +55,11 @@ def test_the_commanded_point_accelerates_as_commanded(scenario: Any):
     command[..., :2] = rng.uniform(-0.3, 0.3, (2, 3, 2))
     model = simulation_of(scenario).model
 
-    def point(now: Any) -> tuple[np.ndarray, np.ndarray]:
-        return commanded_point(scenario, model.views(scenario, now))
+    def speed(now: Any) -> np.ndarray:
+        return commanded_velocity(scenario, driving(model.views(scenario, now)))
 
     after = drive(scenario, world, command)
-    np.testing.assert_allclose((point(after)[1] - point(world)[1]) / scenario.period_s, command[..., :2], atol=0.03)
+    np.testing.assert_allclose((speed(after) - speed(world)) / scenario.period_s, command[..., :2], atol=0.03)
 
 
 @pytest.mark.parametrize("name", ["gritsbot", "ssl_omni"])

@@ -12,11 +12,16 @@ from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.tasks import TASKS, task_of
 from robomarl.domains.registry import domain_named
 from robomarl.domains.simulation import simulation_of
+from robomarl.policies.contract import describe
+from robomarl.policies.golden import Golden, from_bytes, to_bytes
 from robomarl.sim.scenario import load_scenario
+
+SCENARIOS = {"passage": "passage_4"}
+"""Of tasks whose scenarios are named after what is in them."""
 
 
 def started(name: str, teams: int = 2) -> tuple[Any, Any]:
-    scenario = load_scenario(name)
+    scenario = load_scenario(SCENARIOS.get(name, name))
     return scenario, simulation_of(scenario).batch(scenario, "fast", teams, 0).reset()
 
 
@@ -47,8 +52,8 @@ def things(scenario: Any, world: Any) -> np.ndarray:
 
 def test_every_task_is_registered_with_a_scenario_of_its_name():
     assert set(domain_named("ground").tasks) == set(TASKS)
-    assert [load_scenario(name).task for name in TASKS] == list(TASKS)
-    assert set(THINGS) == set(TASKS) - {"navigation"}
+    assert [load_scenario(SCENARIOS.get(name, name)).task for name in TASKS] == list(TASKS)
+    assert set(THINGS) == set(TASKS) - {"navigation", "passage"}
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
@@ -58,14 +63,32 @@ def test_jax_and_numpy_play_the_same(name: str):
     draws = rng.uniform(size=(scenario.count, model.num_draws)).astype(np.float32)
     command = rng.uniform(-0.2, 0.2, (scenario.count, 4)).astype(np.float32)
 
-    def play(draws: Any, command: Any) -> Any:
-        world = model.start(scenario, draws)
-        for _ in range(2):
-            before, world = world, model.advance(scenario, world, command, draws)
-        return world, model.terms(scenario, before, world), model.views(scenario, world)
+    def step(world: Any, command: Any, draws: Any) -> Any:
+        after = model.advance(scenario, world, command, draws)
+        return after, model.terms(scenario, world, after), model.views(scenario, after)
 
-    for a, b in zip(jax.tree.leaves(jax.jit(play)(draws, command)), jax.tree.leaves(play(draws, command)), strict=True):
+    def play(start: Any, step: Any) -> Any:
+        """Two decisions, for a command is in force one later; what moves is compiled once."""
+        return step(step(start(draws), command, draws)[0], command, draws)
+
+    def start(draws: Any) -> Any:
+        return model.start(scenario, draws)
+
+    found = play(jax.jit(start), jax.jit(step))
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(play(start, step)), strict=True):
         np.testing.assert_allclose(a, b, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_a_bundle_of_every_task_says_what_it_sees_and_reads_it_from_a_file(name: str):
+    """Every element has a unit, and views that were kept in a file give the same observation."""
+    scenario, world = started(name)
+    model = simulation_of(scenario).model
+    spec, views = model.observation(scenario), model.views(scenario, world)
+    assert len(describe(spec)) == spec.size
+    obs, none = spec.observe(spec.init(views), views)[1], np.zeros((2, scenario.count, 1))
+    kept = from_bytes(to_bytes(Golden(views, obs, none, none))).views
+    np.testing.assert_array_equal(spec.observe(spec.init(kept), kept)[1], obs)
 
 
 @pytest.mark.parametrize(
@@ -151,3 +174,49 @@ def test_colours_load_and_deliver_in_their_own_zones():
     assert loaded.own.task.payload[0].tolist() == [1, 1, 1, 0]
     home = at(loaded, (-1.3, 0.5), (-1.3, -0.5), (-1.3, -0.5), (0.0, 0.0))
     assert paid(scenario, home, later(scenario, home)) == pytest.approx(6.0, abs=1e-3)
+
+
+def stood(scenario: Any, world: Any, draws: Any) -> Any:
+    """The task's state after robots stood there for one published step."""
+    for _ in range(round(scenario.reward_step_s * scenario.rates.policy_hz)):
+        world = later(scenario, world, draws)
+    return world
+
+
+def test_shelves_are_taken_by_standing_and_delivered_by_request():
+    scenario, world = started("rware")
+    draws = np.tile(np.linspace(0, 0.9, 10, dtype=np.float32), (2, 1))  # the lowest numbers come next
+    task = world.own.task
+    assert task.requested.sum(-1).tolist() == [3, 3]
+    requested = np.array([[1, 0, 0, 0, 1, 1]] * 2, np.float32)
+    world = world._replace(own=world.own._replace(task=task._replace(requested=requested)))
+    first = things(scenario, world)[0, 0, 0, :2]
+    near = at(world, tuple(first + [0.0, 0.15]), tuple(first - [0.0, 0.15]), (-1.3, -0.9))
+    passed = near._replace(vel_m_s=near.vel_m_s + np.float32(0.1))
+    assert stood(scenario, passed, draws).own.task.payload.sum() == 0, "who drives by takes nothing"
+    taken = stood(scenario, near, draws)
+    assert taken.own.task.payload[0].tolist() == [1, 0, 0], "the first of two takes it"
+    assert things(scenario, taken)[0, 0, :, 2].tolist() == [1, 2, 2, 2, 3, 3]
+    seen = task_of(scenario).sensed(scenario, taken)
+    assert isinstance(seen, FloorSensed)
+    assert seen.carries[0].tolist() == [2, 0, 0]
+    away = at(taken, (1.3, 0.0), (1.3, 0.5), (-1.3, -0.9))
+    after = later(scenario, away, draws)
+    assert paid(scenario, away, after) == pytest.approx(1.0, abs=1e-3)
+    assert after.own.task.requested[0].tolist() == [1, 0, 0, 0, 1, 1], "it may be the same again"
+    again = later(scenario, after, draws[:, ::-1])
+    assert again.own.task.requested[0].tolist() == [0, 0, 0, 1, 1, 1]
+    home = stood(scenario, at(again, tuple(first), (9, 9), (9, 9)), draws)
+    assert home.own.task.cell[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert home.own.task.payload.sum() == 0
+
+
+def test_a_robot_with_a_shelf_stops_before_a_full_cell_and_may_leave():
+    scenario, world = started("rware")
+    cell = things(scenario, world)[0, 0, 1, :2]
+    task = world.own.task._replace(payload=np.array([[1, 1, 0]] * 2, np.float32))
+    ahead = at(world, tuple(cell - [0.14, 0.0]), tuple(cell + [0.14, 0.0]), tuple(cell - [0.14, 0.0]))
+    moving = ahead._replace(vel_m_s=world.vel_m_s * 0 + np.array([0.1, 0, 0], np.float32))
+    most = task_of(scenario).most_m_s(scenario, moving._replace(own=moving.own._replace(task=task)))
+    limit = scenario.vehicle_config.limits.speed_m_s
+    np.testing.assert_allclose(most[0], [0.0, limit, limit], atol=1e-6)

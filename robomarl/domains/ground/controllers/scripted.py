@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.ground.controllers.waypoint import acceleration, toward
+from robomarl.domains.ground.controllers.waypoint import acceleration, approach, driving
 from robomarl.domains.ground.model import action
 from robomarl.domains.ground.tasks import task_of
 from robomarl.geometry import norm
@@ -46,29 +46,27 @@ class Detours(NamedTuple):
     tries: Array
 
 
-class ScriptedRobots:
-    """The scripted baseline of a scenario; it has the interface of a trained policy."""
+class ScriptLaw:
+    """The script without its memory: where to and who is passed. Policies may imitate it."""
 
     observation = Whole()
 
     def __init__(self, scenario: Any) -> None:
         """Take the scenario's task and vehicle."""
-        self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
-        self.action, self._scenario, self._task = action(scenario), scenario, task_of(scenario)
+        self._scenario, self._task = scenario, task_of(scenario)
 
-    def init(self, batch: tuple[int, ...] = ()) -> Detours:
-        """Nobody is stuck."""
-        zero = np.zeros(batch, np.float32)
-        return Detours(zero, zero, zero)
+    def target(self, view: LocalView) -> Array:
+        """[..., 2] where every robot drives to now."""
+        return self._task.target(self._scenario, view)
 
-    def __call__(self, carry: Detours, obs: Any) -> tuple[Detours, np.ndarray]:
-        """(memory, view) -> (memory, command [..., 4])."""
-        view: LocalView = obs
-        target = self._task.target(self._scenario, view)
-        wanted = toward(self._scenario, view, target)
-        wanted = wanted + self._aside(view, wanted)
-        carry, wanted = self._detour(carry, view, target, wanted)
-        return carry, acceleration(self._scenario, view, wanted).astype(np.float32)
+    def wanted(self, view: LocalView, target: Array) -> Array:
+        """[..., 2] the velocity of its way there, past its mates."""
+        straight = approach(self._scenario, target - view.own.pos_m[..., :2])
+        return straight + self._aside(view, straight)
+
+    def act(self, view: LocalView) -> np.ndarray:
+        """[..., 4] the command."""
+        return acceleration(self._scenario, driving(view), self.wanted(view, self.target(view))).astype(np.float32)
 
     def _aside(self, view: LocalView, wanted: Array) -> Array:
         """[..., 2] a velocity to the right of the way, as far as a mate is near and in front."""
@@ -81,6 +79,30 @@ class ScriptedRobots:
         moving = np.minimum(norm(wanted) / limit, 1.0)
         right = np.stack([forward[..., 1], -forward[..., 0]], -1)
         return (limit * share * moving)[..., None] * right
+
+
+class ScriptedRobots:
+    """The scripted baseline of a scenario: the law, and detours where it gets stuck. It has the interface of a trained
+    policy."""
+
+    observation = Whole()
+
+    def __init__(self, scenario: Any) -> None:
+        """Take the scenario's task and vehicle."""
+        self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
+        self.action, self._scenario, self._law = action(scenario), scenario, ScriptLaw(scenario)
+
+    def init(self, batch: tuple[int, ...] = ()) -> Detours:
+        """Nobody is stuck."""
+        zero = np.zeros(batch, np.float32)
+        return Detours(zero, zero, zero)
+
+    def __call__(self, carry: Detours, obs: Any) -> tuple[Detours, np.ndarray]:
+        """(memory, view) -> (memory, command [..., 4])."""
+        view: LocalView = obs
+        target = self._law.target(view)
+        carry, wanted = self._detour(carry, view, target, self._law.wanted(view, target))
+        return carry, acceleration(self._scenario, driving(view), wanted).astype(np.float32)
 
     def _detour(self, carry: Detours, view: LocalView, target: Array, wanted: Array) -> tuple[Detours, Array]:
         period, limit = self._scenario.period_s, self._scenario.vehicle_config.limits.speed_m_s

@@ -4,12 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.domains.ground.film import Frame
 from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.simulation import Figures
 from robomarl.evaluate.episodes import Step
 from robomarl.evaluate.intervals import bootstrap, mean_of
 from robomarl.evaluate.model_episodes import ModelScore
 from robomarl.evaluate.score import Episodes
+from robomarl.geometry import components
+from robomarl.safety.leaves import each
+from robomarl.sim.model.obstacles import obstacle_gap
 
 
 class GroundCounts(NamedTuple):
@@ -33,6 +37,21 @@ class GroundScore(ModelScore):
         metric = np.asarray(task_of(self.scenario).metric(self.scenario, step.after), float)
         kept = GroundCounts(np.where(counts.running, metric, counts.own.metric))
         return super().count(counts, step)._replace(own=kept)
+
+    def struck(self, world: Any) -> np.ndarray:
+        """[E, N] bool: in an obstacle."""
+        x, y, z = components(world.pos_m)
+        return obstacle_gap(self.scenario, (x, y, z)) < self.scenario.vehicle_config.body.radius_m
+
+    def row(self, step: Step, index: int) -> Frame:
+        """One episode's world, for films."""
+        world = each(step.after, lambda leaf: np.array(leaf[index]))
+        metric = task_of(self.scenario).metric(self.scenario, step.after)
+        return Frame(world, np.array(step.result.active[index]), float(np.asarray(metric)[index]))
+
+    def log(self, rows: list[Frame]) -> list[Frame] | None:
+        """All of them."""
+        return rows or None
 
     def reward(self, step: Step) -> np.ndarray:
         """[E, N] of one decision."""

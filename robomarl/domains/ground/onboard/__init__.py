@@ -1,9 +1,14 @@
 """What ground robots, and their operator, import."""
 
-from robomarl.domains.onboard import Later, Onboard
+from robomarl.domains.onboard import Command, Later, Onboard
 
+SENT = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
+"""Robots on the ground take what robots that fly take; a policy may set the gain of its robot's filter besides."""
 ONBOARD = Onboard(
-    commands=(),  # acceleration and yaw rate, as of robots that fly
+    commands=(
+        Command(SENT, Later("robomarl.safety.filter:SafetyFilter")),
+        Command((*SENT, "gain"), Later("robomarl.safety.gained:GainedFilter")),
+    ),
     features=("robomarl.domains.ground.onboard.features",),
     field_task=Later("robomarl.domains.ground.ros_nodes.floor:field_task"),
     graph=Later("robomarl.domains.ground.ros_nodes.floor:graph"),

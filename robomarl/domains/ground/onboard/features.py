@@ -1,5 +1,7 @@
 """What policies of ground robots see, in the plane; places and velocities are those of the middle of the axle."""
 
+from typing import cast
+
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.features import NeighbourRule, feature, neighbours
 from robomarl.geometry import join, namespace
@@ -62,12 +64,17 @@ def capability(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("carries",), "-", "-", ("sensed.carries",))
 def carries(view: LocalView, rule: NeighbourRule) -> Array:
-    """1 while the robot carries something."""
+    """1 while the robot carries something; of shelves 2 where it is requested."""
     return _sensed(view).carries[..., None]
 
 
 def _rows(count: int) -> tuple[str, ...]:
     return tuple(f"{part}{i}" for i in range(count) for part in ("dx", "dy", "kind"))
+
+
+def _units(count: int, kind: str) -> str:
+    """Of each of those parts."""
+    return ", ".join(("m", "m", kind) * count)
 
 
 def _things(view: LocalView) -> Array:
@@ -80,39 +87,43 @@ def _things(view: LocalView) -> Array:
 
 
 def _sensed(view: LocalView) -> FloorSensed:
-    sensed = view.sensed
-    assert isinstance(sensed, FloorSensed), "a task whose robots are told what is on the floor"
-    return sensed
+    return cast(FloorSensed, view.sensed)  # views that come from a file have a tuple of the same fields
 
 
 _THINGS = ("own.pos_m", "sensed.things")
 
 
-@feature(_rows(THINGS["discovery"]), "m, m, -", "world", _THINGS)
+@feature(_rows(THINGS["discovery"]), _units(THINGS["discovery"], "-"), "world", _THINGS)
 def landmarks(view: LocalView, rule: NeighbourRule) -> Array:
     """Landmarks: kind 1 where sensed, 2 where tagged."""
     return _things(view)
 
 
-@feature(_rows(THINGS["foraging"]), "m, m, level", "world", _THINGS)
+@feature(_rows(THINGS["foraging"]), _units(THINGS["foraging"], "level"), "world", _THINGS)
 def resources(view: LocalView, rule: NeighbourRule) -> Array:
     """Resources that are left, with their levels."""
     return _things(view)
 
 
-@feature(_rows(THINGS["material_transport"]), "m, m, load", "world", _THINGS)
+@feature(_rows(THINGS["material_transport"]), _units(THINGS["material_transport"], "load"), "world", _THINGS)
 def stocks(view: LocalView, rule: NeighbourRule) -> Array:
     """Where material is, and how much is left of it."""
     return _things(view)
 
 
-@feature(_rows(THINGS["arctic_transport"]), "m, m, -", "world", _THINGS)
+@feature(_rows(THINGS["arctic_transport"]), _units(THINGS["arctic_transport"], "-"), "world", _THINGS)
 def tiles(view: LocalView, rule: NeighbourRule) -> Array:
     """The nine tiles about each of the two drones: kind 1 is ice, 2 water, 3 the goal, and 4 plain floor."""
     return _things(view)
 
 
-@feature(_rows(THINGS["predator_prey"]), "m, m, -", "world", _THINGS)
+@feature(_rows(THINGS["predator_prey"]), _units(THINGS["predator_prey"], "-"), "world", _THINGS)
 def prey(view: LocalView, rule: NeighbourRule) -> Array:
     """The prey."""
+    return _things(view)
+
+
+@feature(_rows(THINGS["rware"]), _units(THINGS["rware"], "-"), "world", _THINGS)
+def cells(view: LocalView, rule: NeighbourRule) -> Array:
+    """Cells for shelves: kind 1 is empty, 2 has a shelf, 3 one that is requested."""
     return _things(view)

@@ -19,6 +19,7 @@ THINGS = {
     "arctic_transport": 18,
     "predator_prey": 1,
     "warehouse": 0,
+    "rware": 6,
 }
 """Rows that a task's robots are told of, besides one for each robot."""
 
@@ -29,7 +30,7 @@ class FloorSensed(NamedTuple):
     capability: Array
     """[..., 3] see `capabilities`."""
     carries: Array
-    """[...] 1 while it carries something."""
+    """[...] 1 while it carries something; 2 where that is requested."""
     things: Array
     """[..., M, 3] place x, y [m], world, and what it is, as the task says it."""
 

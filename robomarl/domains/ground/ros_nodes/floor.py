@@ -17,7 +17,7 @@ from robomarl.ros_nodes.topics import NodeGraph, Topic
 FLOOR = Topic(
     "floor", "geometry_msgs/msg/PoseArray", False, False, 5, "policy rate", "map",
     "what ground robots are told: `position` of each pose is the place of a thing and, as z, what it is; then one for "
-    "each robot, z 1 while it carries",
+    "each robot, z 1 while it carries (of shelves 2 where requested)",
 )  # fmt: skip
 
 

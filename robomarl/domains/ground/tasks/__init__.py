@@ -8,7 +8,9 @@ from robomarl.domains.ground.tasks.discovery import DISCOVERY
 from robomarl.domains.ground.tasks.foraging import FORAGING
 from robomarl.domains.ground.tasks.material_transport import MATERIAL_TRANSPORT
 from robomarl.domains.ground.tasks.navigation import NAVIGATION
+from robomarl.domains.ground.tasks.passage import PASSAGE
 from robomarl.domains.ground.tasks.predator_prey import PREDATOR_PREY
+from robomarl.domains.ground.tasks.rware import RWARE
 from robomarl.domains.ground.tasks.warehouse import WAREHOUSE
 
 TASKS: dict[str, GroundTask] = {
@@ -19,6 +21,8 @@ TASKS: dict[str, GroundTask] = {
     "arctic_transport": ARCTIC_TRANSPORT,
     "predator_prey": PREDATOR_PREY,
     "warehouse": WAREHOUSE,
+    "rware": RWARE,
+    "passage": PASSAGE,
 }
 
 

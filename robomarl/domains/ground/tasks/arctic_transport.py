@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.ground.onboard.sensed import FloorSensed
-from robomarl.domains.ground.tasks.base import Beginning, GroundTask, per_step, rows, to_all, told
+from robomarl.domains.ground.tasks.base import (
+    DONE,
+    HIDDEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    per_step,
+    rows,
+    to_all,
+    told,
+)
 from robomarl.geometry import namespace
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
@@ -19,6 +29,8 @@ from robomarl.view import LocalView
 
 TILE_M, ROWS, COLUMNS = 0.25, 8, 12
 PLAIN, ICE, WATER, GOAL = 0, 1, 2, 3
+FILLS = (HIDDEN, (205, 235, 245), (110, 165, 215), DONE)
+"""Colours of those tiles."""
 TOP_M, LEFT_M = 1.0, -1.5
 GOAL_Y_M = 0.75
 """A robot beyond this has arrived."""
@@ -108,6 +120,14 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where((seen.capability[..., :2].sum(-1) > 0.5)[..., None], goal, own)
 
 
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """The tiles."""
+    half, kind = (TILE_M / 2, TILE_M / 2), world.own.task.kind.astype(int)
+    corner = np.array([LEFT_M + TILE_M / 2, TOP_M - TILE_M / 2])
+    places = [(i, j) for i in range(ROWS) for j in range(COLUMNS)]
+    return [Mark(corner + TILE_M * np.array([j, -i]), half, FILLS[kind[i, j]], is_round=False) for i, j in places]
+
+
 ARCTIC_TRANSPORT = GroundTask(
     begin=begin,
     features=("place", "heading", "speed_and_turn", "tiles", "capability", "mates_in_plane"),
@@ -117,6 +137,7 @@ ARCTIC_TRANSPORT = GroundTask(
     succeeded=lambda scenario, world: (left_m(scenario, world) <= 0).all(-1),
     metric=lambda scenario, world: left_m(scenario, world).sum(-1),
     metric_name="distance_left_m",
+    marks=marks,
     target=target,
     most_m_s=most_m_s,
     sensed=sensed,

@@ -12,6 +12,11 @@ from robomarl.sim.model import TeamWorld, placed
 from robomarl.types import Array
 from robomarl.view import LocalView, NothingSensed
 
+HIDDEN, OPEN, DONE = (225, 225, 222), (255, 190, 110), (165, 214, 180)
+"""Colours of what robots do not know yet, what is to be done, and what is done."""
+SCATTER_M = 1e-3
+"""Of places about their cells."""
+
 
 class GroundOwn(NamedTuple):
     """What a world of ground robots has besides places and velocities."""
@@ -22,6 +27,19 @@ class GroundOwn(NamedTuple):
     """[..., N] what each robot's commanded point may do at most."""
     task: Any
     """Of the task, a NamedTuple of arrays [..., ...], or ()."""
+
+
+class Mark(NamedTuple):
+    """What a picture shows of a task, besides robots and zones."""
+
+    place_m: Array
+    """[2] its middle."""
+    half_m: tuple[float, float]
+    """Half of its size."""
+    fill: tuple[int, int, int]
+    """Red, green, blue, of 255."""
+    words: str = ""
+    is_round: bool = True
 
 
 class Beginning(NamedTuple):
@@ -63,6 +81,8 @@ class GroundTask:
     """(scenario, world) -> [..., N] what robots may do at most."""
     sensed: Callable[[Any, TeamWorld], tuple] = lambda scenario, world: NothingSensed()
     """What robots are told besides; see `told`."""
+    marks: Callable[[Any, TeamWorld], list[Mark]] = lambda scenario, world: []
+    """(scenario, world of one episode) -> what a film shows besides."""
     roles: tuple[str, ...] = ()
     """That the team has to have; none where all robots are alike."""
     zones: tuple[str, ...] = ()
@@ -72,11 +92,18 @@ class GroundTask:
 
 
 def shuffled(scenario: Any, draws: Array, count: int) -> Array:
-    """[..., count, 2] different cells of the start's grid, drawn by [..., cells] uniform numbers."""
+    """[..., count, 2] different cells of the start's grid, drawn by [..., cells] uniform numbers; `scattered`."""
     xp, start, arena = namespace(draws), scenario.start, scenario.arena
     middle = [(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)]
     cells = xp.asarray(np.array(start.cells_m, np.float32) + np.array(middle, np.float32))
-    return cells[xp.argsort(draws[..., : start.size], axis=-1)[..., :count]]
+    return cells[xp.argsort(draws[..., : start.size], axis=-1)[..., :count]] + scattered(draws, count)
+
+
+def scattered(draws: Array, count: int) -> Array:
+    """[..., count, 2] up to 1 mm each way, of the last 2 count numbers: of mates that are as far away as each other,
+    rounding would say who is nearer, and it is another on another machine."""
+    off = SCATTER_M * (2 * draws[..., -2 * count :] - 1)
+    return off.reshape(*off.shape[:-1], count, 2)
 
 
 def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:

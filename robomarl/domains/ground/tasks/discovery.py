@@ -11,8 +11,12 @@ import numpy as np
 
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.tasks.base import (
+    DONE,
+    HIDDEN,
+    OPEN,
     Beginning,
     GroundTask,
+    Mark,
     distances,
     once,
     per_step,
@@ -118,6 +122,13 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where((seen.capability[..., 1] > 0)[..., None], tag, sweep)
 
 
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """All landmarks, the hidden ones too."""
+    task = world.own.task
+    known = (task.sensed * (1 + task.tagged)).astype(int)
+    return [Mark(place, (0.05, 0.05), (HIDDEN, OPEN, DONE)[known[i]]) for i, place in enumerate(task.place_m)]
+
+
 DISCOVERY = GroundTask(
     begin=begin,
     features=("place", "heading", "speed_and_turn", "landmarks", "capability", "mates_in_plane"),
@@ -127,6 +138,7 @@ DISCOVERY = GroundTask(
     succeeded=lambda scenario, world: done(world),
     metric=lambda scenario, world: world.own.task.tagged.sum(-1),
     metric_name="landmarks_tagged",
+    marks=marks,
     target=target,
     update=update,
     sensed=sensed,

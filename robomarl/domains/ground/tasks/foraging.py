@@ -11,7 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
-from robomarl.domains.ground.tasks.base import Beginning, GroundTask, distances, once, rows, shuffled, to_all, told
+from robomarl.domains.ground.tasks.base import (
+    HIDDEN,
+    OPEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    distances,
+    once,
+    rows,
+    shuffled,
+    to_all,
+    told,
+)
 from robomarl.geometry import namespace
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
@@ -91,6 +103,14 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where(some, np.clip(place, low, high), view.own.pos_m[..., :2])
 
 
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """Resources, with the levels that they take; the circle is the reach."""
+    task = world.own.task
+    left = [(place, int(level)) for place, level in zip(task.place_m, task.level, strict=True) if level]
+    near = [Mark(place, (REACH_M, REACH_M), HIDDEN) for place, _ in left]
+    return near + [Mark(place, (0.06, 0.06), OPEN, str(level)) for place, level in left]
+
+
 FORAGING = GroundTask(
     begin=begin,
     features=("place", "heading", "speed_and_turn", "resources", "capability", "mates_in_plane"),
@@ -100,6 +120,7 @@ FORAGING = GroundTask(
     succeeded=lambda scenario, world: (world.own.task.level <= 0).all(-1),
     metric=lambda scenario, world: (world.own.task.level <= 0).sum(-1),
     metric_name="resources_taken",
+    marks=marks,
     target=target,
     update=update,
     sensed=sensed,

@@ -10,7 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.ground.onboard.sensed import FloorSensed
-from robomarl.domains.ground.tasks.base import Beginning, GroundTask, once, per_step, rows, shuffled, to_all, told
+from robomarl.domains.ground.tasks.base import (
+    DONE,
+    OPEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    once,
+    per_step,
+    rows,
+    shuffled,
+    to_all,
+    told,
+)
 from robomarl.geometry import namespace
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
@@ -114,6 +126,16 @@ def target(scenario: Any, view: LocalView) -> Array:
     return xp.stack([x, y], -1)
 
 
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """How much is left in each zone, below its name."""
+    stock = zip(STOCKS, world.own.task.stock, strict=True)
+    below = np.array([0.0, -0.14])
+    return [
+        Mark(scenario.zone(name).middle_m + below, (0.09, 0.06), OPEN if left else DONE, f"{left:.0f}")
+        for name, left in stock
+    ]
+
+
 MATERIAL_TRANSPORT = GroundTask(
     begin=begin,
     features=("place", "heading", "speed_and_turn", "stocks", "carries", "capability", "mates_in_plane"),
@@ -123,6 +145,7 @@ MATERIAL_TRANSPORT = GroundTask(
     succeeded=lambda scenario, world: done(world),
     metric=lambda scenario, world: world.own.task.stock.sum(-1),
     metric_name="material_remaining",
+    marks=marks,
     target=target,
     update=update,
     most_m_s=most_m_s,

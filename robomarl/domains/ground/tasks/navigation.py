@@ -6,7 +6,7 @@ all robots are within 0.1 m of their goals.
 
 from typing import Any
 
-from robomarl.domains.ground.tasks.base import Beginning, GroundTask, per_step, shuffled
+from robomarl.domains.ground.tasks.base import DONE, OPEN, Beginning, GroundTask, Mark, per_step, shuffled
 from robomarl.geometry import norm
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
@@ -50,6 +50,13 @@ def target(scenario: Any, view: LocalView) -> Array:
     return view.goal.pos_m[..., :2]
 
 
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """The goals, with the numbers of their robots, and those too at which they are."""
+    half = (scenario.goal_radius_m, scenario.goal_radius_m)
+    there = arrived(scenario, world)
+    return [Mark(goal[:2], half, DONE if there[i] else OPEN, str(i)) for i, goal in enumerate(world.goal_m)]
+
+
 NAVIGATION = GroundTask(
     begin=begin,
     features=("goal_offset", "heading", "speed_and_turn", "mates_in_plane"),
@@ -59,6 +66,7 @@ NAVIGATION = GroundTask(
     succeeded=lambda scenario, world: arrived(scenario, world).all(-1),
     metric=lambda scenario, world: arrived(scenario, world).mean(-1),
     metric_name="arrived_share",
+    marks=marks,
     target=target,
     cells=2,
 )

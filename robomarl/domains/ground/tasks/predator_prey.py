@@ -9,8 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.ground.onboard.sensed import FloorSensed
-from robomarl.domains.ground.tasks.base import Beginning, GroundTask, distances, once, rows, shuffled, to_all, told
-from robomarl.geometry import namespace
+from robomarl.domains.ground.tasks.base import (
+    HIDDEN,
+    OPEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    distances,
+    once,
+    rows,
+    shuffled,
+    to_all,
+    told,
+)
+from robomarl.geometry import namespace, norm
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -21,8 +33,10 @@ STEPS_M = (0.05, 0.3)
 """Least and largest of four jumps."""
 INSIDE_M = 0.1
 """The prey stays this far from the arena's edges."""
-RING_M = 0.12
-"""Of the script: robots drive to this far from the prey, each from its own side."""
+CAGE_M = ((0.17, 0.06), (0.3, 0.3), (0.05, 0.33))
+"""Of the script: where the robots end, off the corner, along x and y: no jump from there is farther from them."""
+CLOSING_M = 0.25
+"""Of the script: nobody is nearer to the corner than the farthest robot by more than this."""
 
 
 class Prey(NamedTuple):
@@ -83,12 +97,27 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """To the prey, from three sides by rank."""
+    """A cage about the corner that the prey is in: one robot along each wall and one between them, ever nearer."""
     seen, arena = view.sensed, scenario.arena
     assert isinstance(seen, FloorSensed)
-    angle = 2 * np.pi / 3 * seen.capability[..., 2]
-    place = seen.things[..., 0, :2] + RING_M * np.stack([np.cos(angle), np.sin(angle)], -1)
-    return np.clip(place, np.array(arena.low_m[:2]) + 0.12, np.array(arena.high_m[:2]) - 0.12)
+    own, prey = view.own.pos_m[..., :2], seen.things[..., 0, :2]
+    side = np.where(prey < 0, -1.0, 1.0)
+    corner = side * (np.array(arena.high_m[:2]) - INSIDE_M)
+    mates = np.concatenate([own[..., None, :], view.heard.pos_m[..., :2]], -2)
+    inward = (corner[..., None, :] - mates) * side[..., None, :]
+    angle = np.arctan2(inward[..., 1], inward[..., 0])
+    place = (angle[..., 1:] < angle[..., :1]).sum(-1)  # 0 along the x wall, 1 between, 2 along the y wall
+    slot = np.array(CAGE_M)[np.minimum(place, 2)]
+    far = norm(inward).max(-1)
+    wide = np.maximum(norm(slot), np.minimum(far - CLOSING_M, 1.2))
+    way = slot / norm(slot)[..., None] * wide[..., None]
+    return np.clip(corner - side * way, np.array(arena.low_m[:2]) + 0.12, np.array(arena.high_m[:2]) - 0.12)
+
+
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """The prey, and how near robots have to be."""
+    place = world.own.task.place_m[0]
+    return [Mark(place, (REACH_M, REACH_M), HIDDEN), Mark(place, (0.05, 0.05), OPEN)]
 
 
 PREDATOR_PREY = GroundTask(
@@ -100,6 +129,7 @@ PREDATOR_PREY = GroundTask(
     succeeded=lambda scenario, world: world.own.task.tags > 0,
     metric=lambda scenario, world: world.own.task.tags,
     metric_name="tags",
+    marks=marks,
     target=target,
     update=update,
     sensed=sensed,

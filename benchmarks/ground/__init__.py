@@ -1,0 +1,1 @@
+"""Ground robots: what fixed gains and learned ones come to."""

@@ -1,0 +1,103 @@
+"""Q-learning over discrete actions: its targets, and an actor that keeps what it chose."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from robomarl.config import UserError
+from robomarl.domains.ground.controllers.waypoint import WAYPOINTS
+from robomarl.sim.env import make_env
+from robomarl.sim.scenario import load_scenario
+from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
+from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.distribution import squash
+from robomarl.train.pqn import make_update, q_lambda
+
+CONFIG = TrainConfig(
+    scenario="navigation", algorithm="pqn", num_envs=2, minibatches=1, unroll=30, network=NetworkConfig((8,), (4,))
+)
+
+
+@pytest.fixture(scope="module")
+def env() -> Any:
+    return make_env(load_scenario("navigation"))
+
+
+@pytest.fixture(scope="module")
+def networks(env: Any) -> ChoiceNetworks:
+    return choice_networks(CONFIG, env)
+
+
+def test_targets_are_sums_over_all_lengths():
+    """Q(lambda) is the mean of n-step targets, weighted by (1 - lambda) lambda^(n - 1); Sutton and Barto, 12.2."""
+    rng, gamma, lam = np.random.default_rng(0), 0.9, 0.7
+    gain, best, ended = rng.normal(size=5), rng.normal(size=5), np.array([0, 0, 1, 0, 0.0])
+
+    def n_steps(t: int, n: int) -> float:
+        total, weight = 0.0, 1.0
+        for i in range(t, t + n):
+            total, weight = total + weight * gain[i], weight * gamma
+            if ended[i]:
+                return total
+        return total + weight * best[t + n - 1]
+
+    found = q_lambda(jnp.asarray(gain), jnp.asarray(best), jnp.asarray(ended), gamma, lam)
+    for t in range(5):
+        left = 5 - t
+        wanted = sum((1 - lam) * lam ** (n - 1) * n_steps(t, n) for n in range(1, left)) + lam ** (left - 1) * n_steps(
+            t, left
+        )
+        assert float(found[t]) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_choice_stays_for_a_step_and_the_controller_drives_there(env: Any, networks: ChoiceNetworks):
+    """The aim moves only by what the robot drives; behind the squash the command is the controller's."""
+    seen = np.zeros(env.observation_size, np.float32)
+    seen[list(networks.actor.read_at)] = [1.0, 0.0, 0.1, 0.0]
+    obs, actor = jnp.asarray(seen), networks.actor
+
+    @jax.jit
+    def play() -> tuple:
+        params = actor.init(jax.random.key(0), networks.init_carry(()), obs)
+        values = actor.apply(params, obs, method="values")
+
+        def step(carry: Any, _: None) -> tuple:
+            carry, output = networks.act(params, carry, obs)
+            return carry, (*carry, squash(jnp.split(output, 2)[0], env.action))
+
+        return values, *jax.lax.scan(step, networks.init_carry(()), None, length=31)[1]
+
+    values, aim, left, command = (np.asarray(x) for x in play())
+    driven = np.arange(1, 32)[:, None] * np.array([0.1, 0.0]) * env.scenario.period_s
+    np.testing.assert_allclose(aim[:30], (WAYPOINTS[values.argmax()] - driven)[:30], atol=1e-5)
+    np.testing.assert_array_equal(left[:, 0], [*range(29, -1, -1), 29])
+    np.testing.assert_allclose(aim[30], aim[0], atol=1e-6, err_msg="then it picks anew")
+    wanted = [actor.choices.pursue(seen[list(networks.actor.read_at)], a + driven[0])[1] for a in aim]
+    np.testing.assert_allclose(command, np.clip(wanted, env.action.low, env.action.high), atol=1e-4)
+
+
+def test_what_does_not_fit_is_refused(env: Any):
+    with pytest.raises(UserError, match=r"unroll = 32 must be a multiple of 30, the decisions that a choice stays"):
+        make_update(replace(CONFIG, unroll=32), env)
+    with pytest.raises(UserError, match=r"task = 'swap' has no discrete actions; make algorithm"):
+        choice_networks(CONFIG, make_env(load_scenario("swap_4")))
+
+
+@pytest.mark.slow
+def test_an_update_learns_from_every_choice_and_exports(env: Any, tmp_path: Any):
+    """Two updates move the network; the run's bundle does in ONNX what the run does (export refuses it otherwise)."""
+    from robomarl.policies.export import export_bundle
+    from robomarl.train.run.run_folder import load_run
+    from robomarl.train.run.runner import RunOptions, train_run
+
+    rows = train_run(
+        replace(CONFIG, total_steps=360), env.scenario, RunOptions(tmp_path / "run", quiet=True, evaluations=0)
+    )
+    assert rows[0]["finished"] == 1.0
+    assert np.isfinite(rows[0]["loss/value"])
+    bundle = export_bundle(load_run(tmp_path / "run"), tmp_path / "bundle")
+    assert [carry.shape for carry in bundle.contract.policy_carries] == [(2,), (1,)]
