@@ -15,6 +15,7 @@ from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.domains.payload.controllers import catch
 from robomarl.domains.payload.controllers.catch import CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
+from robomarl.domains.payload.controllers.goal_motion import goal_fields
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
@@ -40,14 +41,16 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Load, own state, goal and own index; nothing of team-mates, no velocity of the load, no message."""
+    """Load, own state, goal, how it moves and own index; nothing of team-mates, no velocity of the load, no message."""
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
     fields = (*pose, "own_axes", "velocity", "body_rates")
     past = tuple(ObservationField(name, HISTORY) for name in fields)
     if thrown(scenario):  # the payload's attitude does not matter
         now = ("load_error", "velocity", "own_axes", "body_rates")
         past = (*map(ObservationField, now), ObservationField("cable", catch.HISTORY))
-    return ObservationSpec((*past, ObservationField("own_index")))
+    follow_s = scenario.load.follow_s if scenario.load else 0.0
+    moves = () if thrown(scenario) else goal_fields(follow_s, scenario.period_s)
+    return ObservationSpec((*past, ObservationField("own_index"), *moves))
 
 
 def thrown(scenario: FlightScenario) -> bool:

@@ -6,7 +6,6 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.flight.evaluation.hover import count_hover, hover_figures, start_hover, waiting, watched
-from robomarl.domains.flight.obstacles import obstacle_gap
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.world import World, positions, velocities
@@ -17,6 +16,7 @@ from robomarl.evaluate.episodes import Step
 from robomarl.evaluate.intervals import mean_of, wilson
 from robomarl.evaluate.score import Episodes, TeamScore
 from robomarl.log import FlightLog
+from robomarl.sim.model.obstacles import obstacle_gap
 
 PATH_FROM_S = 5.0
 """Where the goal moves, errors are means from here on: by then the load has caught up with it."""

@@ -5,7 +5,6 @@ Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 
 import math
 
-from robomarl.domains.flight.obstacles import obstacle_gap
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
 from robomarl.domains.flight.tasks.rewards import tolerance
@@ -14,6 +13,7 @@ from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
+from robomarl.sim.model.obstacles import obstacle_gap
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import up_axis

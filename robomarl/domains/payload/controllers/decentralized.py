@@ -4,7 +4,8 @@ What a decentralized team can do without learning, and what a policy is taught f
 feature `place_error`, and a damper. A low-level controller that cancels the cable's pull leaves nothing that calms a
 swinging load: under vehicles that stand still it swings for a minute. So each vehicle also goes along with its point
 of the load, whose velocity it takes from the last measured poses. What is left are the errors that the configuration
-does not know of: cable lengths, centre of mass.
+does not know of: cable lengths, centre of mass. Where the scenario says over what time a goal is to be watched
+(`load.follow_s`), the vehicle flies along with it.
 """
 
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.payload.controllers.goal_motion import GoalMotion, goal_fields
 from robomarl.domains.payload.onboard.features import AHEAD_M, MAX_INDEX
 from robomarl.geometry import namespace, norm
 from robomarl.spec import ObservationField, ObservationSpec
@@ -48,8 +50,21 @@ class Gains(NamedTuple):
     """How much farther ahead of the load the place is while it is far ..."""
     turn_lead_rad: Array | float = 0.0
     """... and how much farther it is turned about the vertical: what sets how fast a team travels and turns."""
+    goal_accel: Array | float = 1.0
+    """Share of its goal's acceleration that the vehicle flies along with ..."""
+    goal_lead_s: Array | float = 0.2
+    """... as it will be after this time: commands are late."""
+    goal_lean_s2: Array | float = 0.1
+    """How far ahead of a load that is to accelerate its vehicle is, over that acceleration: a pendulum's length over
+    gravity."""
+    goal_far_s: Array | float = 0.5
+    """The gains of position, velocity and damping are as if the own point were off by the goal's speed times this."""
 
 
+STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5)
+"""What counts as a step of 1 in a search."""
+FOLLOWING = ("goal_accel", "goal_lead_s", "goal_lean_s2", "goal_far_s")
+"""Gains that matter where the goal moves."""
 HISTORY = 3
 """Measured poses that this velocity is taken from."""
 LEAD_M = 0.5
@@ -66,8 +81,7 @@ class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
     search_from = Gains(answer=0.3, answer_most_m=0.015, lead_m=0.1, turn_lead_rad=0.2)
-    search_step = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5)
-    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.0)
+    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     observation = ObservationSpec(
         (
@@ -89,35 +103,55 @@ class PlaceLaw:
         self._faster = length ** (-1 / 3)
         self._ahead_m = min(AHEAD_M, 0.5 * length)
         self._lead_m = max(LEAD_M - self._ahead_m, 0.0)
+        follow_s = scenario.load.follow_s if scenario.load else 0.0
+        self._goal = GoalMotion(follow_s, scenario.period_s) if follow_s else None
+        seen = (*PlaceLaw.observation.fields, *goal_fields(follow_s, scenario.period_s))
+        self.observation = ObservationSpec(seen)
 
     def with_gains(self, gains: Gains) -> "PlaceLaw":
         """The same law with others."""
         return PlaceLaw(self._scenario, gains)
 
+    @property
+    def search_step(self) -> Gains:
+        """Where the goal stays nothing says how to follow one; where it moves only that is searched."""
+        moves = self._scenario.load is not None and self._scenario.load.path is not None
+        return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in STEPS._asdict().items()))
+
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 48], within the vehicle's limits; no body rates.
+        """The command for an observation [..., 48 or 60], within the vehicle's limits; no body rates.
 
         The point's velocity is minus the rate of its error. Its noise is large, its integral, the vehicle's
         velocity, is not.
         """
         xp = namespace(obs)
         place, velocity, axes, cable, way, turn, load_axes, index = (obs[..., a:b] for a, b in _PARTS)
-        g, error = self.gains, obs[..., -3:]
-        swing = (obs[..., -9:-6] - error) / self._span_s
+        g, error = self.gains, obs[..., 45:48]
+        swing = (obs[..., 39:42] - error) / self._span_s
         left = norm(error)[..., None]
         far = left / (left + g.near_m)
         arm = place + cable + self._point(load_axes, index) - _limited(way, self._ahead_m)
         place = place + _limited(way, self._lead_m + far * g.lead_m)
         place = place + _turned(arm, xp.clip(turn[..., 2:], -far * g.turn_lead_rad, far * g.turn_lead_rad))
         place = place + error * xp.minimum(g.answer, g.answer_most_m / (left + 1e-6))
+        lean, speed, along = self._along(obs)
+        left = left + g.goal_far_s * norm(speed)[..., None]
+        far = left / (left + g.near_m)
         position = g.position_near_per_s + far * (g.position_far_per_s - g.position_near_per_s)
         gain = g.velocity_near_per_s + far * (g.velocity_far_per_s - g.velocity_near_per_s)
         damping = g.damping_near_per_s + far * (g.damping_far_per_s - g.damping_near_per_s)
-        wanted = self._faster * position * place - velocity
-        accel = self._faster * (gain * wanted - damping * swing)
+        wanted = self._faster * position * (place + lean) + speed - velocity
+        accel = self._faster * (gain * wanted - damping * swing) + along
         accel = xp.where(axes[..., 8:] < UPRIGHT, self._away(cable), accel)
         command = xp.concatenate([accel, xp.zeros_like(accel[..., :2])], -1)
         return xp.clip(command, self._low, self._high).astype(np.float32)
+
+    def _along(self, obs: Array) -> tuple[Array, Array, Array]:
+        """How far the place is ahead, how fast it moves, and the acceleration that takes, [..., 3] each."""
+        if self._goal is None:
+            return (obs[..., :3] * 0,) * 3
+        g, (speed, accel, jerk) = self.gains, self._goal(obs[..., 48:])
+        return g.goal_lean_s2 * accel, speed + g.goal_lean_s2 * jerk, g.goal_accel * (accel + g.goal_lead_s * jerk)
 
     def _point(self, load_axes: Array, index: Array) -> Array:
         """[..., 3] from the load to the point where the own cable is tied to it, world frame."""
@@ -132,7 +166,7 @@ class PlaceLaw:
 
 
 _PARTS = ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21), (21, 24), (24, 33), (33, 39))
-"""Where `PlaceLaw.act` finds what it reads, but for the own point's error, which comes last."""
+"""Where `PlaceLaw.act` finds what it reads, but for the own point's error and how the goal moves, which come last."""
 
 
 def _limited(vector: Array, most: Array | float) -> Array:

@@ -90,6 +90,9 @@ class LoadConfig:
     fallback: Literal["hold", "land"] = "hold"
     """What the whole team does in the field as soon as one of it holds, lands, or does not know where the load is:
     nobody brakes alone under a load."""
+    follow_s: NonNegative = 0.0
+    """Policies see how far their goal has gone over about this time and two, three and four times as long, and so how
+    it moves; 0: they do not."""
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""
 
