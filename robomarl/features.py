@@ -97,6 +97,12 @@ def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...
     return register
 
 
+@feature(XYZ, "m", "world", ("goal.pos_m",))
+def goal_place(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where the goal is: with `gone`, for how it moves."""
+    return view.goal.pos_m
+
+
 @feature(XYZ, "m", "world", ("own.pos_m", "goal.pos_m"))
 def goal_error(view: LocalView, rule: NeighbourRule) -> Array:
     """From the robot to its goal."""

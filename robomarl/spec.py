@@ -5,6 +5,7 @@ ROS node. The memory holds the histories that the spec asks for; it is passed, n
 """
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ from robomarl.geometry import namespace
 from robomarl.types import Array
 from robomarl.view import LocalView
 
+GAIN = "gain"
+"""The element of an action that is the class-K gain of the safety filter [1/s]; it comes last."""
 Memory = tuple[Array, ...]
 """For every field with a history one array [..., history - 1, size], oldest first, and one [..., 1, size] for every
 mean; for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
@@ -34,6 +37,9 @@ class ObservationField:
     keep: float = 0.0
     """If not 0, the policy sees a mean over time and not the value: of the mean before, this share is kept at each
     decision, and the rest is the value now. With exp(-period / T) it remembers for about T."""
+    gone: bool = False
+    """With `keep` the policy sees how far the value has gone from that mean: of what moves steadily about its rate
+    times T, wherever it is."""
 
 
 def rows_kept(item: ObservationField) -> int:
@@ -66,6 +72,8 @@ class ObservationSpec:
                 raise UserError(f"Observation field {item.name!r}: keep = {item.keep:g} must be from 0 to below 1.")
             if item.keep and item.history > 1:
                 raise UserError(f"Observation field {item.name!r} has keep and history; leave one of them out.")
+            if item.gone and not item.keep:
+                raise UserError(f"Observation field {item.name!r} has gone without keep; say over what time, by keep.")
 
     @property
     def size(self) -> int:
@@ -84,12 +92,19 @@ class ObservationSpec:
         return frozenset(path for f in self.fields for path in FEATURES[f.name].reads)
 
     def element_names(self) -> list[str]:
-        """Name of every element of the vector: a trailing `@-n` marks the value n decisions ago, `@mean` a mean."""
-        names = []
+        """Name of every element of the vector.
+
+        A trailing `@-n` marks the value n decisions ago, `@mean` a mean, `@gone` how far from one; the second of a
+        feature is `@gone2`.
+        """
+        names, times = [], Counter()
         for item in self.fields:
             elements = FEATURES[item.name].element_names(item.name, self.neighbours)
+            times[item.name, item.gone] += bool(item.keep)
+            which = times[item.name, item.gone]
+            mark = ("@gone" if item.gone else "@mean") + (str(which) if which > 1 else "")
             for past in range(item.history - 1, -1, -1):
-                names += [f"{e}@-{past}" if past else f"{e}@mean" if item.keep else e for e in elements]
+                names += [f"{e}@-{past}" if past else e + mark if item.keep else e for e in elements]
         return names
 
     def entity_slices(self) -> tuple[tuple[int, int, int], ...]:
@@ -124,8 +139,9 @@ class ObservationSpec:
                 kept.append(window[..., 1:, :])
                 value = window.reshape(*value.shape[:-1], -1)
             elif item.keep:
-                value = item.keep * next(past)[..., 0, :] + (1 - item.keep) * value
-                kept.append(value[..., None, :])
+                mean = item.keep * next(past)[..., 0, :] + (1 - item.keep) * value
+                kept.append(mean[..., None, :])
+                value = value - mean if item.gone else mean
             parts.append(value)
         return tuple(kept), xp.concatenate(parts, -1).astype(np.float32)
 
@@ -138,8 +154,9 @@ class ObservationSpec:
                 width, value = len(value), next(past) + value
                 kept.append(value[width:])
             elif item.keep:
-                value = [item.keep * mean + (1 - item.keep) * now for mean, now in zip(next(past), value, strict=True)]
-                kept.append(value)
+                mean = [item.keep * mean + (1 - item.keep) * now for mean, now in zip(next(past), value, strict=True)]
+                kept.append(mean)
+                value = [now - m for now, m in zip(value, mean, strict=True)] if item.gone else mean
             row += value
         # A third of the time that `np.array` takes for a list.
         return tuple(kept), np.frombuffer(struct.pack(f"{len(row)}d", *row)).astype(np.float32)
@@ -179,6 +196,11 @@ class ActionSpec:
         return len(self.fields)
 
     @property
+    def sent(self) -> tuple[ActionField, ...]:
+        """What is sent to the vehicle: all but what the policy says to its own filter."""
+        return tuple(f for f in self.fields if f.name != GAIN)
+
+    @property
     def low(self) -> np.ndarray:
         """[size] least values."""
         return np.array([f.low for f in self.fields], np.float32)
@@ -187,3 +209,8 @@ class ActionSpec:
     def high(self) -> np.ndarray:
         """[size] largest values."""
         return np.array([f.high for f in self.fields], np.float32)
+
+
+def has_gain(action: ActionSpec) -> bool:
+    """Whether the policy sets the gain of its filter."""
+    return any(f.name == GAIN for f in action.fields)

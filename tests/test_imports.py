@@ -21,6 +21,7 @@ LAYERS = {
         *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
         *("domains.ground.onboard.features", "domains.ground.onboard.sensed"),
     ],
+    "data": ["dataset"],  # which robots do without
     "hardware": ["hardware_configs"],
     "onboard": [
         *("safety", "policies", "domains.flight.control"),
@@ -38,6 +39,7 @@ LAYERS = {
         "domains.flight.ros_nodes",
         *("domains.payload.ros_nodes.sim_sensors", "domains.ground.ros_nodes.sim_floor"),
         *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
+        "domains.soccer.ros_nodes.ssl_peer",
     ],
     "train": [
         *("train", "evaluate", "domains.payload.controllers.mixed_team"),
@@ -57,13 +59,14 @@ LAYERS = {
 ONBOARD = ["base", "hardware", "onboard"]
 MAY_IMPORT = {
     "base": ["base"],
+    "data": ["base", "data"],
     "hardware": ["base", "hardware"],
     "onboard": ONBOARD,
-    "robot": [*ONBOARD, "robot"],
+    "robot": [*ONBOARD, "data", "robot"],
     "report": [*ONBOARD, "robot", "report", "sim"],
     "sim": [*ONBOARD, "sim"],
     "sim_node": [*ONBOARD, "robot", "sim", "sim_node"],
-    "train": [*ONBOARD, "sim", "train"],
+    "train": [*ONBOARD, "data", "sim", "train"],
     "export": [*ONBOARD, "sim", "train", "export"],
     "front": ["base", "hardware", "front"],  # and anything inside functions
 }
@@ -254,7 +257,7 @@ def requirement_names(requirements: list[str]) -> set[str]:
 
 def distribution(package: str) -> str:
     """Name under which an imported package is declared."""
-    known = {"yaml": "pyyaml", "PIL": "pillow"}
+    known = {"yaml": "pyyaml", "PIL": "pillow", "google": "protobuf"}
     if package in ("rclpy", "ament_index_python") or package.endswith(("_msgs", "_srvs", "_interfaces")):
         return "ros-" + package.replace("_", "-")
     return known.get(package, package.replace("_", "-")).lower()

@@ -178,6 +178,22 @@ def test_a_mean_forgets_at_its_rate_and_begins_with_what_is_seen_first():
     assert spec.memory_shapes == [("velocity", (1, 3))]
 
 
+def test_how_far_a_value_has_gone_is_from_its_mean_and_not_from_the_origin():
+    """By hand, half of the mean kept; the second mean of a feature has a name of its own."""
+    spec = ObservationSpec(tuple(ObservationField("goal_place", keep=k, gone=True) for k in (0.5, 0.75)), RULE)
+    names = [f"goal_place.{axis}@gone{mark}" for mark in ("", "2") for axis in "xyz"]
+    assert spec.element_names() == names
+    for batch in ((), (2,)):
+        views = [replaced(random_view(0, batch), "goal.pos_m", lambda v, k=k: v * 0 + k) for k in (104, 104, 100, 100)]
+        memory, seen = spec.init(views[0]), []
+        for view in views:
+            memory, obs = spec.observe(memory, view)
+            seen.append(obs.reshape(-1, 6)[0, [0, 3]].tolist())
+        assert seen == [[0, 0], [0, 0], [-2, -3], [-1, -2.25]]
+    with pytest.raises(UserError, match="'velocity' has gone without keep"):
+        ObservationSpec((ObservationField("velocity", gone=True),), RULE)
+
+
 def test_an_error_far_from_the_goal_does_not_wind_up():
     """Half of the error is left at 0.2 m, 2 m away there is no more of it than at 2 cm; each axis is for itself."""
     near, edge, far = (seen_error(distance) for distance in (0.02, 0.2, 2.0))

@@ -42,6 +42,7 @@ MODULES = {"import": "import_policy"}
 EXTRAS = {
     "crazyflie": ("cflib",),
     "mavlink": ("pymavlink",),
+    "ssl": ("google",),
     "train": (
         *(
             "jax",

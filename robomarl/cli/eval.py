@@ -37,7 +37,7 @@ class Args:
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""
     video: Path | None = None
-    """Film the first policy's first episode: .gif, .png or .mp4; of a game .gif or .png."""
+    """Film the first policy's first episode: .gif, .png or .mp4; of games and robots on the ground .gif or .png."""
     against: str = ""
     """Games: the other team; by default the scenario's opponent."""
 

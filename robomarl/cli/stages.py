@@ -42,6 +42,7 @@ def write_report(out: Path) -> None:
     from robomarl.domains.simulation import simulation_of
     from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, evaluate
     from robomarl.report.report import write_run_report
+    from robomarl.train.run.best_policy import judged_behind
     from robomarl.train.run.run_folder import RunPolicy, load_run
     from robomarl.train.run.storage import json_text, replace_text
 
@@ -49,7 +50,7 @@ def write_report(out: Path) -> None:
     simulation = simulation_of(run.scenario)
     if simulation.evaluation.score is None:
         return
-    config = EvalConfig(episodes=4, filter="off", record=0, progress=False, hover_s=HOVER_S)
+    config = EvalConfig(episodes=4, filter=judged_behind(run), record=0, progress=False, hover_s=HOVER_S)
     found = evaluate(RunPolicy(run), run.scenario, config)
     replace_text(out / "evaluation.json", json_text(found.figures))
     if found.log is not None and simulation.save_log:

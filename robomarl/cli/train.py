@@ -42,6 +42,8 @@ class Args:
     """Go on from the checkpoint in --out, with the recipe and scenario that are there."""
     init: str = ""
     """Start from the weights of this bundle or run folder (fine-tune)."""
+    data: Path | None = None
+    """Of recipes whose algorithm is bc, td3_bc or iql: the file of `robomarl dataset` to learn from."""
     profile: bool = False
     """Do not train: print where the time of one update goes."""
     imitate: bool = False
@@ -50,6 +52,8 @@ class Args:
     """No progress bar."""
     save_every_s: NonNegative = 20.0
     """Time between two checkpoints; what a kill costs at most."""
+    evaluations: Natural = 8
+    """Evaluations on mujoco, spread over the run, the best of which says what is exported; 0: the newest policy is."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -63,6 +67,8 @@ def run(args: Args) -> dict[str, Any]:
     if args.profile:
         return print_profile(config)
     options = options_of(args, config, seed)
+    if args.data or config.algorithm in ("bc", "td3_bc", "iql"):
+        return offline(config, scenario, args.data, options)
     if config.algorithm == "search":
         return search(config, scenario, options.out, seed, args.quiet)
     return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
@@ -76,6 +82,26 @@ def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dic
     keep_compiled()
     found = search_run(config, scenario, out, seed, quiet)
     print(f"{out}: {', '.join(f'{name} {value:.3g}' for name, value in found['gains'].items())}")
+    return found
+
+
+def offline(config: Any, scenario: Any, file: Path | None, options: Any) -> dict[str, Any]:
+    """Learn from a data set; a run folder as of training.
+
+    Raises:
+        UserError: there is no file, the recipe learns by simulation, or the run is to start from another.
+    """
+    from robomarl.train.config import OFFLINE
+    from robomarl.train.offline.fit import learn_offline
+
+    if config.algorithm not in OFFLINE:
+        raise UserError(f"--data: algorithm = {config.algorithm!r} learns by simulation; make it {', '.join(OFFLINE)}.")
+    if file is None:
+        raise UserError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
+    if options.init or options.resume or options.seeds > 1:
+        raise UserError("--data: a fit to data is one run that begins anew; leave --init, --resume and --seeds out.")
+    found = learn_offline(config, scenario, file, options.out, options.seed, options.quiet)
+    print(f"{options.out}: {config.algorithm} from {found['transitions']:,} transitions in {found['seconds']:.0f} s.")
     return found
 
 
@@ -97,8 +123,8 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
     from robomarl.train.run.runner import RunOptions
 
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
-    times = {"minutes": args.minutes, "steps": args.steps, "save_every_s": args.save_every_s}
-    return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **times)
+    more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations")}
+    return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)
 
 
 def staged_options(args: Args, plan: Any) -> Any:

@@ -35,7 +35,7 @@ class Args:
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
-    vehicles: Literal["crazyflie", "crazyswarm", "px4", "px4_dds", "mavros", "ardupilot", "base"] | None = None
+    vehicles: Literal["crazyflie", "crazyswarm", "px4", "px4_dds", "mavros", "ardupilot", "ssl", "base"] | None = None
     """Start the adapter of these vehicles, whose URIs are in the fleet file; bases (TurtleBot and others that take a
     Twist) are found by their topics. With --sim mujoco they are simulated behind their own protocol, and start on the
     ground."""
@@ -112,7 +112,7 @@ def run(args: Args) -> dict[str, Any]:
     if (args.flights or args.mission) and not args.sim:
         word = "--flights" if args.flights else "--mission"
         raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
-    if args.vehicles and args.sim:
+    if args.vehicles and args.sim and not domain.is_game:
         args = replace(args, ground=True)
     judged = "--flights" if args.flights else "--mission" if args.mission else ""
     if judged and (given := [name for name in STAYING if getattr(args, name) != getattr(Args, name)]):

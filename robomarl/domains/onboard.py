@@ -92,6 +92,9 @@ class Onboard:
     """Console script and module of the simulator's node."""
     peers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The same by adapter: simulators whose vehicles are spoken to as real ones are."""
+    adapters: Mapping[str, Callable[[Any, Any], Node]] = field(default_factory=dict)
+    """By name, what stands between its robots' commands and vehicles that only they have: (fleet, `PlanOptions`) ->
+    one node for all."""
     nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
     """(fleet, `PlanOptions`) -> what runs besides."""
     console: Callable[[Any, str], Any] = nothing

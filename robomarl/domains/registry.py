@@ -77,8 +77,8 @@ def onboard_of(content: Mapping[str, Any]) -> Onboard:
 
 
 def commands() -> list[tuple[str, ...]]:
-    """The elements of every kind of command."""
-    return [command.elements for domain in domains().values() for command in domain.onboard.commands]
+    """The elements of every kind of command; domains may share one."""
+    return list({command.elements: None for domain in domains().values() for command in domain.onboard.commands})
 
 
 def filter_for(action: Any, params: Any, mode: str = "qp", **more: Any) -> Any:

@@ -43,6 +43,20 @@ class Imitated:
 
 
 @dataclass(frozen=True)
+class Choices:
+    """Discrete actions: every now and then a policy picks one, and in between a controller pursues what it aims at."""
+
+    aims: Any
+    """[K, D] what each of K choices aims at."""
+    every: int
+    """Decisions for which a choice stays."""
+    reads: tuple[str, ...]
+    """Elements of the observation that the controller reads."""
+    pursue: Callable[[Any, Any], tuple[Any, Any]]
+    """(what it reads [..., R], aim [..., D]) -> the aim at the next decision, and the command [..., A]."""
+
+
+@dataclass(frozen=True)
 class Measured:
     """How vehicles are measured: `robomarl identify-limits`."""
 
@@ -88,7 +102,13 @@ class Simulation:
     """`robomarl.sim.field.gap.Retraced`: how recorded legs are flown again; None: not at all."""
     fitted: Callable[[Any], Any] | None = None
     """Scenario -> `robomarl.sim.field.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
+    rewarded: Any = None
+    """`robomarl.sim.field.team_path.Rewarded`: rewards of recorded ticks; None: none can be worked out."""
+    weighed: Callable[[Any, Any], Any] = lambda found, tracks: None
+    """(what was identified, tracks) -> `robomarl.sim.field.believed.Weighed`; None: masses are as believed."""
     imitated: Imitated | None = None
+    choices: Callable[[Any], Choices] | None = None
+    """Scenario -> the discrete actions that a policy may have instead of commands; None: there are none."""
     games: Games | None = None
     attack: Callable[..., Figures] | None = None
     """See `robomarl.domains.flight.safety.attack.attack_all`; None where no attacks are written."""

@@ -18,13 +18,14 @@ from robomarl.sim.model.model import Model
 from robomarl.sim.model.world import TeamWorld
 
 
-def simulation_of_model(model: Model, scenario: type, score: Any = None, **more: Any) -> Simulation:
+def simulation_of_model(model: Model, scenario: type, score: Any = None, film: Any = None, **more: Any) -> Simulation:
     """The half of a domain that simulates.
 
     Args:
         model: what the kind of team is.
         scenario: its dataclass, a `TeamScenario`.
         score: (model, scenario) -> what counts its episodes; None: `ModelScore`.
+        film: what draws an episode's log, see `Evaluated`; None: nothing does.
         more: what else `Simulation` has, or instead.
     """
     score = score or ModelScore
@@ -39,6 +40,7 @@ def simulation_of_model(model: Model, scenario: type, score: Any = None, **more:
             table=table,
             nobody="Name at least one policy: a bundle or a run folder.",
             score=lambda chosen, config: score(model, chosen),
+            film=film,
         ),
     }
     return Simulation(scenario=scenario, model=model, **{**made, **more})

@@ -8,7 +8,7 @@ from robomarl.config import Count, Fraction, NonNegative, Positive, Range
 from robomarl.features import FEATURES, Feature
 from robomarl.policies.provenance import Expert, Source, Training
 from robomarl.safety.params import SafetyParams
-from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.spec import GAIN, ActionSpec, ObservationSpec
 
 SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
@@ -21,6 +21,7 @@ COMMANDS = {
     "yaw_rate": ("rad/s", ("world", "body", "field")),
     "velocity": ("m/s", ("world", "body", "field")),
     "kick": ("m/s", ("body",)),
+    GAIN: ("1/s", ("filter",)),
 }
 """What a policy may command, by the name before the axis: unit, and frames that it may be in."""
 VECTORS = ("acceleration", "rate", "velocity")

@@ -63,7 +63,7 @@ class FilteredPolicy:
             view: [B, ...]; mates beyond those that the graph has room for must not be there.
 
         Returns:
-            The next state, and `command` [B, 4], `ok` [B], `reason` [B], `action` [B, 4].
+            The next state, and `command` [B, 4] or as wide as the action, `ok` [B], `reason` [B], `action` [B, A].
         """
         known = dict(leaves(view, ""))
         feed = {"obs": np.asarray(obs, np.float32)} | {name: self._fit(name, known[name]) for name in self._view}
@@ -107,7 +107,8 @@ def flat(view: Any) -> Any:
     """A view [S, N, ...] as [S * N, ...]."""
     if hasattr(view, "_fields"):
         return type(view)(*(flat(part) for part in view))
-    return np.asarray(view).reshape(-1, *np.shape(view)[2:])
+    sequences, robots, *more = np.shape(view)
+    return np.asarray(view).reshape(sequences * robots, *more)
 
 
 def leaves(tree: Any, prefix: str) -> list[tuple[str, Any]]:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
+from robomarl.sim.law import FirstLaw
 from robomarl.sim.random_bits import uniform
 from robomarl.spec import ActionSpec, Memory, ObservationSpec
 from robomarl.view import LocalView
@@ -94,6 +95,14 @@ class AgentsEnv(Env):
     def observation_size(self) -> int:
         """Length of one robot's observation."""
         return self.observation.size
+
+    law: FirstLaw | None = None
+    """Of the first elements of the command, where `action` is the others only."""
+
+    @property
+    def commanded(self) -> ActionSpec:
+        """What a deployed policy says: `action`, and before it what `law` makes."""
+        return self.action
 
     @property
     def action_size(self) -> int:

@@ -17,6 +17,13 @@ class Law(Protocol):
         ...
 
 
+class FirstLaw(Law, Protocol):
+    """A law for the first elements of an action; a policy learns the others."""
+
+    count: int
+    """How many."""
+
+
 @runtime_checkable
 class GainedLaw(Law, Protocol):
     """A law with gains that can be searched: NamedTuples of numbers, all of one type."""
@@ -24,8 +31,12 @@ class GainedLaw(Law, Protocol):
     gains: Any
     search_from: Any
     """Where a search begins."""
-    search_step: Any
-    """What counts as a step of 1 in it."""
+
+    @property
+    def search_step(self) -> Any:
+        """What counts as a step of 1 in it; gains with 0 stay where they begin."""
+        ...
+
     search_least: Any
     """Least values."""
 

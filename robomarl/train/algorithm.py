@@ -12,13 +12,13 @@ from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
-from robomarl.train import mappo, shac
-from robomarl.train.config import TrainConfig
+from robomarl.train import mappo, pqn, shac
+from robomarl.train.config import OFFLINE, TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.self_play import multi_scenario
 from robomarl.train.state import TrainState, Update
 
-LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac}
+LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "pqn": pqn}
 """Module by the name that recipes have for it."""
 
 
@@ -61,18 +61,26 @@ def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:
-    """One rollout and the gradient steps on it, state -> (state, metrics)."""
+    """One rollout and the gradient steps on it, state -> (state, metrics).
+
+    Raises:
+        UserError: the algorithm has no rollouts.
+    """
+    if config.algorithm in OFFLINE:
+        raise UserError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
     if is_game(env):
         return averaging(config, _make_game_update(config, env))
     return averaging(config, learner(config).make_update(config, env))
 
 
 def learner(config: TrainConfig) -> Any:
-    """The module of the recipe's algorithm.
+    """The module of the recipe's algorithm; those that learn from data fill MAPPO's state, which it goes on from.
 
     Raises:
         UserError: it is a search, which has no updates.
     """
+    if config.algorithm in OFFLINE:
+        return mappo
     if config.algorithm not in LEARNERS:
         raise UserError(f"algorithm = {config.algorithm!r} has no updates here; make it one of {', '.join(LEARNERS)}.")
     return LEARNERS[config.algorithm]

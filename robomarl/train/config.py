@@ -127,18 +127,43 @@ class SearchConfig:
     """What a second costs in which the team has not arrived."""
 
 
+OFFLINE = ("bc", "td3_bc", "iql")
+"""Algorithms that learn from a data set only."""
+
+
+@dataclass(frozen=True)
+class OfflineConfig:
+    """Of `algorithm` = "bc", "td3_bc" and "iql", which learn from `robomarl train --data FILE` and simulate nothing."""
+
+    steps: Count = 20_000
+    """Gradient steps."""
+    batch: Count = 256
+    """Transitions of each."""
+    target_rate: Fraction = 0.005
+    """Share of the critic that goes into its slow copy with each step."""
+    alpha: Positive = 2.5
+    """td3_bc: weight of the critic, over its mean size, against being like the data."""
+    expectile: Fraction = 0.7
+    """iql: of the data's actions, how good a one the value is of: 0.5 the mean, near 1 the best."""
+    temperature: Positive = 3.0
+    """iql: an action that is better by one standard deviation of the returns counts exp(this) times more."""
+    data: str = ""
+    """Sha256 of the file that it was learned from; the run writes it."""
+
+
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO or SHAC, or one search."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO, SHAC or PQN, one search, or one fit to data."""
 
     version: Literal[1] = 1
     """Version of the file's layout."""
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo", "shac", "search"] = "mappo"
+    algorithm: Literal["mappo", "ippo", "shac", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
-    engine itself, see `robomarl.train.shac`; search: no critic, the gains of the task's law are searched, see
-    `robomarl.train.policy_search.search`."""
+    engine itself, see `robomarl.train.shac`; pqn: Q-learning over discrete actions, see `robomarl.train.pqn`; search:
+    no critic, the gains of the task's law are searched, see `robomarl.train.policy_search.search`; bc, td3_bc, iql:
+    from a data set, see `robomarl.train.offline`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
@@ -187,6 +212,7 @@ class TrainConfig:
     """qp: the safety filter stands between policy and vehicle in training too; upright: from the
     moment when a vehicle that was thrown is upright."""
     search: SearchConfig = SearchConfig()
+    offline: OfflineConfig = OfflineConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     """Of games."""
     curriculum: tuple[Lesson, ...] = ()

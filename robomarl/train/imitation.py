@@ -19,9 +19,8 @@ from tqdm import tqdm
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.env import make_env
 from robomarl.sim.scenario import Scenario
-from robomarl.train.algorithm import learner
+from robomarl.train.algorithm import learner, training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.polyak import with_mean
@@ -63,7 +62,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     if law is None:
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no law that a policy could imitate.")
     create_run(out, config, scenario, seed)
-    env = make_env(scenario, weights=config.weights)
+    env = training_env(config, scenario)
     state = blank_state(config, env, seed)
     teacher = Teacher(config, env, law(scenario), seed)
     bar = tqdm(total=ROUNDS * scenario.max_steps, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)

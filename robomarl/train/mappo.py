@@ -20,7 +20,7 @@ from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
-from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
+from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update
 
 
 def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
@@ -131,7 +131,7 @@ def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
     )
 
 
-def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout) -> TrainState:
+def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | ChoiceRollout) -> TrainState:
     """Running statistics of the actor's input, after the gradient steps: those are on the policy that played.
 
     They are part of the policy. They stay as they are while the actor waits, and in a run that goes on from a policy:
@@ -265,7 +265,7 @@ def update_epoch(
     return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
 
 
-def episode_metrics(rollout: Rollout) -> Metrics:
+def episode_metrics(rollout: Rollout | ChoiceRollout) -> Metrics:
     """Means over the rollout: per second for rewards, per ended episode for success and contact."""
     ended = jnp.maximum(rollout.done.sum(), 1.0)
     metrics = {k: v.mean() for k, v in rollout.metrics.items() if k.startswith("reward/")}

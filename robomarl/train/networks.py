@@ -16,6 +16,7 @@ from brax.training.acme import running_statistics
 from robomarl.config import UserError
 from robomarl.features import FEATURES
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.law import FirstLaw
 from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.distribution import squash
@@ -250,7 +251,11 @@ def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
 
 
 def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
-    """The modules of a run; see `make_networks`."""
+    """The modules of a run; see `make_networks`, and `choice_networks` of PQN."""
+    if config.algorithm == "pqn":
+        from robomarl.train.choice_networks import choice_networks
+
+        return choice_networks(config, env)
     return make_networks(config.network, env.observation, env.action_size, env.scenario.count)
 
 
@@ -273,12 +278,22 @@ def make_networks(config: NetworkConfig, observation: ObservationSpec, action_si
 
 
 def deterministic_policy(
-    networks: Networks, params: Any, stats: running_statistics.RunningStatisticsState, spec: ActionSpec
+    networks: Networks,
+    params: Any,
+    stats: running_statistics.RunningStatisticsState,
+    spec: ActionSpec,
+    law: FirstLaw | None = None,
 ) -> Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]:
-    """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), the mean of the distribution."""
+    """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), the mean of the distribution.
+
+    Where the environment has a law for the first elements, its command comes before what was learned.
+    """
 
     def policy(carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
         carry, output = networks.act(params, carry, networks.normalize(obs, stats))
-        return carry, squash(jnp.split(output, 2, axis=-1)[0], spec)
+        action = squash(jnp.split(output, 2, axis=-1)[0], spec)
+        if law is None:
+            return carry, action
+        return carry, jnp.concatenate([law.act(obs[..., : law.observation.size]), action], -1)
 
     return policy

@@ -76,6 +76,27 @@ class Rollout(NamedTuple):
     """[T, B] each"""
 
 
+class ChoiceRollout(NamedTuple):
+    """What a rollout of discrete actions leaves: K choices, each for `every` decisions, T in all."""
+
+    obs: jax.Array
+    """[K, B, N, O] where they were made"""
+    choice: jax.Array
+    """[K, B, N] int"""
+    gain: jax.Array
+    """[K, B, N] rewards until the next one, discounted"""
+    ended: jax.Array
+    """[K, B] 1 where the episode ended before the next one"""
+    last: jax.Array
+    """[B, N, O] where the rollout ended"""
+    reward: jax.Array
+    """[T, B, N]"""
+    done: jax.Array
+    """[T, B]"""
+    metrics: Metrics
+    """[T, B] each"""
+
+
 class Batch(NamedTuple):
     """Samples for the gradient steps, environments first."""
 

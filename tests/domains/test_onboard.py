@@ -15,6 +15,7 @@ from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
 from robomarl.features import FEATURES
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.filter import SafetyFilter, from_vehicle
+from robomarl.safety.gained import GainedFilter
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 
 TOY = """
@@ -56,10 +57,11 @@ def test_a_task_of_a_package_that_a_robot_lacks_is_a_flying_teams():
 @pytest.mark.parametrize("name", sorted(name for name, domain in domains().items() if domain.onboard.commands))
 def test_the_filter_is_that_of_the_command(name: str):
     vehicle = load_any_vehicle("ssl_omni" if name == "soccer" else "crazyflie_21")
-    (command,) = domain_named(name).onboard.commands
-    action = ActionSpec(tuple(ActionField(n, "", "", -1, 1) for n in command.elements))
-    made = filter_for(action, from_vehicle(vehicle, 0.02))
-    assert type(made) is (PlayerFilter if name == "soccer" else SafetyFilter)
+    for command in domain_named(name).onboard.commands:
+        action = ActionSpec(tuple(ActionField(n, "", "", -1, 1) for n in command.elements))
+        made = filter_for(action, from_vehicle(vehicle, 0.02))
+        kinds = {"kick": PlayerFilter, "gain": GainedFilter}
+        assert type(made) is kinds.get(command.elements[-1], SafetyFilter)
 
 
 @pytest.fixture

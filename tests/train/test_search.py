@@ -23,6 +23,7 @@ from robomarl.train.config import SearchConfig, TrainConfig, load_recipe
 from robomarl.train.policy_search.search import first_gains, fly, make_score, search_run
 from robomarl.train.policy_search.structured import gained_law, picker
 
+FOLLOWED = ("accel", "lead_s", "lean_s2", "far_s")
 TINY = dataclasses.replace(load_recipe("lift_3_search")[0], num_envs=64, total_steps=64 * 20 * 3 * 2)
 
 
@@ -42,8 +43,8 @@ def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) ->
 
 def seen(**values: tuple[float, ...] | np.ndarray) -> np.ndarray:
     """[1, O] what the law reads: a level load and vehicle, zeros but for the values."""
-    obs = np.zeros((1, PlaceLaw.observation.size), np.float32)
-    names = PlaceLaw.observation.element_names()
+    spec = PlaceLaw.observation
+    obs, names = np.zeros((1, spec.size), np.float32), spec.element_names()
     level = {"own_axes": np.eye(3).ravel(), "load_axes": np.eye(3).ravel(), "own_index": np.eye(6)[0]}
     for name, value in {**level, **values}.items():
         at = [i for i, element in enumerate(names) if element.split(".")[0] == name]
@@ -61,7 +62,7 @@ def test_gains_that_nobody_searched_are_the_law():
     np.testing.assert_allclose(PlaceLaw(scenario).act(obs)[0, :3], wanted, atol=1e-5)
     more = PlaceLaw(scenario, Gains(answer=1.0, answer_most_m=0.03)).act(obs + np.float32(0))
     np.testing.assert_allclose(more[0, :3], wanted, atol=1e-5)  # its own point is where it should be
-    obs[0, -9:] = np.tile((0.06, 0, 0), 3)
+    obs[0, 39:48] = np.tile((0.06, 0, 0), 3)
     moved = PlaceLaw(scenario, Gains(answer=1.0, answer_most_m=0.03)).act(obs)[0, 0]
     assert moved == pytest.approx(3 * 1.5 * (0.1 + 0.03), abs=1e-5)  # as far as it may answer
 
@@ -88,6 +89,20 @@ def test_near_and_far_have_gains_of_their_own():
         assert law.act(obs)[0, 0] == pytest.approx(-gain * 0.2, abs=1e-4)
 
 
+def test_what_follows_a_goal_is_searched_where_it_moves_and_the_rest_where_it_stays():
+    stays, moves = (gained_law(load_scenario(name)).search_step for name in ("lift_3", "lift_3_eight"))
+    assert {name for name, step in moves._asdict().items() if step} == {f"goal_{n}" for n in FOLLOWED}
+    assert {name for name, step in stays._asdict().items() if not step} == {f"goal_{n}" for n in FOLLOWED}
+
+
+@pytest.mark.slow
+def test_gains_that_are_not_searched_stay(searched: Path):
+    gains = json.loads((searched / "law.json").read_text())["gains"]
+    start = first_gains(gained_law(load_scenario("lift_3")), TINY.search.start)
+    kept = {name for name, value in gains.items() if value == pytest.approx(getattr(start, name), abs=1e-12)}
+    assert kept == {f"goal_{name}" for name in FOLLOWED}
+
+
 @pytest.mark.slow
 def test_candidates_meet_the_same_episodes(short: FlightScenario):
     """The same gains have the same score in every place of a generation, other gains another one."""
@@ -111,7 +126,7 @@ def test_being_late_costs_what_the_recipe_says(short: FlightScenario):
 
 
 def test_a_policy_sees_what_its_law_reads(short: FlightScenario):
-    whole, part = task_of(short).observation(short), PlaceLaw.observation
+    whole, part = task_of(short).observation(short), PlaceLaw(short).observation
     obs = jnp.arange(whole.size, dtype=jnp.float32)
     names = dict(zip(whole.element_names(), obs.tolist(), strict=True))
     assert picker(whole, part)(obs).tolist() == [names[name] for name in part.element_names()]

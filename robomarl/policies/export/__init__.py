@@ -28,6 +28,7 @@ from robomarl.policies.export.record import Recorded, Trained, actions_seen, car
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
+from robomarl.spec import has_gain
 
 __all__ = ["export_bundle", "policy_graph"]
 
@@ -99,7 +100,7 @@ def bundle_files(
     if run.weights:
         files[WEIGHTS_FILE] = _npz(run.weights)
     if has_graph(plain.safety, plain.action.size):
-        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety)
+        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, has_gain(plain.action))
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
     return {**files, CONTRACT_FILE: seal(contract)}
 

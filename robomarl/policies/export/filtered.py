@@ -1,6 +1,7 @@
 """The graph that holds policy and safety filter: `policy_filtered.onnx`."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -11,8 +12,9 @@ from robomarl.policies.export.graph import needed, to_onnx
 from robomarl.policies.filtered import leaves
 from robomarl.safety import body_rates
 from robomarl.safety.filter import SafetyParams, initial_carry
+from robomarl.safety.gained import filter_gained
 from robomarl.safety.memory import LARGE, FilterCarry
-from robomarl.safety.qp.jax_static import StaticFilter, make_static_filter
+from robomarl.safety.qp.jax_static import make_static_filter
 from robomarl.view import LocalView, blank_view
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
@@ -35,20 +37,23 @@ def has_graph(params: SafetyParams, num_actions: int) -> bool:
     return params.strangers is None and num_actions in (4, body_rates.WIDTH)
 
 
-def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams) -> bytes:
+def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, gained: bool = False) -> bytes:
     """The graph of policy and filter; `robomarl.policies.filtered` says what its inputs and outputs are.
 
     Args:
-        policy_fn: (carry, obs [B, O]) -> (carry, action [B, 4]), pure.
+        policy_fn: (carry, obs [B, O]) -> (carry, action [B, A]), pure.
         shapes: sizes of what goes in.
         params: of the filter.
+        gained: whether the last of the five elements of an action is the filter's gain.
     """
     view, memory = blank_view(shapes.num_mates, batch=(1,)), initial_carry(params, (1,), np, "float32")
     obs = {"obs": np.zeros((1, shapes.num_obs), np.float32)}
     state = {f"carry.{i}": np.zeros((1, *shape), np.float32) for i, shape in enumerate(shapes.carries)}
     state |= dict(leaves(memory, "safety"))
     seen = dict(leaves(view, ""))
-    step = _step(policy_fn, make_static_filter(params), len(shapes.carries), (view, memory))
+    safety = make_static_filter(params)
+    decide = partial(filter_gained, safety) if gained else safety
+    step = _step(policy_fn, decide, len(shapes.carries), (view, memory))
     arrays = obs | {name: seen[name] for name in _read(step, seen, obs | state)} | state
 
     def function(*values: jax.Array) -> tuple[jax.Array, ...]:
@@ -59,7 +64,7 @@ def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams) ->
     return to_onnx(function, sizes, outputs, {name: str(array.dtype) for name, array in arrays.items()})
 
 
-def _step(policy_fn: PolicyFn, safety: StaticFilter, carries: int, trees: tuple[LocalView, FilterCarry]) -> Step:
+def _step(policy_fn: PolicyFn, safety: Callable, carries: int, trees: tuple[LocalView, FilterCarry]) -> Step:
     """One decision as a function of named arrays [B, ...]. `trees` give view and memory their form."""
 
     def step(given: dict[str, Any]) -> tuple[jax.Array, ...]:

@@ -160,7 +160,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         schema_version=SCHEMA_VERSION,
         name=name,
         observation=_observation(seen, run.observation_stats, safety),
-        action=ActionSpec(env.action.fields),
+        action=ActionSpec(env.commanded.fields),
         rate_hz=scenario.rates.policy_hz,
         team_size=team,
         carries=_carries(run, seen, safety),
@@ -176,7 +176,8 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
 
 
 def _training(run: Trained) -> Training:
-    return Training(source_of("recipe", run.config).content, run.seed, run.commit, _versions(run), run.averaged)
+    recipe, ancestry = source_of("recipe", run.config).content, getattr(run, "ancestry", ())
+    return Training(recipe, run.seed, run.commit, _versions(run), run.averaged, ancestry)
 
 
 def actions_seen(action: np.ndarray) -> tuple[Seen, ...]:

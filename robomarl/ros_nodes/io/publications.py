@@ -39,7 +39,8 @@ class Reporter:
         self._besides = besides
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
-        actions = [f.name for f in loaded.pilot.policy.action.fields]
+        action = loaded.pilot.policy.action
+        actions, self._sent = [f.name for f in action.fields], len(action.sent)
         sensors = [sensor.topic.name for sensor in loaded.task.sensors]
         names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen, sensors)
         self._unseen = np.full(len(loaded.seen), np.nan)
@@ -90,7 +91,7 @@ class Reporter:
         """Tell what the tick did; yields (is it bad?, line) for the log."""
         autopilot, counts = self._robot.autopilot, self._radio.counts()
         seen = self._unseen if autopilot.observed is None else autopilot.observed
-        self._rows.append(tick_values(decision, timing, autopilot.state, counts, seen.tolist()))
+        self._rows.append(tick_values(decision, timing, autopilot.state, counts, seen.tolist(), self._sent))
         yield from self._health.note(decision, autopilot, timing)
         changed, self._state = autopilot.state != self._state, autopilot.state
         if changed or now.steady_s - self._announced_s >= ANNOUNCE_S:

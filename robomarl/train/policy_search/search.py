@@ -47,12 +47,20 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
     create_run(out, config, scenario, seed)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
-    step = np.asarray(law.search_step)
-    start, least = np.asarray(first) / step, np.asarray(law.search_least) / step
-    bounds = np.stack([least, start * 0 + MOST], -1)
+    moved = np.flatnonzero(law.search_step)
+    step, least = (np.asarray(gains)[moved] for gains in (law.search_step, law.search_least))
+    start = np.asarray(first)[moved] / step
+    bounds = np.stack([least / step, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
-    row = generations(config, env, lambda key, asked: score(key, asked * step), search, (out, seed, quiet))
-    best = type(law.gains)(*(search.mean * step).tolist())
+
+    def whole(found: np.ndarray) -> np.ndarray:
+        """Gains [..., G] of what is searched [..., S]."""
+        gains = np.broadcast_to(np.asarray(first), (*found.shape[:-1], len(first))).copy()
+        gains[..., moved] = found * step
+        return gains
+
+    row = generations(config, env, lambda key, asked: score(key, whole(asked)), search, (out, seed, quiet))
+    best = type(law.gains)(*whole(search.mean).tolist())
     save_law(out, best, seen_by(scenario, law.with_gains(best), seed))
     return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
 
