@@ -23,6 +23,7 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.hardware_configs.vehicle import KINDS
 from robomarl.policies.foreign.contract_file import ContractFile
 from robomarl.ros_nodes import settings
+from robomarl.ros_nodes.foreign.layout import ForeignLayout
 from robomarl.ros_nodes.operator.launch_plan import arguments
 from robomarl.sim.model.scenario import TeamScenario
 from robomarl.sim.scenario import Scenario
@@ -187,6 +188,7 @@ def files() -> Iterator[File]:
     yield File("Recipes", text, {"": TrainConfig, "stage[]": StageTable, "bundle": BundlePlan})
     text = "`contract.toml` of `robomarl import`; `docs/import.md` says more."
     yield File("Policies from elsewhere", text, {"": ContractFile})
+    yield File("Layouts of foreign recordings", "`--layout FILE`, TOML: who is who in them.", {"": ForeignLayout})
     yield File("Missions", "`ros_nodes/missions/NAME.yaml`: where a load goes, and when.", {"": Mission})
 
 
