@@ -19,6 +19,8 @@ from rclpy.context import Context
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
@@ -56,7 +58,9 @@ class Console:
             watch: called while waiting.
             task: of the scenario; its domain says where goals are told.
         """
-        self.team, self._node, self.watch = team, node, watch
+        self.team, self._node, self._base, self.watch = team, node, base, watch
+        self.recorders: frozenset[str] = frozenset()
+        """Full names of nodes that have to hear a goal besides the robots."""
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(node)
         self._lifecycle: dict[str, Client] = {
@@ -183,16 +187,24 @@ class Console:
 
     def send_goals(self, goals: dict[str, Goal], limit_s: float = 10.0) -> None:
         """Give robots new goals; returns when all that listen have them. A load has the goal of the first robot."""
-        listeners = 1
+        told = {name: (goal, {name}) for name, goal in goals.items()}
         if self._for_all:
-            goals, listeners = {topics.WORLD: next(iter(goals.values()))}, len(self.team)
-        for name, goal in goals.items():
+            told = {topics.WORLD: (next(iter(goals.values())), set(self.team))}
+        for name, (goal, robots) in told.items():
             out = self._goals[name]
-            self.wait(lambda out=out: out.get_subscription_count() >= listeners, limit_s, f"{name} to listen for goals")
+            self.wait(lambda out=out, to=robots: self._reaches(out, to), limit_s, f"{name} to listen for goals")
             out.publish(convert.goal_from(goal, now_s(self._node)))
-        for name in goals:
+        for name in told:
             if not self._goals[name].wait_for_all_acked(Duration(seconds=limit_s)):
                 raise UserError(f"{name} did not acknowledge its goal within {limit_s:g} s; see its log.")
+
+    def _reaches(self, out: Publisher, robots: set[str]) -> bool:
+        """Whether robots would get a message, and all others that subscribe: a recorder, on a busy machine later."""
+        found = self._node.get_subscriptions_info_by_topic(out.topic_name)
+        matching = [info for info in found if info.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL]
+        nodes = {f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in matching}
+        wanted = {f"{self._base}/{name}/policy_node" for name in robots} | self.recorders
+        return wanted <= nodes and out.get_subscription_count() >= len(matching)
 
     def wait_until_ready(self, robots: Iterable[str], limit_s: float) -> None:
         """Return when robots are in READY, twice in a row.

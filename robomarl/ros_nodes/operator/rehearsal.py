@@ -146,6 +146,7 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
         with open_console(chosen, shared, base, plan.sim, processes.check, task) as console:
             up = TeamNodes(console, processes, started_s, {r.name: r.index for r in fleet.robots})
             up.environment = shared
+            console.recorders = frozenset(spec.full_name for spec in specs if spec.executable == "recorder_node")
             up.wait()
             yield up
 

@@ -14,6 +14,7 @@ import numpy as np
 from robomarl.policies.pilot import AnyPolicy, Pilot
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.recording.tick_record import SENSED
+from robomarl.ros_nodes.replay.goals import RecordedGoals
 from robomarl.ros_nodes.replay.ticks import OWN, TickColumns, is_sensed
 from robomarl.ros_nodes.robot.assembly import assemble
 from robomarl.ros_nodes.robot.decider import Decider, NominalSource
@@ -125,7 +126,7 @@ class RobotReplay:
         self._patience_s = settings.robot_lost_after_s
         self._goes_back = settings.on_robot_lost != TeamFallback.CONTINUE
         self._waiting: dict[str, deque[tuple[Any, float]]] = {}
-        self._goals: deque[tuple[Goal, float]] = deque()
+        self._goals = RecordedGoals()
         self._said: deque[tuple[Announcement, float]] = deque()
         self._before: Tick | None = None
         self._whole = True
@@ -142,7 +143,7 @@ class RobotReplay:
     def tell(self, what: Goal | Announcement, received_s: float) -> None:
         """A goal, or what a team-mate announced, with the time when it was recorded."""
         if isinstance(what, Goal):
-            self._goals.append((what, received_s))
+            self._goals.tell(what, received_s)
         else:
             self._said.append((what, received_s))
 
@@ -200,15 +201,13 @@ class RobotReplay:
         return {s: tick.at_s - (0.0 if is_sensed(s) else float(row[at + 1])) for s, at in columns.sources.items()}
 
     def _hear(self, tick: Tick) -> None:
-        """Announcements as they were recorded; goals when the robot had one more, as it looks for them now and then."""
+        """Announcements as they were recorded; goals when the robot had one more."""
         while self._said and self._said[0][1] <= tick.at_s:
             said, received_s = self._said.popleft()
             self._agreement.hear(said, received_s)
             self._inbox.put_bundle(said.robot, said.bundle_id)
-        if self._before is not None and tick.goals == self._before.goals:
-            return
-        while self._goals and self._goals[0][1] <= tick.at_s:
-            self._inbox.put_goal(self._goals.popleft()[0])
+        for goal in self._goals.had(tick.goals, tick.at_s):
+            self._inbox.put_goal(goal)
 
     def _put(self, source: str, value: Any, stamp_s: float, arrived_s: float) -> None:
         if source == OWN:
