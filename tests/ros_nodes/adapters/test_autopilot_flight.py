@@ -22,7 +22,10 @@ REASONS = {"mavlink": CALIBRATION, "px4_dds": "its pre-flight checks fail", "mav
 """Why a vehicle does not arm, as far as a wire tells: texts for ground stations are no topic."""
 
 
-@pytest.fixture(params=["mavlink", *(pytest.param(name, marks=pytest.mark.ros) for name in ("px4_dds", "mavros"))])
+OVER_DDS = (pytest.mark.ros, pytest.mark.slow)
+
+
+@pytest.fixture(params=["mavlink", *(pytest.param(name, marks=OVER_DDS) for name in ("px4_dds", "mavros"))])
 def wire(request: pytest.FixtureRequest) -> str:
     if request.param != "mavlink":
         request.getfixturevalue("foreign_messages")
@@ -43,7 +46,6 @@ def down(rig: Px4Rig, law: Law | None = None) -> None:
     assert rig.closest_m > APART_M
 
 
-@pytest.mark.slow
 def test_they_take_off_hover_and_land_when_commands_stop(wire: str):
     with px4s(wire) as rig:
         law = rig.fly(6.0)

@@ -15,13 +15,12 @@ from robomarl.ros_nodes.adapters.guard_terms import GuardRules, GuardState
 from tests.ros_nodes.adapters.crazyrig import crazyflies, swarm
 from tests.ros_nodes.adapters.rig import RULES, VEHICLE
 
-pytestmark = pytest.mark.slow
 LOSS = VEHICLE.on_command_loss
 APART_M = 2 * VEHICLE.body.radius_m
 Fleet = Callable[..., AbstractContextManager[Any]]
 
 
-@pytest.fixture(params=["cflib", pytest.param("crazyswarm", marks=pytest.mark.ros)])
+@pytest.fixture(params=["cflib", pytest.param("crazyswarm", marks=(pytest.mark.ros, pytest.mark.slow))])
 def fleet(request: pytest.FixtureRequest) -> Fleet:
     if request.param == "cflib":
         return crazyflies
@@ -48,6 +47,7 @@ def test_they_take_off_hover_and_land_when_commands_stop(fleet: Fleet):
         assert all(peer.firmware.supervisor.state is not Super.LOCKED for peer in rig.team.peers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "why"), [("battery", "the battery is low"), ("jump", "the pose is lost"), ("unseen", "the pose is lost")]
 )
@@ -63,6 +63,7 @@ def test_a_fault_of_one_lands_that_one(fleet: Fleet, fault: str, why: str):
         assert rig.closest_m > APART_M
 
 
+@pytest.mark.slow
 def test_the_estop_lands_all(fleet: Fleet):
     with fleet() as rig:
         law = rig.fly()
@@ -73,6 +74,7 @@ def test_the_estop_lands_all(fleet: Fleet):
         assert rig.on_ground and rig.closest_m > APART_M
 
 
+@pytest.mark.slow
 def test_the_estop_kills_where_it_is_to(fleet: Fleet):
     with fleet(rules=GuardRules(LOSS, on_estop="kill")) as rig:
         law = rig.fly()
@@ -82,6 +84,7 @@ def test_the_estop_kills_where_it_is_to(fleet: Fleet):
         assert all(peer.firmware.supervisor.state is Super.LOCKED for peer in rig.team.peers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("watchdog", "limit_s"), [(True, 1.3), (False, 2.1)])
 def test_without_a_radio_the_firmware_levels_and_stops(watchdog: bool, limit_s: float):
     with crazyflies(watchdog=watchdog) as rig:
@@ -96,6 +99,7 @@ def test_without_a_radio_the_firmware_levels_and_stops(watchdog: bool, limit_s: 
         assert rig.states[0] in (GuardState.LANDING, GuardState.LANDED), rig.whys
 
 
+@pytest.mark.slow
 def test_without_its_adapter_a_vehicle_is_on_the_ground_soon(fleet: Fleet):
     with fleet() as rig:
         rig.fly()
@@ -103,6 +107,7 @@ def test_without_its_adapter_a_vehicle_is_on_the_ground_soon(fleet: Fleet):
         assert rig.run(4.0, until=lambda: rig.on_ground) and rig.closest_m > APART_M
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_refuses_to_arm_stays_down(fleet: Fleet):
     with fleet(auto_arm=False) as rig:
         rig.connect()
@@ -113,6 +118,7 @@ def test_a_vehicle_that_refuses_to_arm_stays_down(fleet: Fleet):
         assert rig.highest_m[0] < 0.09 < rig.highest_m[1]
 
 
+@pytest.mark.slow
 @pytest.mark.ros
 def test_without_its_radio_a_vehicle_of_a_server_levels_and_stops(foreign_messages: object):
     """The emergency watchdog is no service of Crazyswarm2."""
@@ -127,6 +133,7 @@ def test_without_its_radio_a_vehicle_of_a_server_levels_and_stops(foreign_messag
         assert rig.run(3.0, law, until=lambda: rig.on_ground) and rig.closest_m > APART_M
 
 
+@pytest.mark.slow
 def test_attitudes_fly_too():
     with crazyflies(mode="attitude") as rig:
         rig.connect()
