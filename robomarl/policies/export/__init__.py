@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.registry import command_of
 from robomarl.policies import golden
 from robomarl.policies.bundle import (
     CARD_FILE,
@@ -28,7 +29,6 @@ from robomarl.policies.export.record import Recorded, Trained, actions_seen, car
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
-from robomarl.spec import has_gain
 
 __all__ = ["export_bundle", "policy_graph"]
 
@@ -99,8 +99,9 @@ def bundle_files(
     }
     if run.weights:
         files[WEIGHTS_FILE] = _npz(run.weights)
-    if has_graph(plain.safety, plain.action.size):
-        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, has_gain(plain.action))
+    if has_graph(plain.safety, plain.action):
+        around = command_of(plain.action).around
+        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, around)  # type: ignore[arg-type]
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
     return {**files, CONTRACT_FILE: seal(contract)}
 

@@ -31,7 +31,7 @@ from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 TICK_S = 0.01
 OPEN_S = 2.0
 """A link that is closed is opened again so often."""
-FLOWN = topics.COMMAND_COLUMNS[4]
+FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
 
 

@@ -150,8 +150,9 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
     if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
-    if (names := tuple(field.name for field in contract.action.fields)) not in commands():
-        known = " or ".join(", ".join(command) for command in commands())
+    kinds = list(dict.fromkeys(command.elements for command in commands()))
+    if (names := tuple(field.name for field in contract.action.fields)) not in kinds:
+        known = " or ".join(", ".join(command) for command in kinds)
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 

@@ -20,10 +20,12 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.settings import SslSettings
 from robomarl.domains.soccer.ros_nodes.ssl import addresses
 from robomarl.domains.soccer.ros_nodes.ssl.league_messages import league_messages
 from robomarl.domains.soccer.ros_nodes.ssl.seat import PlayerSeat, RadioWords, radio_packet
 from robomarl.domains.soccer.ros_nodes.ssl.vision import FieldRules, VisionTracks
+from robomarl.domains.soccer.ros_nodes.topics import BALL
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import status_messages, topics
@@ -34,7 +36,6 @@ from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import reach_of
-from robomarl.ros_nodes.settings import SslSettings
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.safety.params import from_vehicle
 
@@ -75,7 +76,7 @@ class SslNode(LifecycleNode):
             for order in ("stop", "reset"):
                 name = f"{settings.base}/{seat.name}/vehicle/{order}"
                 self.create_service(Trigger, name, partial(_on_order, seat, order))
-        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, settings.base))
+        self._ball = publisher(self, BALL, BALL.of(topics.WORLD, settings.base))
         self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", settings.base), lambda message: message.data)
         self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
         self._reports = self.create_timer(1.0, self._report)
