@@ -1,10 +1,12 @@
 """Generic modules know no kind of team: none of them imports a domain."""
 
+import ast
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from robomarl.domains.registry import commands, domains
 from tests.test_imports import imports_of, modules
 
 # What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
@@ -74,3 +76,52 @@ def test_every_prefix_of_a_domain_is_there(root: Path):
 def test_no_generic_module_imports_a_domain(root: Path):
     found = sorted(domain_imports(modules(root)))
     assert not found, "\n".join(["generic modules ask the domain, and import none of its modules:", *found])
+
+
+def words_of_domains() -> set[str]:
+    """Domains, their tasks, and what only their commands have."""
+    kinds = {name for domain in domains().values() for name in (domain.name, *domain.tasks)}
+    return kinds | {name for command in commands() for name in command.further}
+
+
+def compared_with(source: str) -> set[str]:
+    """The words that a module compares something with: `==`, `in`, `match`."""
+    asked = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare | ast.MatchValue)]
+    parts = [part for node in asked for part in ast.walk(node)]
+    return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('if task == "soccer": pass', {"soccer"}),
+        ('x = 1 if "kick" in names else 2', {"kick"}),
+        ('ok = kind in ("swap", "lift")', {"swap", "lift"}),
+        ('match domain:\n    case "flight":\n        pass', {"flight"}),
+        ('figures = {"flight": 1}', set()),
+    ],
+)
+def test_questions_for_a_kind_of_team_are_found(source: str, found: set[str]):
+    assert compared_with(source) == found
+
+
+def test_no_generic_module_asks_which_domain_it_is(root: Path):
+    words, known = words_of_domains(), modules(root)
+    assert {"soccer", "lift", "navigation", "kick"} <= words
+    found = {name: compared_with(path.read_text()) & words for name, path in known.items() if not of_domain(name)}
+    assert {name: asked for name, asked in found.items() if asked} == {}
+
+
+def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(root: Path):
+    """What goes around the filter for other commands, the domain names; nobody imports it."""
+    adapters = {command.around.name.partition(":")[0] for command in commands() if hasattr(command.around, "name")}
+    assert adapters == {"robomarl.safety.body_rates", "robomarl.safety.gained"}
+    known = modules(root)
+    generic = {name: path for name, path in known.items() if not of_domain(name)}
+    found = {
+        name
+        for name, path in generic.items()
+        for target in imports_of(name, path)
+        if module_of(target.name, known) in adapters
+    }
+    assert found == set()
