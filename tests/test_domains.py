@@ -25,15 +25,25 @@ def module_of(target: str, known: Iterable[str]) -> str | None:
     return next((prefix for prefix in prefixes if prefix in known), None)
 
 
-def domain_imports(known: dict[str, Path]) -> set[str]:
-    """`IMPORTER IMPORTED` of all generic modules that import one of a domain, in functions too."""
-    found = set()
+def generic_imports(known: dict[str, Path]) -> dict[str, set[str]]:
+    """What each generic module imports of the known ones, in functions too."""
+    found = {}
     for name, path in known.items():
-        if of_domain(name):
-            continue
-        imported = {module_of(target.name, known) for target in imports_of(name, path)}
-        found |= {f"{name} {other}" for other in imported if other and of_domain(other)}
+        if not of_domain(name):
+            others = {module_of(target.name, known) for target in imports_of(name, path)}
+            found[name] = {other for other in others if other}
     return found
+
+
+def domain_imports(generic: dict[str, set[str]]) -> set[str]:
+    """`IMPORTER IMPORTED` of all generic modules that import one of a domain."""
+    return {f"{name} {other}" for name, others in generic.items() for other in others if of_domain(other)}
+
+
+@pytest.fixture(scope="module")
+def generic(root: Path) -> dict[str, set[str]]:
+    """What each generic module imports."""
+    return generic_imports(modules(root))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +75,7 @@ def test_imports_into_domains_are_found(tmp_path: Path):
         "robomarl.sim.env robomarl.domains.soccer.game",
         "robomarl.domains.registry robomarl.domains.payload.scenario",
     }
-    assert domain_imports(known) == wrong
+    assert domain_imports(generic_imports(known)) == wrong
 
 
 def test_every_prefix_of_a_domain_is_there(root: Path):
@@ -73,8 +83,8 @@ def test_every_prefix_of_a_domain_is_there(root: Path):
     assert [prefix for prefix in PREFIXES if prefix not in known] == []
 
 
-def test_no_generic_module_imports_a_domain(root: Path):
-    found = sorted(domain_imports(modules(root)))
+def test_no_generic_module_imports_a_domain(generic: dict[str, set[str]]):
+    found = sorted(domain_imports(generic))
     assert not found, "\n".join(["generic modules ask the domain, and import none of its modules:", *found])
 
 
@@ -112,16 +122,8 @@ def test_no_generic_module_asks_which_domain_it_is(root: Path):
     assert {name: asked for name, asked in found.items() if asked} == {}
 
 
-def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(root: Path):
+def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(generic: dict[str, set[str]]):
     """What goes around the filter for other commands, the domain names; nobody imports it."""
     adapters = {command.around.name.partition(":")[0] for command in commands() if hasattr(command.around, "name")}
     assert adapters == {"robomarl.safety.body_rates", "robomarl.safety.gained"}
-    known = modules(root)
-    generic = {name: path for name, path in known.items() if not of_domain(name)}
-    found = {
-        name
-        for name, path in generic.items()
-        for target in imports_of(name, path)
-        if module_of(target.name, known) in adapters
-    }
-    assert found == set()
+    assert [name for name, others in generic.items() if others & adapters] == []

@@ -131,14 +131,20 @@ def run_command(name: str, words: list[str]) -> int:
         module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
         args = parse(module, name, words)
         check_ranges(args)
+        if json_file is not None:
+            write_json(json_file, None)  # before hours of work, and not after them
         figures = module.run(args)
         if json_file is not None:
-            write_json(json_file, figures)
+            write_json(json_file, figures or {})
         return 0 if (figures or {}).get("passed", (figures or {}).get("ok", True)) else 1
     except UserError as error:
         print(f"robomarl {name}: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:
         print(f"robomarl {name}: {missing_extra(error)}", file=sys.stderr)
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file that somebody named
+        print(f"robomarl {name}: {error.filename}: {error.strerror}; name another file or folder.", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
         return 130
@@ -172,7 +178,7 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
 
 
 def write_json(file: Path, figures: dict[str, Any] | None) -> None:
-    """Write the figures as one JSON object.
+    """Write the figures as one JSON object; None: only see that they can be written.
 
     Raises:
         UserError: the file can't be written.
@@ -181,7 +187,13 @@ def write_json(file: Path, figures: dict[str, Any] | None) -> None:
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(figures or {}, indent=2, default=float) + "\n")
+        if figures is not None:
+            file.write_text(json.dumps(figures, indent=2, default=float) + "\n")
+        elif file.exists():
+            file.open("a").close()
+        else:
+            file.touch()
+            file.unlink()
     except OSError as error:
         raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
 
