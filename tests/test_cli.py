@@ -103,7 +103,9 @@ NO_TEXT = b"\xff\xfe task"
         (["identify-limits", "x.yaml"], NO_TEXT, "x.yaml: byte 0 is no text (UTF-8); name another file."),
         (["check", "nothing.toml"], b"", "Unknown scenario 'nothing.toml': no file nothing.toml;"),
         (["replay", "x.bag"], b"", "x.bag: holds no .mcap file, so it is no recording that can be read here."),
-        (["runs", "run", "--plot", "no/where/x.svg"], b"", "no/where/x.svg: No such file or directory; name another"),
+        (["runs", "run", "--plot", "x.bag/x.svg"], b"", "--plot x.bag/x.svg: can't be written (File exists)"),
+        (["eval", "swap_4", "--video", "run"], b"", "--video run: can't be written (Is a directory)"),
+        (["demo", "--quick", "--out", "x.bag"], b"", "robomarl demo: x.bag: File exists; name another file or folder."),
         (["list", "--json", "run"], b"", "--json run: can't be written (Is a directory)"),
     ],
 )
