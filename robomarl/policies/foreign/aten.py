@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.policies.foreign.cells import CellWeights, gru, lstm
-from robomarl.policies.foreign.layers import clamp, gelu, layer_norm, softplus
+from robomarl.policies.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
 
 Operator = Callable[..., Any]
 
