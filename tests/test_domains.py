@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.domains.onboard import Later
 from robomarl.domains.registry import commands, domains
 from tests.test_imports import imports_of, modules
 
@@ -122,8 +123,29 @@ def test_no_generic_module_asks_which_domain_it_is(root: Path):
     assert {name: asked for name, asked in found.items() if asked} == {}
 
 
+def asks_a_scenario(source: str) -> list[str]:
+    """Calls of `getattr` and `hasattr` on a scenario, which only one that does not know its keys needs."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and len(node.args) > 1]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("getattr", "hasattr")]
+    fixed = [call for call in named if isinstance(call.args[1], ast.Constant)]
+    return [ast.unparse(call) for call in fixed if ast.unparse(call.args[0]).endswith("scenario")]
+
+
+def test_questions_for_a_key_of_a_scenario_are_found():
+    assert asks_a_scenario('x = getattr(run.scenario, "sees", "eyes") == "all"')
+    assert asks_a_scenario('if hasattr(scenario, "load"): pass')
+    assert not asks_a_scenario('z = getattr(args, "scenario")')
+
+
+def test_no_generic_module_looks_for_a_key_that_only_some_scenarios_have(root: Path):
+    known = {name: path for name, path in modules(root).items() if not of_domain(name)}
+    found = {name: asks_a_scenario(path.read_text()) for name, path in known.items()}
+    assert {name: calls for name, calls in found.items() if calls} == {}
+
+
 def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(generic: dict[str, set[str]]):
     """What goes around the filter for other commands, the domain names; nobody imports it."""
-    adapters = {command.around.name.partition(":")[0] for command in commands() if hasattr(command.around, "name")}
+    around = [command.around for command in commands()]
+    adapters = {later.name.partition(":")[0] for later in around if isinstance(later, Later)}
     assert adapters == {"robomarl.safety.body_rates", "robomarl.safety.gained"}
     assert [name for name, others in generic.items() if others & adapters] == []

@@ -11,6 +11,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.registry import command_of
+from robomarl.domains.simulation import simulation_of
 from robomarl.policies import golden
 from robomarl.policies.bundle import (
     CARD_FILE,
@@ -61,9 +62,9 @@ def export_bundle(
     """
     target = Path(out_dir)
     check_target(target)
-    if getattr(run.scenario, "sees", "eyes") == "all":
+    if key := simulation_of(run.scenario).all_seeing(run.scenario):
         raise UserError(
-            f'{run.name}: was trained with sees = "all", and a robot can\'t see everything; train it in a scenario '
+            f"{run.name}: was trained with {key}, and a robot can't see everything; train it in a scenario "
             "without that key."
         )
     content = bundle_files(run, name or run.name, team_size, recorded)

@@ -84,6 +84,7 @@ class Reporter:
             return
         inbox = self._robot.inputs.inbox
         blind = not decision.reading.own_ok or inbox.own is None
+        assert self._write_commands is not None, "one of the two writes"
         messages = self._write_commands(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
         for topic, message in zip(self._task.commands, messages, strict=True):
             self._radio.send(topic, message)
