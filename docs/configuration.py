@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robomarl.config import expected
+from robomarl.domains.payload.ros_nodes import settings as mission_settings
 from robomarl.domains.payload.ros_nodes.mission import Mission
 from robomarl.domains.registry import domains
+from robomarl.domains.soccer.ros_nodes import settings as game_settings
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.hardware_configs.vehicle import KINDS
 from robomarl.policies.foreign.contract_file import ContractFile
@@ -205,7 +207,8 @@ def page() -> str:
     for name, argument in arguments().items():
         parts.append(row(f"`{name}`", "" if argument.default is None else written(argument.default), argument.text))
     parts.append("\n## Parameters of the nodes\n\nIn the file of `params_file:=`; see `ros_nodes/params/`.\n")
-    for cls in [v for v in vars(settings).values() if isinstance(v, type) and dataclasses.is_dataclass(v)]:
+    shared = [value for module in (settings, mission_settings, game_settings) for value in vars(module).values()]
+    for cls in [v for v in shared if isinstance(v, type) and dataclasses.is_dataclass(v)]:
         parts += setting_table(cls)
     return "".join(parts)
 

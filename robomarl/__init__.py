@@ -1,3 +1,64 @@
-"""robomarl: from a scenario file to a field test of a robot team. Import from its sub-packages."""
+"""robomarl: from a scenario file to a field test of a robot team.
+
+What one needs first is here, as in `from robomarl import load_pilot`, and is imported when it is named: a robot gets no
+JAX by that. Everything else is in the sub-packages; docs/architecture.md says which is for what.
+
+- What a robot decides with: `load_pilot`, `load_policy`, `Pilot`, `SafetyFilter`, `SafetyParams`, `FilterResult`.
+- What it knows: `LocalView`, `blank_view`, `Goal`.
+- Files that people edit: `load_vehicle`, `load_fleet`, `load_scenario`; `UserError` says what is wrong in one.
+- What is simulated and trained in: `make_env`. This and `load_scenario` need the extra `train`.
+- A kind of team of one's own: `Domain`, `Onboard`, `Command`, `Simulation`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robomarl.config import UserError as UserError
+    from robomarl.domains.base import Domain as Domain
+    from robomarl.domains.onboard import Command as Command
+    from robomarl.domains.onboard import Onboard as Onboard
+    from robomarl.domains.simulation import Simulation as Simulation
+    from robomarl.hardware_configs.fleet import load_fleet as load_fleet
+    from robomarl.hardware_configs.vehicle import load_vehicle as load_vehicle
+    from robomarl.policies.pilot import Pilot as Pilot
+    from robomarl.policies.pilot import load_pilot as load_pilot
+    from robomarl.policies.runtime import load_policy as load_policy
+    from robomarl.safety.filter import SafetyFilter as SafetyFilter
+    from robomarl.safety.params import SafetyParams as SafetyParams
+    from robomarl.sim.env import make_env as make_env
+    from robomarl.sim.scenario import load_scenario as load_scenario
+    from robomarl.types import FilterResult as FilterResult
+    from robomarl.view import Goal as Goal
+    from robomarl.view import LocalView as LocalView
+    from robomarl.view import blank_view as blank_view
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "config": ("UserError",),
+    "domains.base": ("Domain",),
+    "domains.onboard": ("Command", "Onboard"),
+    "domains.simulation": ("Simulation",),
+    "hardware_configs.fleet": ("load_fleet",),
+    "hardware_configs.vehicle": ("load_vehicle",),
+    "policies.pilot": ("Pilot", "load_pilot"),
+    "policies.runtime": ("load_policy",),
+    "safety.filter": ("SafetyFilter",),
+    "safety.params": ("SafetyParams",),
+    "sim.env": ("make_env",),
+    "sim.scenario": ("load_scenario",),
+    "types": ("FilterResult",),
+    "view": ("Goal", "LocalView", "blank_view"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'robomarl' has no attribute {name!r}; it has {', '.join(_MODULE_OF)}")
+    return getattr(import_module(f"robomarl.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULE_OF])

@@ -55,6 +55,20 @@ Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
 
 
+def read_text(path: Path) -> str:
+    """What a text file says.
+
+    Raises:
+        UserError: it is none, or can't be read.
+    """
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path.name}: byte {error.start} is no text (UTF-8); name another file.") from None
+    except OSError as error:
+        raise UserError(f"{path.name}: can't be read ({error.strerror}); name another file.") from None
+
+
 def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
     """The keys of a TOML file, over those of the one that it names in `extends`.
 
@@ -65,11 +79,17 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     Raises:
         UserError: bad TOML.
     """
+    text = read_text(path)
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    return merged(base(str(data.pop("extends"))), data) if "extends" in data else data
+    if "extends" not in data:
+        return data
+    try:
+        return merged(base(str(data.pop("extends"))), data)
+    except RecursionError:
+        raise UserError(f"{path.name}: extends goes round in a circle; name another file there.") from None
 
 
 def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
@@ -89,8 +109,9 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml"))) or "none"
         raise UserError(f"Unknown {kind} {name!r}: no file {path.name}; known {kind}s: {known}.")
+    text = read_text(path)
     try:
-        return yaml.safe_load(path.read_text()), path.name
+        return yaml.safe_load(text), path.name
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" in line {mark.line + 1}" if mark else ""

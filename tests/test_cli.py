@@ -67,6 +67,14 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["verify", "nothing"], "nothing"),
         (["flash", "swap_4", "nothing"], "nothing"),
         (["runs", "/nonexistent"], "no run folder"),
+        (["check", "swap_4", "--seconds", "inf"], "--seconds inf is out of range; it must be above 0 and finite."),
+        (["prove", "swap_4", "--agent-steps", "inf"], "it must be at least 1 and finite."),
+        (["prove", "swap_4", "--count", "1"], "--count 1 is out of range; it must be at least 2."),
+        (["prove", "swap_4", "--rate-hz", "1e9"], "--rate-hz 1e+09 is out of range; it must be from 1 to 1000."),
+        (["prove", "swap_4", "--delay-s", "100"], "--delay-s 100 is out of range; it must be from 0 to 1."),
+        (["prove", "swap_4", "--seconds", "1e-9"], "--seconds 1e-09 is no decision: the period is 0.02 s"),
+        (["eval", "swap_4", "--perturb", "mass_scale=nan"], "write NAME=VALUE, a number, as in mass_scale=1.1."),
+        (["eval", "swap_4", "--perturb", "mass_scale=1", "--perturb", "mass_scale=2"], "mass_scale is pinned twice"),
     ],
 )
 def test_mistakes_are_one_sentence_and_a_failure(
@@ -77,6 +85,59 @@ def test_mistakes_are_one_sentence_and_a_failure(
     output = capsys.readouterr()
     assert said in output.err + output.out
     assert "Traceback" not in output.err
+
+
+NO_TEXT = b"\xff\xfe task"
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "said"),
+    [
+        (["check", "x.toml"], NO_TEXT, "x.toml: byte 0 is no text (UTF-8); name another file."),
+        (["check", "x.toml"], b'extends = "x.toml"', "x.toml: extends goes round in a circle; name another file"),
+        (["check", "x.toml"], b"", "x.toml: key 'version' is missing; add it"),
+        (["train", "swap_4", "--recipe", "x.toml"], NO_TEXT, "x.toml: byte 0 is no text (UTF-8)"),
+        (["train", "swap_4", "--recipe", "x.toml"], b'extends = "x.toml"', "x.toml: extends goes round in a circle"),
+        (["flash", "swap_4", "x.yaml"], NO_TEXT, "x.yaml: byte 0 is no text (UTF-8); name another file."),
+        (["flash", "swap_4", "x.yaml"], b"- 1", "x.yaml: the file must be a table of keys, not a list."),
+        (["identify-limits", "x.yaml"], NO_TEXT, "x.yaml: byte 0 is no text (UTF-8); name another file."),
+        (["check", "nothing.toml"], b"", "Unknown scenario 'nothing.toml': no file nothing.toml;"),
+        (["replay", "x.bag"], b"", "x.bag: holds no .mcap file, so it is no recording that can be read here."),
+        (["runs", "run", "--plot", "x.bag/x.svg"], b"", "--plot x.bag/x.svg: can't be written (File exists)"),
+        (["eval", "swap_4", "--video", "run"], b"", "--video run: can't be written (Is a directory)"),
+        (["demo", "--quick", "--out", "x.bag"], b"", "robomarl demo: x.bag: File exists; name another file or folder."),
+        (["list", "--json", "run"], b"", "--json run: can't be written (Is a directory)"),
+    ],
+)
+def test_files_that_are_not_what_they_should_be_are_named(
+    words: list[str],
+    file: bytes,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever writes one by hand, or names the wrong one, is told which it is."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.toml", "x.yaml", "x.bag"):
+        Path(name).write_bytes(file)
+    Path("run").mkdir()
+    Path("run/config.json").write_text("{}")
+    assert cli.main(words) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_figures_that_cannot_be_written_stop_a_command_before_its_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a command that fails leaves no empty file."""
+    import robomarl.cli.list as command
+
+    monkeypatch.setattr(command, "run", lambda args: pytest.fail("it has begun"))
+    assert cli.main(["list", "--json", str(tmp_path)]) == 1
+    assert "can't be written" in capsys.readouterr().err
+    assert cli.main(["check", "nothing", "--json", str(tmp_path / "x.json")]) == 1
+    assert not (tmp_path / "x.json").exists()
 
 
 def test_benchmarks_are_found_from_any_folder(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def test_the_filter_of_the_readme_lets_nobody_fly_past_mates_that_it_cannot_hear
     end = """
 import numpy as np
 asked = np.array([1.2, 0.0, 0.0, 0.0])
+safety = pilot.safety
 print(safety(safety.init(), view, asked)[1].command[0])
 view.heard.mask[:] = True
 view.heard.pos_m[:] = view.heard.plan.pos_m[:] = [[9, 0, 0], [0, 9, 0], [-9, 0, 0]]

@@ -20,13 +20,13 @@ def rows() -> list[Row]:
 
 def measure(policy: Any) -> list[Row]:
     """A loop at the controller's rate: every few passes there is a decision in it, and that is the longest one."""
+    from robomarl.domains.registry import filter_for
     from robomarl.policies.golden import map_view
     from robomarl.policies.pilot import Pilot
     from robomarl.policies.runtime import read_golden
-    from robomarl.safety.filter import SafetyFilter
 
     sequences = read_golden(policy.bundle)
-    pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
+    pilot = Pilot(policy, filter_for(policy.action, policy.contract.safety))
     steps = sequences.obs.shape[1]
     views = [map_view(lambda leaf, t=t: np.array(leaf[0, t, 0], np.float64), sequences.views) for t in range(steps)]
     views = [view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(bool))) for view in views]

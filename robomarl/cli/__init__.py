@@ -131,6 +131,8 @@ def run_command(name: str, words: list[str]) -> int:
         module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
         args = parse(module, name, words)
         check_ranges(args)
+        if json_file is not None:
+            check_writable("--json", json_file)
         figures = module.run(args)
         if json_file is not None:
             write_json(json_file, figures)
@@ -139,6 +141,10 @@ def run_command(name: str, words: list[str]) -> int:
         print(f"robomarl {name}: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:
         print(f"robomarl {name}: {missing_extra(error)}", file=sys.stderr)
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file that somebody named
+        print(f"robomarl {name}: {error.filename}: {error.strerror}; name another file or folder.", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
         return 130
@@ -172,18 +178,36 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
 
 
 def write_json(file: Path, figures: dict[str, Any] | None) -> None:
-    """Write the figures as one JSON object.
+    """Write the figures as one JSON object; raises `UserError` where that fails."""
+    from robomarl.config import UserError
+
+    try:
+        file.write_text(json.dumps(figures or {}, indent=2, default=float) + "\n")
+    except OSError as error:  # the disk is full by now
+        raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
+
+
+def check_writable(option: str, file: Path) -> None:
+    """Before hours of work, and not after them; makes the file's folder.
+
+    Args:
+        option: that names the file.
+        file: to be written.
 
     Raises:
-        UserError: the file can't be written.
+        UserError: it can't be written.
     """
     from robomarl.config import UserError
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(figures or {}, indent=2, default=float) + "\n")
+        if file.exists():
+            file.open("a").close()
+        else:
+            file.touch()
+            file.unlink()
     except OSError as error:
-        raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
+        raise UserError(f"{option} {file}: can't be written ({error.strerror}); name another file.") from None
 
 
 def missing_extra(error: ModuleNotFoundError) -> str:

@@ -57,6 +57,7 @@ def run_demo(options: DemoOptions) -> dict[str, Any]:
         UserError: a stage could not do its work; the message is that stage's.
     """
     started = time.monotonic()
+    options.out.mkdir(parents=True, exist_ok=True)
     for old in ("run", "bag", "flights"):  # of an earlier demo
         shutil.rmtree(options.out / old, ignore_errors=True)
     journal = StageLog(6 if options.quick else 8)

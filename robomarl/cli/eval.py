@@ -44,12 +44,15 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
+    from robomarl.cli import check_writable
     from robomarl.domains.simulation import needed
     from robomarl.report.plots.sensitivity import check_file
 
     evaluation = simulation_for_options(args).evaluation
     if not args.policies:
         raise UserError(evaluation.nobody)
+    if args.video:
+        check_writable("--video", args.video)
     if args.sensitivity:
         check_file(args.sensitivity)
     rows = []

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, Range, UserError
+from robomarl.config import Count, Fraction, Natural, Positive, Range, UserError
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Args:
     """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
     gains: Literal["owner", "hostile"] = "owner"
     """Gains of the filters: the owner's, or ones that a policy draws anew at each decision, which may be any."""
-    count: Count | None = None
+    count: Annotated[int, Range(2)] | None = None
     """Robots in a team; by default the scenario's, or 8."""
-    rate_hz: Positive | None = None
+    rate_hz: Annotated[float, Range(1, 1000)] | None = None
     """Decisions per second; by default the scenario's, or 50."""
-    delay_s: NonNegative | None = None
+    delay_s: Annotated[float, Range(0, 1)] | None = None
     """Another delay than the vehicle's, for the filter and for the robots."""
     seconds: Positive = 10.0
     """Length of an episode."""
@@ -42,7 +42,7 @@ class Args:
     out: Path | None = None
     """Folder for what is flown, batch by batch, and without `--worst` for the report page."""
     resume: bool = False
-    """Go on with the campaign in `--out`."""
+    """Go on with the campaign in `--out`; where there is none yet, begin it."""
     worst: bool = False
     """Look for trouble: directed errors and a search, until the first contact; prints the robustness factor."""
     episodes: Count | None = None
@@ -100,6 +100,8 @@ def trial_of(args: Args) -> Any:
     campaign = Campaign(
         args.task, count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds, gains=args.gains
     )
+    if args.seconds < period_s:
+        raise UserError(f"--seconds {args.seconds:g} is no decision: the period is {period_s:g} s; name more.")
     mode = "qp" if args.filter == "full" else args.filter
     return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)
 

@@ -1,6 +1,8 @@
 """The `Range` of an option, which tyro does not know: what the words of the command line say is held to it here."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from robomarl.config import Range, UserError
@@ -15,11 +17,14 @@ def check_ranges(args: Any) -> None:
     Raises:
         UserError: a number is out of its range; names the option and the range.
     """
-    for name, hint in get_type_hints(type(args), include_extras=True).items():
+    hints = get_type_hints(type(args), include_extras=True)
+    said = (field.name for field in fields(args) if getattr(args, field.name) != field.default)
+    for name, hint in ((name, hints[name]) for name in said):
         for limit in _ranges(hint):
             for value in _numbers(getattr(args, name)):
-                if not limit.holds(value):
-                    raise UserError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {limit}.")
+                if not limit.holds(value) or math.isinf(value):
+                    must = f"{limit} and finite" if math.isinf(value) and limit.high == math.inf else limit
+                    raise UserError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {must}.")
 
 
 def _ranges(hint: Any) -> Iterator[Range]:

@@ -23,8 +23,11 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Print a table of the runs; draw them if asked."""
+    from robomarl.cli import check_writable
     from robomarl.report.report import compare_runs_plot
 
+    if args.plot:
+        check_writable("--plot", args.plot)
     folders = find_runs(args.folders or (Path("runs"),))
     rows = [summary(folder) for folder in folders]
     print(f"{'run':<28}{'scenario':<12}{'seed':>5}{'steps':>9}{'time s':>9}{'train':>8}{'mujoco':>8}  commit")

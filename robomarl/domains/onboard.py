@@ -30,6 +30,11 @@ class Later:
         return self.function(*args, **named)
 
 
+def as_it_is(decide: Callable[..., Any], *given: Any) -> Any:
+    """What a filter for acceleration and yaw rate decides, for commands that are just that."""
+    return decide(*given)
+
+
 @dataclass(frozen=True)
 class Command:
     """One kind of command."""
@@ -38,6 +43,12 @@ class Command:
     """Their names, in order, accelerations first."""
     filter: Later
     """(params, mode, ...) -> the filter for commands of this kind; as `SafetyFilter`."""
+    around: Callable[..., Any] | None = as_it_is
+    """(filter for acceleration and yaw rate, memory, view, command) -> (memory, result) for commands of this kind, in
+    numpy and JAX alike: for training and for the graph that holds the filter too; None: `filter` needs more than that,
+    there is no such graph, and the domain's environment has a filter of its own."""
+    further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    """Unit, and frames that they may be in, of elements that only this kind has, by name."""
 
 
 @dataclass(frozen=True)

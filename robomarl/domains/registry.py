@@ -8,7 +8,7 @@ from typing import Any
 
 from robomarl.config import UserError
 from robomarl.domains.base import Domain
-from robomarl.domains.onboard import Onboard
+from robomarl.domains.onboard import Command, Onboard
 
 GROUP = "robomarl.domains"
 """Entry points: `NAME = "module:DOMAIN"`."""
@@ -76,13 +76,20 @@ def onboard_of(content: Mapping[str, Any]) -> Onboard:
     return domain_named(DEFAULT).onboard
 
 
-def commands() -> list[tuple[str, ...]]:
-    """The elements of every kind of command; domains may share one."""
-    return list({command.elements: None for domain in domains().values() for command in domain.onboard.commands})
+def commands() -> list[Command]:
+    """Every kind of command; domains may share one."""
+    return [command for domain in domains().values() for command in domain.onboard.commands]
+
+
+def command_of(action: Any) -> Command:
+    """The kind of command of an `ActionSpec`; for one that no domain has, that of flying robots."""
+    names = {field.name for field in action.fields}
+    kind = next((kind for kind in commands() if set(kind.elements) == names), None)
+    return kind or domain_named(DEFAULT).onboard.commands[0]
 
 
 def filter_for(action: Any, params: Any, mode: str = "qp", **more: Any) -> Any:
-    """The filter for commands of this kind; for one that no domain has, that of flying robots.
+    """The filter for commands of this kind; see `command_of`.
 
     Args:
         action: `ActionSpec`, what is commanded.
@@ -90,10 +97,7 @@ def filter_for(action: Any, params: Any, mode: str = "qp", **more: Any) -> Any:
         mode: as of `SafetyFilter`.
         more: what else that takes.
     """
-    names = {field.name for field in action.fields}
-    kinds = [command for domain in domains().values() for command in domain.onboard.commands]
-    kind = next((kind for kind in kinds if set(kind.elements) == names), domain_named(DEFAULT).onboard.commands[0])
-    return kind.filter(params, mode, **more)
+    return command_of(action).filter(params, mode, **more)
 
 
 @cache

@@ -23,6 +23,10 @@ class Games:
     """Zeros [..., N] -> the memory of a script before its first decision."""
     with_rally: Callable[[Any, float], Any]
     """(scenario, seconds) -> the scenario whose episodes of training end after so long."""
+    length_m: Callable[[Any], float]
+    """Scenario -> length of the pitch, which says which of several actors decides there."""
+    half_length: tuple[str, ...]
+    """Elements of the observation whose sum is half of it, whatever the error of the own pose is."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ class Simulation:
     probe: Callable[[Any], Any]
     """Scenario -> `robomarl.sim.check.Probe`: how its engines are compared."""
     evaluation: "Evaluated"
+    all_seeing: Callable[[Any], str] = lambda scenario: ""
+    """Scenario -> the key that lets its team see what no robot can, as an error says it; "" for none. Such teams are
+    trained to compare with, and never exported."""
     check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
     """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""
     controllers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)

@@ -74,8 +74,12 @@ def perturbed(scenario: Any, changes: list[str] | tuple[str, ...]) -> Any:
         if name not in names:
             allowed = ", ".join(names)
             raise UserError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {allowed}.")
+        if name in pinned:
+            raise UserError(f"--perturb {change}: {name} is pinned twice; name one value.")
         try:
             pinned[name] = (float(text), float(text))
+            if not math.isfinite(pinned[name][0]):
+                raise ValueError
         except ValueError:
             raise UserError(f"--perturb {change}: write NAME=VALUE, a number, as in {name}=1.1.") from None
     try:

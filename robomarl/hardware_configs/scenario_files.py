@@ -38,7 +38,7 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
         return read_toml(path, lambda base: read_scenario(base)[0]), path.name
     if (family := _family(name)) is None:
         known = ", ".join(scenario_names())
-        raise UserError(f"Unknown scenario {name!r}: no file {name}.toml; known scenarios: {known}.")
+        raise UserError(f"Unknown scenario {name!r}: no file {_path(name).name}; known scenarios: {known}.")
     (content, file), count = read_scenario(family[0]), family[1]
     return {**content, "count": count}, f"{file} with count = {count}"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range
+from robomarl.domains.registry import commands
 from robomarl.features import FEATURES, Feature
 from robomarl.policies.provenance import Expert, Source, Training
 from robomarl.safety.params import SafetyParams
@@ -20,10 +21,10 @@ COMMANDS = {
     "rate": ("rad/s", ("body",)),
     "yaw_rate": ("rad/s", ("world", "body", "field")),
     "velocity": ("m/s", ("world", "body", "field")),
-    "kick": ("m/s", ("body",)),
     GAIN: ("1/s", ("filter",)),
 }
-"""What a policy may command, by the name before the axis: unit, and frames that it may be in."""
+"""What a policy may command, by the name before the axis: unit, and frames that it may be in. Domains add elements of
+their own (`robomarl.domains.onboard.Command.further`)."""
 VECTORS = ("acceleration", "rate", "velocity")
 """These are commanded by axis, as `rate.x`; the others have no axes."""
 
@@ -203,9 +204,14 @@ def _check_conditions(contract: Contract) -> None:
         raise ValueError(f"roles names {len(contract.roles)} roles for teams of up to {contract.team_size[1]}.")
 
 
+def _known_commands() -> dict[str, tuple[str, tuple[str, ...]]]:
+    further = (command.further for command in commands())
+    return {name: kind for known in (COMMANDS, *further) for name, kind in known.items()}
+
+
 def command_names() -> list[str]:
     """Every element that a policy may command."""
-    return [n for name in COMMANDS for n in ([f"{name}.{a}" for a in "xyz"] if name in VECTORS else [name])]
+    return [n for name in _known_commands() for n in ([f"{name}.{a}" for a in "xyz"] if name in VECTORS else [name])]
 
 
 def _check_action(action: ActionSpec) -> None:
@@ -218,7 +224,7 @@ def _check_action(action: ActionSpec) -> None:
         base, _, axis = field.name.rpartition(".")
         if field.name not in command_names():
             raise ValueError(f"action.fields[{i}]: {field.name!r} is not known; allowed: {', '.join(command_names())}.")
-        unit, frames = COMMANDS[base or field.name]
+        unit, frames = _known_commands()[base or field.name]
         if field.unit != unit or field.frame not in frames:
             raise ValueError(f"action.fields[{i}]: {field.name} must be in {unit}, in the frame {' or '.join(frames)}.")
         if not field.low < field.high:

@@ -1,11 +1,17 @@
 """`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from robomarl.config import UserError
+from robomarl.domains.registry import filter_for, onboard_of
+from robomarl.policies.runtime import Policy, load_policy
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import GiveWay, WayCarry
+from robomarl.safety.params import SafetyParams
 from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
@@ -106,3 +112,27 @@ class Pilot:
     def plan(self, carry: PilotCarry) -> Plan | None:
         """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""
         return getattr(carry.safety, "plan", None)
+
+
+def load_pilot(bundle: str | Path, team_size: int | None = None) -> Pilot:
+    """The policy of a bundle behind the rules and the safety filter that it was sealed with.
+
+    Args:
+        bundle: name of one in `policies/`, or the path of its folder; checked as `load_policy` does.
+        team_size: robots in the team, all of which have to be heard; by default those of the smallest that it is for.
+
+    Raises:
+        UserError: as `load_policy`; or the bundle is not for teams of that size.
+    """
+    policy = load_policy(bundle)
+    least, most = policy.contract.team_size
+    if not least <= (size := least if team_size is None else team_size) <= most:
+        raise UserError(f"{bundle}: is for teams of {least} to {most} robots, not {size}; name another team_size.")
+    safety = policy.contract.safety
+    return pilot_of(policy, replace(safety, min_mates=max(safety.min_mates, size - 1)))
+
+
+def pilot_of(policy: Policy, limits: SafetyParams) -> Pilot:
+    """A bundle's policy behind the rules of its domain, and the filter for its commands with these parameters."""
+    rules = onboard_of(policy.contract.scenario.content).rules(limits)
+    return Pilot(policy, filter_for(policy.action, limits), rules)

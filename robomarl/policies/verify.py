@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.registry import onboard_of
 from robomarl.policies import golden
 from robomarl.policies.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.policies.filtered import check_filtered
-from robomarl.policies.pilot import Pilot
+from robomarl.policies.pilot import pilot_of
 from robomarl.policies.runtime import Policy, open_policy, read_golden
-from robomarl.safety.filter import SafetyFilter
 
 DECISIONS = 200
 """How many are timed ..."""
@@ -149,9 +147,7 @@ def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, flo
 
 def _stepper(policy: Policy, sequences: golden.Golden) -> Callable[[int], Any]:
     """Makes the i-th decision of one robot, view to filtered command, on the views of the first sequence."""
-    contract = policy.contract
-    rules = onboard_of(contract.scenario.content).rules(contract.safety)
-    pilot = Pilot(policy, SafetyFilter(contract.safety), rules)
+    pilot = pilot_of(policy, policy.contract.safety)
     steps = sequences.obs.shape[1]
     views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
     state = pilot.init(views[0])

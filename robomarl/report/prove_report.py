@@ -75,7 +75,7 @@ def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
         Tile("Filter active", percent(figures["active_share"]), "of the decisions"),
         Tile("Overruled", percent(figures["veto_rate"]), "of the decisions: it braked instead of the policy"),
     ]
-    if trial.campaign.task == "swap":
+    if trial.campaign.task != "adversarial":
         when = duration(figures["arrival_p50_s"]) if figures["arrival_p50_s"] else "never"
         tiles.append(Tile("Arrived", percent(figures["goal_rate"]), f"half of them within {when}"))
     return tiles

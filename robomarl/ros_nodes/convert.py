@@ -16,8 +16,9 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectory
 
 from robomarl.geometry import quat_conjugate, rotate
 from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate
+from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.timing.stamp import Stamp, set_stamp, time_of
-from robomarl.ros_nodes.topics import COMMAND_COLUMNS, FRAME
+from robomarl.ros_nodes.topics import FRAME, command_columns
 from robomarl.view import Goal, Plan
 
 UNIT_TOLERANCE = 1e-3
@@ -51,10 +52,12 @@ def odometry_to(message: Odometry) -> tuple[Estimate, float]:
     return Estimate(xyz_of(pose.position), quat, vel, xyz_of(twist.angular)), stamp_of(message.header)
 
 
-def command_from(command: np.ndarray, stamp_s: float, robot: str) -> MultiDOFJointTrajectory:
-    """[4] or [5], see `topics.COMMANDS`, as a trajectory of one point (REP-147): accelerations and body rates."""
+def command_from(
+    command: np.ndarray, stamp_s: float, robot: str, elements: Sequence[str] = FLYING
+) -> MultiDOFJointTrajectory:
+    """A command [A] of these elements as a trajectory of one point (REP-147): accelerations and body rates."""
     accel, rate, six = Twist(), Twist(), np.zeros(6)
-    six[COMMAND_COLUMNS[len(command)]] = command
+    six[command_columns(elements)] = command
     set_xyz(accel.linear, six)
     set_xyz(rate.angular, six[3:])
     point = MultiDOFJointTrajectoryPoint(velocities=[rate], accelerations=[accel])
@@ -62,7 +65,7 @@ def command_from(command: np.ndarray, stamp_s: float, robot: str) -> MultiDOFJoi
 
 
 def command_to(message: MultiDOFJointTrajectory) -> tuple[np.ndarray, float]:
-    """All six numbers of a command, see `topics.COMMANDS`, and its stamp [s].
+    """All six numbers of a command, see `topics.COMMANDED`, and its stamp [s].
 
     Raises:
         MessageError: another frame or layout, or not finite.

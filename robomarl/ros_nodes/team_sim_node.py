@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from robomarl.config import UserError, to_dict
+from robomarl.domains.simulation import simulation_of
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.fieldtask import FieldTask, field_task
 from robomarl.ros_nodes.io import fast_messages
@@ -110,7 +111,8 @@ class TeamSimNode(RealTimeNode):
     def connect_robots(self) -> None:
         """What the robots hear and say themselves."""
         own, command, names, base = topics.ODOMETRY, topics.COMMAND, self._names, self.base
-        self._columns = topics.COMMAND_COLUMNS[self._team.width]
+        sent = simulation_of(self._scenario).action(self._scenario).sent
+        self._columns = topics.command_columns(field.name for field in sent)
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
         self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader()) for n in names]
 

@@ -4,9 +4,11 @@ Nodes, recorder, plan and README all read this table. A robot's topics are in it
 simulator's are in `BASE/sim`, where BASE is the team's namespace (empty unless the plan has one).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from robomarl.domains.registry import onboard_of
+from robomarl.ros_nodes.robot.command_layout import FLYING
 
 FRAME = "map"
 """The world frame, ENU, z up: `header.frame_id` of everything that is not a body frame."""
@@ -102,43 +104,6 @@ SIM_STATUS = Topic(
     "simulator only: the judge's figures of the flight; names in `layout.dim[0].label`",
 )  # fmt: skip
 
-LOAD_POSE = Topic(
-    "load_pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "policy rate", "map",
-    "sensed: pose of the load's own frame, for a team that carries one; of motion capture, or of the simulator",
-)  # fmt: skip
-LOAD_GOAL = Topic(
-    "load_goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",
-    "where the load is to go, for the whole team at once; instead of `NAME/goal`",
-)  # fmt: skip
-
-CMD_VEL = Topic(
-    "cmd_vel", "geometry_msgs/msg/TwistStamped", True, False, 1, "policy rate while active", "NAME/base_link",
-    "a player's, instead of `command`: the velocity that it is to have one decision after the odometry with this "
-    "stamp, and its yaw rate, filtered",
-)  # fmt: skip
-KICK = Topic(
-    "kick", "geometry_msgs/msg/Vector3Stamped", True, False, 1, "policy rate while active", "NAME/base_link",
-    "`x`: how fast the ball is to leave the kicker as soon as it is there; 0: not at all",
-)  # fmt: skip
-SIGHTING = Topic(
-    "sighting", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "NAME/base_link",
-    "sensed: one picture of the robot's camera, at the stamp: `ball` and `opponent_K` in `joint_names`, places and "
-    "velocities over ground in `points[0]`; what is not seen is not there",
-)  # fmt: skip
-KICKER = Topic(
-    "kicker", "sensor_msgs/msg/TimeReference", False, False, 5, "policy rate", "-",
-    "sensed: `time_ref` is when the kicker will be charged",
-)  # fmt: skip
-BALL = Topic(
-    "ball", "geometry_msgs/msg/PointStamped", False, False, 5, "policy rate", "map",
-    "where the referee sees the ball: of a camera above the field, or of the simulator; players do not listen",
-)  # fmt: skip
-MATCH = Topic(
-    "match", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "1 Hz, and at each change", "-",
-    "of the referee: `message` is the phase (WAITING, PLAYING, STOPPED, OVER), `values` are both scores, the match's "
-    "time [s] and its kick-offs",
-)  # fmt: skip
-
 ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
 CHANGES = Topic(
     "/parameter_events", "rcl_interfaces/msg/ParameterEvent", True, False, 100, "", "-", "changes of parameters"
@@ -159,8 +124,6 @@ TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"
 """Namespace of what a task senses and is told as a team."""
-REFEREE = "referee"
-"""Name of the referee, and the namespace of what it says and does."""
 
 
 @dataclass(frozen=True)
@@ -188,15 +151,14 @@ def graph_of(task: str) -> NodeGraph:
     return onboard_of({"task": task}).graph() or NodeGraph()
 
 
-_ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
-COMMANDS = {(*_ACCELERATION, "yaw_rate"): [0, 1, 2, 5], (*_ACCELERATION, "rate.x", "rate.y"): [0, 1, 2, 3, 4]}
-"""Elements of a command, and which of the six numbers of a message they are: acceleration x, y, z in the world [m/s^2],
-roll, pitch and yaw rate in the body [rad/s]. What a vehicle is not commanded is 0. Vehicles that carry nothing get a
-yaw rate; vehicles under a load keep their heading and get roll and pitch rate."""
-COMMAND_COLUMNS = {len(names): columns for names, columns in COMMANDS.items()}
-"""The same by the number of elements."""
-COMMAND_RATES = {width: [column - 3 for column in columns[3:]] for width, columns in COMMAND_COLUMNS.items()}
-"""And which of the three rates come after the acceleration."""
+COMMANDED = ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y", "yaw_rate")
+"""The six numbers of a command's message: acceleration x, y, z in the world [m/s^2], roll, pitch and yaw rate in the
+body [rad/s]. What a vehicle is not commanded is 0."""
+
+
+def command_columns(elements: Iterable[str] = FLYING) -> list[int]:
+    """Which of the numbers of a message the elements of a command are."""
+    return [COMMANDED.index(element) for element in elements]
 
 
 def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:

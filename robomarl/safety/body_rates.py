@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from robomarl.geometry import namespace
+from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.memory import FilterCarry
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -42,6 +44,19 @@ def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, 
     kept = (xp.abs(sent - accel) <= 1e-9).all(-1, keepdims=True)
     command = xp.concatenate([sent, xp.where(kept, rates, 0.0)], -1)
     return carry, result._replace(command=command, nominal=nominal, active=~kept[..., 0])
+
+
+class BodyRatesFilter(SafetyFilter):
+    """The filter for acceleration and body rates [..., 5]."""
+
+    def __call__(
+        self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult]:
+        """Filter one decision; as `SafetyFilter`, with two body rates instead of the yaw rate."""
+        nominal = np.asarray(nominal)
+        if nominal.shape[-1:] != (WIDTH,):
+            raise ValueError(f"nominal has the shape {nominal.shape}; with body rates it must be [..., {WIDTH}].")
+        return filter_carrier(super().__call__, carry, view, nominal, gain_per_s)
 
 
 def _filter_one(

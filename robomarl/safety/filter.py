@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from robomarl.safety import body_rates
 from robomarl.safety.decision import Library, blind_batch, filter_batch
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
@@ -77,8 +76,7 @@ class SafetyFilter:
                 the same time.
             nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
                 filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration, and a
-                differential drive, whose acceleration is that of its look-ahead point, no yaw rate. Of a vehicle
-                under a load [..., 5]: acceleration and two body rates; see `body_rates`.
+                differential drive, whose acceleration is that of its look-ahead point, no yaw rate.
             gain_per_s: [...] class-K gain that the policy asks for, at most the owner's `gain_per_s`: a smaller one
                 keeps farther from every limit. Not finite, it is a fault of the policy. None: the owner's.
 
@@ -91,10 +89,7 @@ class SafetyFilter:
         """
         nominal = np.asarray(nominal)
         shapes = self._check_shapes(carry, view, nominal, gain_per_s)
-        if nominal.shape[-1] == body_rates.WIDTH:
-            found = body_rates.filter_carrier(self._decide, carry, view, nominal, gain_per_s)
-        else:
-            found = self._decide(carry, view, nominal, gain_per_s)
+        found = self._decide(carry, view, nominal, gain_per_s)
         self._check_shapes.last = (found[0], shapes)
         return found
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.safety.body_rates import WIDTH
 from robomarl.safety.memory import FilterCarry, initial_carry
 from robomarl.safety.params import SafetyParams
 from robomarl.types import Array
 from robomarl.view import LocalView
 
 Shape = tuple[int, ...]
+COMMANDED = 4
+"""Elements of a command that is filtered: acceleration x, y, z and yaw rate."""
 OWN = {"pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
 TURNED = {"quat_wxyz": (4,), "omega_rad_s": (3,)}
 HEARD = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": (), "plan.pos_m": (3,), "plan.vel_m_s": (3,)}
@@ -79,8 +80,8 @@ class ShapeCheck:
 
     def _look(self, carry: tuple, view: tuple, nominal: Shape, sensed: tuple, gain: Shape | None = None) -> None:
         """Every array."""
-        if not nominal or nominal[-1] not in (4, WIDTH):
-            raise ValueError(f"nominal has the shape {nominal}; it must be [..., 4], of a carrier [..., {WIDTH}].")
+        if not nominal or nominal[-1] != COMMANDED:
+            raise ValueError(f"nominal has the shape {nominal}; it must be [..., {COMMANDED}].")
         lead, because = nominal[:-1], f"because nominal is {nominal}"
         _compare("carry.", zip(self._carry, carry, self._carry.values(), strict=True), lead, "as `init` makes it")
         _compare("view.own.", zip(self._own, view, self._own.values(), strict=False), lead, because)

@@ -79,8 +79,8 @@ class Lesson:
 class SelfPlayConfig:
     """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
 
-    scripts: tuple[str, ...] = ("chaser", "keeper")
-    """Scripted teams. One that is named twice plays twice as much."""
+    scripts: tuple[str, ...] = ()
+    """Scripted teams of the domain. One that is named twice plays twice as much."""
     script_parts: Count = 3
     """Parts that each of them plays."""
     itself: Count = 2

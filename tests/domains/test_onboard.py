@@ -14,6 +14,7 @@ from robomarl.domains.registry import domain_named, domains, filter_for, load_fe
 from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
 from robomarl.features import FEATURES
 from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.safety.body_rates import BodyRatesFilter
 from robomarl.safety.filter import SafetyFilter, from_vehicle
 from robomarl.safety.gained import GainedFilter
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
@@ -60,7 +61,7 @@ def test_the_filter_is_that_of_the_command(name: str):
     for command in domain_named(name).onboard.commands:
         action = ActionSpec(tuple(ActionField(n, "", "", -1, 1) for n in command.elements))
         made = filter_for(action, from_vehicle(vehicle, 0.02))
-        kinds = {"kick": PlayerFilter, "gain": GainedFilter}
+        kinds = {"kick": PlayerFilter, "gain": GainedFilter, "rate.y": BodyRatesFilter}
         assert type(made) is kinds.get(command.elements[-1], SafetyFilter)
 
 

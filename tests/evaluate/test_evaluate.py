@@ -11,6 +11,7 @@ from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.evaluation.score import FlightScore
 from robomarl.domains.flight.goto import GotoPolicy
+from robomarl.domains.flight.randomize import RandomizeConfig
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.evaluate.episodes import Step, join
 from robomarl.evaluate.evaluate import EvalConfig, Evaluation, evaluate
@@ -19,7 +20,6 @@ from robomarl.evaluate.resolve import resolve_policy
 from robomarl.evaluate.score import start_episodes, successes
 from robomarl.evaluate.sensitivity import sensitivity
 from robomarl.evaluate.variations import perturbed, spelled_out
-from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import load_scenario
 from robomarl.types import FilterResult
 

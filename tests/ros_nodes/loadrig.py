@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.domains.flight.ros_nodes.sim_team import RealTimeTeam
+from robomarl.domains.payload.ros_nodes.topics import LOAD_POSE
 from robomarl.domains.payload.state import Load, origin
 from robomarl.geometry import quat_from_yaw
-from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.robot.assembly import assemble
 from robomarl.ros_nodes.robot.decision import Decision
 from robomarl.ros_nodes.robot.inbox import Broadcast, Now
@@ -99,7 +99,7 @@ class LoadRig:
             inbox.put_own(estimates[i], *now)
             heartbeat.hear("monitor", False, now.steady_s)
             if i not in self.blind:
-                inbox.put_sensed(topics.LOAD_POSE.name, pose, *now)
+                inbox.put_sensed(LOAD_POSE.name, pose, *now)
             for k in set(self.left) - {i}:
                 mate, said = self.robots[k], self.decisions[k]
                 agreement.hear(mate.inputs.agreement.own._replace(state=mate.autopilot.state), now.steady_s)

@@ -9,9 +9,10 @@ from robomarl.config import to_dict
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.playing import Sighting, Thing, kind_of
+from robomarl.domains.soccer.ros_nodes.topics import KICKER, SIGHTING
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.domains.soccer.views import flat, turned, upright
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.fieldtask import Seat, field_task
 from robomarl.ros_nodes.io import half_turn
 from robomarl.ros_nodes.io.messages import Broadcast, Estimate
@@ -64,9 +65,9 @@ class Senses:
         inbox.put_own(half_turn.turned(read) if away else read, stamp_s, now.steady_s)
         taken_s, there = self._poses[0]
         picture = messages.sighting_from(Sighting(taken_s, things_of(game, there, index)), name)
-        inbox.put_sensed(topics.SIGHTING.name, *messages.sighting_to(picture), now.steady_s)
+        inbox.put_sensed(SIGHTING.name, *messages.sighting_to(picture), now.steady_s)
         kicker = messages.kicker_from(now.stamp_s + float(game.robots.charge_s[0, index]), now.stamp_s)
-        inbox.put_sensed(topics.KICKER.name, *messages.kicker_to(kicker), now.steady_s)
+        inbox.put_sensed(KICKER.name, *messages.kicker_to(kicker), now.steady_s)
 
     def _said(self, index: int, view: LocalView, stamp_s: float) -> Any:
         task = self.tasks[index]

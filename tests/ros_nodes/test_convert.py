@@ -20,7 +20,7 @@ from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
 from robomarl.ros_nodes.robot.state_machine import State
 from robomarl.ros_nodes.robot.team_agreement import Announcement
 from robomarl.ros_nodes.status_messages import announcement_from, announcement_to, ticks_to
-from robomarl.ros_nodes.topics import COMMAND_COLUMNS
+from robomarl.ros_nodes.topics import COMMANDED
 from robomarl.view import Goal, Plan
 from tests.ros_nodes.truth import truth_to
 
@@ -75,12 +75,13 @@ def test_twist_in_the_body_is_the_velocity_in_the_world(quat: np.ndarray, veloci
 
 
 @patient
-@given(vectors, vectors, st.sampled_from(list(COMMAND_COLUMNS)), stamps)
-def test_command_there_and_back(accel: np.ndarray, rates: np.ndarray, width: int, stamp_s: float):
-    """Of both kinds of vehicle; what is not commanded is 0."""
-    command = np.array([*accel, *rates])[:width]
-    back, stamp = convert.command_to(over_the_wire(convert.command_from(command, stamp_s, "cf1")))
-    np.testing.assert_array_equal(back[COMMAND_COLUMNS[width]], command)
+@given(vectors, vectors, st.sampled_from([(5,), (3, 4), (3, 5, 4), ()]), stamps)
+def test_command_there_and_back(accel: np.ndarray, rates: np.ndarray, turned: tuple[int, ...], stamp_s: float):
+    """Of all kinds of vehicle; what is not commanded is 0."""
+    elements = [COMMANDED[i] for i in (0, 1, 2, *turned)]
+    command = np.array([*accel, *rates])[: len(elements)]
+    back, stamp = convert.command_to(over_the_wire(convert.command_from(command, stamp_s, "cf1", elements)))
+    np.testing.assert_array_equal(back[[0, 1, 2, *turned]], command)
     assert np.count_nonzero(back) == np.count_nonzero(command)
     assert stamp == pytest.approx(stamp_s, abs=1e-6)
 
@@ -91,7 +92,8 @@ def test_command_is_laid_out_as_rep_147_says():
     assert list(message.joint_names) == ["cf1"]
     assert message.header.frame_id == "map"
     assert (point.accelerations[0].linear.y, point.velocities[0].angular.z) == (2.0, 0.5)
-    carrier = convert.points_of(convert.command_from(np.array([1.0, 2.0, 3.0, 0.4, 0.5]), 2.0, "cf1"))[0]
+    elements = ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y")
+    carrier = convert.points_of(convert.command_from(np.array([1.0, 2.0, 3.0, 0.4, 0.5]), 2.0, "cf1", elements))[0]
     rates = carrier.velocities[0].angular
     assert (rates.x, rates.y, rates.z) == (0.4, 0.5, 0.0)
 

@@ -16,6 +16,7 @@ from robomarl.domains.soccer.report.page import write_match_report
 from robomarl.domains.soccer.ros_nodes.outcome import match_result
 from robomarl.domains.soccer.ros_nodes.referee import Phase
 from robomarl.domains.soccer.ros_nodes.rehearsal import Match
+from robomarl.domains.soccer.ros_nodes.topics import BALL
 from robomarl.hardware_configs.fleet import Fleet, load_fleet
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import topics
@@ -37,7 +38,7 @@ class Rig:
 
     def __init__(self, team: TeamNodes, folder: Path) -> None:
         self.console, self.folder, self.match = team.console, folder, Match(team, MATCH_S)
-        node, truth, ball = team.console._node, topics.TRUTH, topics.BALL
+        node, truth, ball = team.console._node, topics.TRUTH, BALL
         self.truth = Mailbox(node, truth, truth.of("sim"), truth_to)
         self.ball = Mailbox(node, ball, ball.of(topics.WORLD), lambda message: (message.point.x, message.point.y))
 

@@ -1,16 +1,17 @@
 """Commands of vehicles under a load: acceleration and body rates through a filter for accelerations."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.safety.body_rates import WIDTH
+from robomarl.safety.body_rates import WIDTH, BodyRatesFilter
 from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
 from robomarl.view import LocalView, blank_view
 
 ARENA = Arena((-2.0, -2.0, 0.1), (2.0, 2.0, 3.0))
-SAFETY = SafetyFilter(from_vehicle(load_vehicle("carrier_600"), 0.01, ARENA))
+SAFETY = BodyRatesFilter(from_vehicle(load_vehicle("carrier_600"), 0.01, ARENA))
 
 
 def drawn(random: np.random.Generator, batch: tuple[int, ...]) -> LocalView:
@@ -47,3 +48,11 @@ def test_rates_go_with_the_acceleration_that_they_belong_to():
     assert held.active
     assert held.command[0] < 0
     np.testing.assert_array_equal(held.command[3:], 0.0)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(4), np.zeros((2, 6)), np.asarray(0.0)])
+def test_commands_of_another_kind_are_refused(wrong: np.ndarray):
+    with pytest.raises(ValueError, match=r"with body rates it must be \[..., 5\]"):
+        SAFETY(SAFETY.init(), blank_view(0), wrong)
+    with pytest.raises(ValueError, match=r"it must be \[..., 4\]"):
+        SafetyFilter(SAFETY.params)(SAFETY.init(), blank_view(0), np.zeros(WIDTH))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from benchmarks.filter.daqp_projection import project
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.config import UserError
 from robomarl.safety import kernel
-from robomarl.safety.kernel.projection import Projector, project_batch
+from robomarl.safety.kernel.projection import project_batch
 from robomarl.safety.qp import projection
 from tests.safety.qp.test_projection import brute_force
 
@@ -89,24 +89,7 @@ def test_what_is_not_finite_is_not_solved(bad: float, place: int, random: np.ran
 
 
 @needs_kernel
-def test_one_after_the_other_is_the_same_as_all_together(random: np.random.Generator):
-    rows, bounds, points = draw("far", random, 100, 12)
-    together, projector = project_batch(rows, bounds, points), Projector(20)
-    for i in range(100):
-        one = projector(rows[i], bounds[i], points[i])
-        assert (one.solved, one.infeasible) == (together.solved[i], together.infeasible[i])
-        assert one.u.tolist() == together.u[i].tolist()
-        assert one.residual == together.residual[i]
-
-
-@needs_kernel
-def test_more_rows_than_there_is_room_for_are_refused():
-    with pytest.raises(ValueError, match="room for 4"):
-        Projector(4).solve(5)
-
-
-@needs_kernel
 def test_no_rows_is_solved():
-    found = Projector(0)(np.zeros((0, 3)), np.zeros(0), np.array([1.0, 2.0, 3.0]))
+    found = project_batch(np.zeros((0, 3)), np.zeros(0), np.array([1.0, 2.0, 3.0]))
     assert found.solved
     assert found.u.tolist() == [1, 2, 3]

@@ -30,7 +30,16 @@ from robomarl.train.self_play.league import (
 )
 from tests.domains.soccer.games import plain
 
-PLAY = SelfPlayConfig(script_parts=1, itself=1, snapshots=1, pool=3, snapshot_every=2, teacher="keeper", teach_share=1)
+PLAY = SelfPlayConfig(
+    scripts=("chaser", "keeper"),
+    script_parts=1,
+    itself=1,
+    snapshots=1,
+    pool=3,
+    snapshot_every=2,
+    teacher="keeper",
+    teach_share=1,
+)
 CONFIG = TrainConfig(
     scenario="soccer_2v2",
     num_envs=8,

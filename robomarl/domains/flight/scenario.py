@@ -11,13 +11,13 @@ import numpy as np
 from robomarl.config import NonNegative, Positive, UserError
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
+from robomarl.domains.flight.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
 from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.radio import check_radio
-from robomarl.sim.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.sim.scenario import Scenario
 from robomarl.types import GRAVITY_M_S2
 

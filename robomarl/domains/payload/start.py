@@ -6,13 +6,14 @@ import numpy as np
 
 from robomarl.domains.flight.control.indi import Control, Reading, rest_control
 from robomarl.domains.flight.quadrotor import RigidVehicle
+from robomarl.domains.flight.randomize import RandomizeConfig
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.cables import azimuth
 from robomarl.domains.payload.follow import goal_attitude
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, PoseRange
 from robomarl.domains.payload.state import NEVER_S, Cargo, Load, Rigid, spread
 from robomarl.geometry import namespace
-from robomarl.sim.randomize import Interval, RandomizeConfig, between
+from robomarl.sim.randomize import Interval, between
 from robomarl.types import GRAVITY_M_S2, Array
 from robomarl.vectors import Vec3, Vec4, to_world
 

@@ -77,5 +77,13 @@ SIMULATION = Simulation(
         nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
     ),
     measured=Measured(felt, moves_alike, plant),
-    games=Games(SCRIPTS, ScriptedTeam, no_belief, with_rally),
+    games=Games(
+        SCRIPTS,
+        ScriptedTeam,
+        no_belief,
+        with_rally,
+        length_m=lambda scenario: scenario.field.length_m,
+        half_length=("own_motion.x", "goal_ahead.dx"),
+    ),
+    all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",
 )

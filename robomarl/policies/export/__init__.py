@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.registry import command_of
+from robomarl.domains.simulation import simulation_of
 from robomarl.policies import golden
 from robomarl.policies.bundle import (
     CARD_FILE,
@@ -28,7 +30,6 @@ from robomarl.policies.export.record import Recorded, Trained, actions_seen, car
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
-from robomarl.spec import has_gain
 
 __all__ = ["export_bundle", "policy_graph"]
 
@@ -61,9 +62,9 @@ def export_bundle(
     """
     target = Path(out_dir)
     check_target(target)
-    if getattr(run.scenario, "sees", "eyes") == "all":
+    if key := simulation_of(run.scenario).all_seeing(run.scenario):
         raise UserError(
-            f'{run.name}: was trained with sees = "all", and a robot can\'t see everything; train it in a scenario '
+            f"{run.name}: was trained with {key}, and a robot can't see everything; train it in a scenario "
             "without that key."
         )
     content = bundle_files(run, name or run.name, team_size, recorded)
@@ -99,8 +100,9 @@ def bundle_files(
     }
     if run.weights:
         files[WEIGHTS_FILE] = _npz(run.weights)
-    if has_graph(plain.safety, plain.action.size):
-        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, has_gain(plain.action))
+    if has_graph(plain.safety, plain.action):
+        around = command_of(plain.action).around
+        files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, around)  # type: ignore[arg-type]
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
     return {**files, CONTRACT_FILE: seal(contract)}
 

@@ -1,20 +1,20 @@
 """The graph that holds policy and safety filter: `policy_filtered.onnx`."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.domains.onboard import as_it_is
+from robomarl.domains.registry import command_of
 from robomarl.policies.export.graph import needed, to_onnx
 from robomarl.policies.filtered import leaves
-from robomarl.safety import body_rates
 from robomarl.safety.filter import SafetyParams, initial_carry
-from robomarl.safety.gained import filter_gained
 from robomarl.safety.memory import LARGE, FilterCarry
 from robomarl.safety.qp.jax_static import make_static_filter
+from robomarl.spec import ActionSpec
 from robomarl.view import LocalView, blank_view
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
@@ -32,28 +32,26 @@ class Shapes(NamedTuple):
     """Of the network's memory, without batch."""
 
 
-def has_graph(params: SafetyParams, num_actions: int) -> bool:
-    """Whether there is such a graph: for accelerations with a yaw rate or body rates, where nobody has to be sensed."""
-    return params.strangers is None and num_actions in (4, body_rates.WIDTH)
+def has_graph(params: SafetyParams, action: ActionSpec) -> bool:
+    """Whether there is such a graph: where nobody has to be sensed, for kinds of command that can have one."""
+    return params.strangers is None and command_of(action).around is not None
 
 
-def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, gained: bool = False) -> bytes:
+def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, around: Callable = as_it_is) -> bytes:
     """The graph of policy and filter; `robomarl.policies.filtered` says what its inputs and outputs are.
 
     Args:
         policy_fn: (carry, obs [B, O]) -> (carry, action [B, A]), pure.
         shapes: sizes of what goes in.
         params: of the filter.
-        gained: whether the last of the five elements of an action is the filter's gain.
+        around: how actions go through it; see `robomarl.domains.onboard.Command.around`.
     """
     view, memory = blank_view(shapes.num_mates, batch=(1,)), initial_carry(params, (1,), np, "float32")
     obs = {"obs": np.zeros((1, shapes.num_obs), np.float32)}
     state = {f"carry.{i}": np.zeros((1, *shape), np.float32) for i, shape in enumerate(shapes.carries)}
     state |= dict(leaves(memory, "safety"))
     seen = dict(leaves(view, ""))
-    safety = make_static_filter(params)
-    decide = partial(filter_gained, safety) if gained else safety
-    step = _step(policy_fn, decide, len(shapes.carries), (view, memory))
+    step = _step(policy_fn, make_static_filter(params, around=around), len(shapes.carries), (view, memory))
     arrays = obs | {name: seen[name] for name in _read(step, seen, obs | state)} | state
 
     def function(*values: jax.Array) -> tuple[jax.Array, ...]:

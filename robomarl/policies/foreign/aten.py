@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.policies.foreign.cells import CellWeights, gru, lstm
+from robomarl.policies.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
 
 Operator = Callable[..., Any]
 
@@ -28,11 +28,6 @@ def _addmm(c: Any, x: Any, w: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     return beta * c + alpha * (x @ w)
 
 
-def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
-    x = x if low is None else jnp.maximum(x, low)
-    return x if high is None else jnp.minimum(x, high)
-
-
 def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0) * input_scale))
 
@@ -43,11 +38,7 @@ def _flatten(x: Any, start: int = 0, end: int = -1) -> Any:
 
 
 def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any) -> Any:
-    axes = tuple(range(x.ndim - len(shape), x.ndim))
-    middle = x - x.mean(axes, keepdims=True)
-    out = middle / jnp.sqrt((middle * middle).mean(axes, keepdims=True) + eps)
-    out = out if weight is None else out * weight
-    return out if bias is None else out + bias
+    return layer_norm(x, len(shape), weight, bias, eps)
 
 
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -74,7 +65,7 @@ def _select(x: Any, axis: int, index: int) -> Any:
 
 def _softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     scaled = beta * x
-    return jnp.where(scaled > threshold, x, (jnp.maximum(scaled, 0) + jnp.log1p(jnp.exp(-jnp.abs(scaled)))) / beta)
+    return jnp.where(scaled > threshold, x, softplus(scaled) / beta)
 
 
 def _split(x: Any, size: Any, axis: int = 0) -> list[Any]:
@@ -137,7 +128,7 @@ def _equal(x: Any, y: Any) -> Any:
 ACTIVATIONS: dict[str, Operator] = {
     "celu": lambda x, alpha=1.0: jax.nn.celu(x, alpha),
     "elu": _elu,
-    "gelu": lambda x, approximate="none": jax.nn.gelu(x, approximate=approximate == "tanh"),
+    "gelu": gelu,
     "hardtanh": lambda x, low=-1, high=1: jnp.clip(x, low, high),
     "leaky_relu": lambda x, slope=0.01: jnp.where(x >= 0, x, slope * x),
     "log_softmax": lambda x, axis, kind=None: jax.nn.log_softmax(x, axis),
@@ -208,9 +199,14 @@ NUMBERS: dict[str, Operator] = {
     **{"mul": lambda x, y: x * y, "neg": lambda x: -x, "pow": lambda x, y: x**y, "square": lambda x: x * x},
     **{"maximum": jnp.maximum, "minimum": jnp.minimum, "reciprocal": lambda x: 1 / x, "erf": jax.lax.erf},
     **{"addmm": _addmm, "bmm": jnp.matmul, "linear": _linear, "matmul": jnp.matmul, "mm": jnp.matmul},
-    **{"clamp": _clamp, "clamp_max": lambda x, high: _clamp(x, None, high), "clamp_min": _clamp, "clip": _clamp},
+    **{"clamp": clamp, "clamp_max": lambda x, high: clamp(x, None, high), "clamp_min": clamp, "clip": clamp},
     **{"div": lambda x, y: x / y, "where": jnp.where, "atan2": jnp.arctan2, "rsqrt": lambda x: 1 / jnp.sqrt(x)},
-    **{"gru": _gru, "lstm": _lstm, "layer_norm": _layer_norm, "zeros": lambda shape, *_: jnp.zeros(shape)},
+    **{
+        "gru": _gru,
+        "lstm": _lstm,
+        "layer_norm": _layer_norm,
+        "zeros": lambda shape, *_: jnp.zeros(shape),
+    },
 }
 OPERATORS: dict[str, Operator] = {**PLAIN, **SHAPES, **ACTIVATIONS, **NUMBERS}
 """By name; those with an underscore behind it, which write into their input, are taken for those without."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.policies.foreign.cells import CellWeights
 from robomarl.policies.foreign.contract_file import ACTIVATIONS
+from robomarl.policies.foreign.layers import CellWeights
 from robomarl.policies.foreign.network import ActorNetwork, Scaler
 
 Weights = Mapping[str, np.ndarray]

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.policies.foreign.cells import CellWeights, gru, lstm
+from robomarl.policies.foreign.layers import CellWeights, gru, lstm
 from robomarl.policies.foreign.policy import ForeignPolicy, Memory
 from robomarl.policies.foreign.pytorch import pytorch
 

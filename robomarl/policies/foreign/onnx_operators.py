@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import onnx
 
-from robomarl.policies.foreign.cells import CellWeights, gru, lstm
+from robomarl.policies.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
 
 Attributes = dict[str, Any]
 Operator = Callable[..., Any]
@@ -105,9 +105,7 @@ def _cast(a: Attributes, x: Any) -> Any:
 
 
 def _clip(a: Attributes, x: Any, low: Any = None, high: Any = None) -> Any:
-    low, high = (low if low is not None else a.get("min")), (high if high is not None else a.get("max"))
-    x = x if low is None else jnp.maximum(x, low)
-    return x if high is None else jnp.minimum(x, high)
+    return clamp(x, low if low is not None else a.get("min"), high if high is not None else a.get("max"))
 
 
 def _expand(a: Attributes, x: Any, shape: Any) -> Any:
@@ -119,20 +117,13 @@ def _flatten(a: Attributes, x: Any) -> Any:
 
 
 def _layer_norm(a: Attributes, x: Any, scale: Any, bias: Any = None) -> Any:
-    axes = tuple(range(a.get("axis", -1) % x.ndim, x.ndim))
-    middle = x - x.mean(axes, keepdims=True)
-    out = middle / jnp.sqrt((middle * middle).mean(axes, keepdims=True) + a.get("epsilon", 1e-5)) * scale
-    return out if bias is None else out + bias
+    return layer_norm(x, x.ndim - a.get("axis", -1) % x.ndim, scale, bias, a.get("epsilon", 1e-5))
 
 
 def _constant(a: Attributes) -> Any:
     return next(
         np.asarray(a[name]) for name in ("value", "value_float", "value_int", "value_floats", "value_ints") if name in a
     )
-
-
-def _gelu(a: Attributes, x: Any) -> Any:
-    return jax.nn.gelu(x, approximate=a.get("approximate", b"none") == b"tanh")
 
 
 def _gru(a: Attributes, x: Any, w: Any, r: Any, *rest: Any) -> Any:
@@ -182,11 +173,6 @@ def _start(h: Any, x: Any, size: int) -> Any:
     return jnp.zeros((x.shape[1], size)) if h is None else h[0]
 
 
-def _softplus(x: Any) -> Any:
-    """log(1 + e^x) that does not overflow."""
-    return jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
-
-
 def _div(a: Attributes, x: Any, y: Any) -> Any:
     return x // y if is_known(x, y) and np.asarray(x).dtype.kind == "i" else x / y
 
@@ -208,18 +194,18 @@ ACTIVATIONS: dict[str, Operator] = {
     "Celu": lambda a, x: jax.nn.celu(x, a.get("alpha", 1.0)),
     "Elu": lambda a, x: jax.nn.elu(x, a.get("alpha", 1.0)),
     "Erf": lambda a, x: jax.lax.erf(x),
-    "Gelu": _gelu,
+    "Gelu": lambda a, x: gelu(x, a.get("approximate", "none")),
     "HardSigmoid": lambda a, x: jnp.clip(a.get("alpha", 0.2) * x + a.get("beta", 0.5), 0, 1),
     "HardSwish": lambda a, x: x * jnp.clip(x / 6 + 0.5, 0, 1),
     "LeakyRelu": lambda a, x: jnp.where(x >= 0, x, a.get("alpha", 0.01) * x),
     "LogSoftmax": lambda a, x: jax.nn.log_softmax(x, a.get("axis", -1)),
-    "Mish": lambda a, x: x * jnp.tanh(_softplus(x)),
+    "Mish": lambda a, x: x * jnp.tanh(softplus(x)),
     "PRelu": lambda a, x, slope: jnp.where(x >= 0, x, slope * x),
     "Relu": lambda a, x: jnp.maximum(x, 0),
     "Selu": lambda a, x: a.get("gamma", 1.05070102) * jax.nn.elu(x, a.get("alpha", 1.67326319)),
     "Sigmoid": lambda a, x: jax.nn.sigmoid(x),
     "Softmax": lambda a, x: jax.nn.softmax(x, a.get("axis", -1)),
-    "Softplus": lambda a, x: _softplus(x),
+    "Softplus": lambda a, x: softplus(x),
     "Softsign": lambda a, x: x / (1 + jnp.abs(x)),
 }
 OPERATORS: dict[str, Operator] = {

@@ -8,7 +8,6 @@ A vehicle that is not fit (battery, link, firmware, its own checks) has no odome
 become READY. So has one that two adapters fly.
 """
 
-import threading
 import time
 from functools import partial
 from typing import Any, Protocol
@@ -17,21 +16,19 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
-from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.adapters.adapter_node import AdapterNode, EStop
 from robomarl.ros_nodes.adapters.guard_terms import AIRBORNE, GuardState, GuardStatus
 from robomarl.ros_nodes.adapters.guarded import GuardedVehicle, TickInput, VehicleLink
 from robomarl.ros_nodes.adapters.samples import StateSample
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
-from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, DiagnosticEntry
-from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 
-TICK_S = 0.01
 OPEN_S = 2.0
 """A link that is closed is opened again so often."""
-FLOWN = topics.COMMAND_COLUMNS[4]
+FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
 
 
@@ -109,22 +106,15 @@ class VehicleSeat:
         return response
 
 
-class VehicleNode(LifecycleNode):
+class VehicleNode(AdapterNode):
     """All vehicles of one link or radio."""
 
     def __init__(self, name: str, settings: type) -> None:
         """Declare the parameters; with `autostart` go on at once."""
-        super().__init__(name)
-        self._settings = settings
-        declare(self, settings)
-        self.failed, self._active, self._pressed = False, False, False
+        super().__init__(name, settings)
         self._seats: list[VehicleSeat] = []
-        self._lock, self._ticker = threading.Lock(), None
         self._told: dict[str, GuardState] = {}
-        if read(self, settings).autostart:
-            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
-                raise UserError(f"{name} was not configured; its log says why.")
-            self.trigger_activate()
+        self.begin()
 
     def seats(self, settings: Any) -> list[VehicleSeat]:
         """One for each vehicle, its link not open yet.
@@ -134,29 +124,10 @@ class VehicleNode(LifecycleNode):
         """
         raise NotImplementedError
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Open the links; no vehicle is told to move."""
-        settings = read(self, self._settings)
-        try:
-            self._seats = self.seats(settings)
-        except UserError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", settings.base), lambda message: message.data)
-        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
-        self._reports = self.create_timer(1.0, self._report)
-        self._ticker = Ticker(TICK_S, self._tick, self._died)
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """From now on commands count."""
-        self._active = True
-        return super().on_activate(state)
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Commands don't count: the guards hold, and land."""
-        self._active = False
-        return super().on_deactivate(state)
+    def prepare(self, settings: Any) -> None:
+        """Open the links; no vehicle is told to move. Deactivated, the guards hold, and land."""
+        self._seats = self.seats(settings)
+        self._estop = EStop(self, settings.base)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the links; refused while a vehicle is in the air."""
@@ -172,19 +143,22 @@ class VehicleNode(LifecycleNode):
         super().destroy_node()
 
     def _close(self) -> None:
-        if self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+        self.stop_ticking()
         for seat in self._seats:
             seat.link.close()
         self._seats = []
 
-    def _tick(self, beat: Beat) -> None:
-        with self._lock:
-            for pressed, _ in self._estop.take():
-                self._pressed = pressed
-            for seat in self._seats:
-                self._note(seat.name, seat.tick(self._active, self._pressed))
+    def tick(self) -> None:
+        """Commands to the vehicles through their guards."""
+        pressed = self._estop.is_pressed()
+        for seat in self._seats:
+            self._note(seat.name, seat.tick(self._active, pressed))
+
+    def entries(self) -> list[DiagnosticEntry]:
+        """How each vehicle is."""
+        for seat in self._seats:
+            seat.look_around()
+        return [seat.entry() for seat in self._seats]
 
     def _note(self, name: str, status: GuardStatus) -> None:
         if self._told.get(name) is status.state:
@@ -195,19 +169,6 @@ class VehicleNode(LifecycleNode):
             self.get_logger().error(text)
         else:
             self.get_logger().info(text)
-
-    def _report(self) -> None:
-        for seat in self._seats:
-            seat.look_around()
-        entries = [seat.entry() for seat in self._seats]
-        self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
-
-    def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: the process ends, and the vehicles look after themselves."""
-        if self.context.ok():
-            self.get_logger().fatal(f"the adapter failed: {type(error).__name__}: {error}")
-            self.failed = True
-            self.context.try_shutdown()
 
 
 def checked(node: str, key: str, value: str, allowed: tuple[str, ...]) -> None:

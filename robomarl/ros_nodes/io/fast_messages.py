@@ -18,8 +18,9 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.io import cdr
+from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
-from robomarl.ros_nodes.topics import COMMAND_RATES, FRAME
+from robomarl.ros_nodes.topics import FRAME, command_columns
 from robomarl.view import Plan
 
 T = TypeVar("T")
@@ -179,8 +180,9 @@ class BroadcastWriter:
 class CommandWriter:
     """Commands of one robot, as bytes."""
 
-    def __init__(self, robot: str) -> None:
-        """Make the template."""
+    def __init__(self, robot: str, elements: Sequence[str] = FLYING) -> None:
+        """Make the template for commands of these elements, accelerations x, y, z first."""
+        self._columns = [column - 3 for column in command_columns(elements)[3:]]
         self._data = _template(convert.command_from(np.zeros(4), 0.0, robot))
         ((point,), _) = cdr.trajectory_at(bytes(self._data))
         self._acceleration, self._rates = point.acceleration, point.velocity + 24
@@ -189,7 +191,7 @@ class CommandWriter:
         """As `convert.command_from`."""
         cdr.set_stamp(self._data, stamp_s)
         numbers, rates = command.tolist(), [0.0, 0.0, 0.0]
-        for place, rate in zip(COMMAND_RATES[len(numbers)], numbers[3:], strict=True):
+        for place, rate in zip(self._columns, numbers[3:], strict=True):
             rates[place] = rate
         cdr.set_vector(self._data, self._acceleration, numbers[:3])
         cdr.set_vector(self._data, self._rates, rates)

@@ -40,7 +40,7 @@ class Reporter:
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
         loaded, name = robot.loaded, robot.settings.name
         action = loaded.pilot.policy.action
-        actions, self._sent = [f.name for f in action.fields], len(action.sent)
+        actions, sent = ([field.name for field in fields] for fields in (action.fields, action.sent))
         sensors = [sensor.topic.name for sensor in loaded.task.sensors]
         names = tick_names(actions, robot.inputs.inbox.mates, loaded.seen, sensors)
         self._unseen = np.full(len(loaded.seen), np.nan)
@@ -48,8 +48,9 @@ class Reporter:
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
         self._task, self._broadcast = loaded.task, BroadcastWriter(name)
-        self._command = CommandWriter(name)
+        self._sent = len(sent)
         self._write_commands = loaded.task.writer and loaded.task.writer(name, 1 / loaded.rate_hz)
+        self._command = None if self._write_commands else CommandWriter(name, sent)
         self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
         self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz)
         self._state, self._announced_s, self._ticks = State.STANDBY, -math.inf, 0
@@ -78,11 +79,12 @@ class Reporter:
         return sensor_s
 
     def _send_command(self, decision: Decision, command: np.ndarray, stamp_s: float) -> None:
-        if self._write_commands is None:
+        if self._command is not None:
             self._radio.send(topics.COMMAND, self._command(command, stamp_s))
             return
         inbox = self._robot.inputs.inbox
         blind = not decision.reading.own_ok or inbox.own is None
+        assert self._write_commands is not None, "one of the two writes"
         messages = self._write_commands(command, None if blind else inbox.own, stamp_s if blind else inbox.own_stamp_s)
         for topic, message in zip(self._task.commands, messages, strict=True):
             self._radio.send(topic, message)

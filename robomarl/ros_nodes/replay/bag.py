@@ -75,7 +75,7 @@ def open_bag(path: Path) -> Bag:
     files = _files(folder, about.get("relative_file_paths") or [])
     if not files:
         other = "; convert it: ros2 bag convert" if any(folder.glob("*.db3")) else ""
-        raise UserError(f"{folder}: holds no .mcap file, so it is no recording that can be read here{other}.")
+        raise UserError(f"{path}: holds no .mcap file, so it is no recording that can be read here{other}.")
     if not any(file.stat().st_size for file in files):
         raise UserError(f"{folder}: its files are empty; nothing was recorded.")
     return Bag(folder, files, {str(key): str(value) for key, value in (about.get("custom_data") or {}).items()})

@@ -17,7 +17,7 @@ from robomarl.hardware_configs.vehicle import AnyVehicle, Quadrotor, load_any_ve
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.contract import Contract
 from robomarl.policies.golden import check_filter
-from robomarl.policies.pilot import Pilot
+from robomarl.policies.pilot import Pilot, pilot_of
 from robomarl.policies.runtime import open_policy, read_golden
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros_nodes.io.messages import empty_snapshot
@@ -80,8 +80,7 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
         raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
     check_fit(bundle.contract, settings, folder)
     limits = robot_limits(bundle.contract, settings)
-    rules = onboard_of(bundle.contract.scenario.content).rules(limits)
-    pilot, landing = Pilot(policy, filter_for(policy.action, limits), rules), landing_filter(policy.action, limits)
+    pilot, landing = pilot_of(policy, limits), landing_filter(policy.action, limits)
     size, scenario = len(settings.team), bundle.contract.scenario.content
     onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)
     seat = Seat(settings.index, size, settings.away, settings.pitch_m)
@@ -150,8 +149,9 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
         raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
     if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
-    if (names := tuple(field.name for field in contract.action.fields)) not in commands():
-        known = " or ".join(", ".join(command) for command in commands())
+    kinds = list(dict.fromkeys(command.elements for command in commands()))
+    if (names := tuple(field.name for field in contract.action.fields)) not in kinds:
+        known = " or ".join(", ".join(command) for command in kinds)
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 

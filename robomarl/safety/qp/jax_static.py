@@ -6,15 +6,14 @@ basis are six sets of three planes. Where a set has two rows, its third plane is
 so that one formula serves all. Besides its rows, every result is checked for its multipliers.
 """
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from robomarl.safety import body_rates
+from robomarl.domains.onboard import as_it_is
 from robomarl.safety.decision import Library, filter_batch
 from robomarl.safety.jax_filter import JaxFilter, least_open
 from robomarl.safety.memory import FilterCarry
@@ -38,24 +37,33 @@ NEGATIVE = -1e-6
 class StaticFilter(JaxFilter):
     """As `JaxFilter`, for views [B, ...]; made by `make_static_filter`. Takes and returns single precision."""
 
+    def __init__(self, params: SafetyParams, mode: Mode, around: Callable) -> None:
+        """Work out the constants; see `make_static_filter`."""
+        super().__init__(params, mode)
+        self._around = around
+
     def __call__(
         self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """Filter one decision; see `SafetyFilter.__call__`."""
-        self._check_shapes(carry, view, nominal, gain_per_s)
-        decide = partial(filter_batch, self._constants, _STATIC)
+        given = (carry, view, nominal) if gain_per_s is None else (carry, view, nominal, gain_per_s)
         with jax.enable_x64(True):
-            given = _cast((carry, view, nominal, gain_per_s), np.float64)
-            if nominal.shape[-1] == body_rates.WIDTH:
-                found = body_rates.filter_carrier(decide, *given)
-            else:
-                found = decide(*given)
-            return _cast(found, np.float32)
+            return _cast(self._around(self._checked, *_cast(given, np.float64)), np.float32)
+
+    def _checked(self, *given: Any) -> tuple[FilterCarry, FilterResult]:
+        self._check_shapes(*given, *[None] * (4 - len(given)))
+        return filter_batch(self._constants, _STATIC, *given)
 
 
-def make_static_filter(params: SafetyParams, mode: Mode = "qp") -> StaticFilter:
-    """The filter of one type of vehicle, for graphs."""
-    return StaticFilter(params, mode)
+def make_static_filter(params: SafetyParams, mode: Mode = "qp", around: Callable = as_it_is) -> StaticFilter:
+    """The filter of one type of vehicle, for graphs.
+
+    Args:
+        params: of the vehicle.
+        mode: as of `SafetyFilter`.
+        around: how commands of another kind go through it; see `robomarl.domains.onboard.Command.around`.
+    """
+    return StaticFilter(params, mode, around)
 
 
 def _cast(tree: Any, dtype: type) -> Any:

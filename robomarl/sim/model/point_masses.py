@@ -24,10 +24,6 @@ def point_masses(scenario: Any) -> Mujoco:
     return Mujoco(f"<mujoco>{world}<actuator>{motors}</actuator></mujoco>", _joints, _moved, _control)
 
 
-def _slides(robot: int) -> str:
-    return "".join(f'<joint name="slide{robot}{k}" type="slide" axis="{axis}"/>' for k, axis in enumerate(AXES))
-
-
 def _joints(world: TeamWorld) -> tuple[Array, Array]:
     return _flat(world.pos_m), _flat(world.vel_m_s)
 

@@ -1,13 +1,13 @@
 """The safety filter between policies and vehicles while they are trained; whatever kind of team."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from robomarl.config import UserError
-from robomarl.domains.registry import domain_of_task
-from robomarl.spec import has_gain
+from robomarl.domains.registry import command_of, domain_of_task
 from robomarl.view import LocalView, Plan
 
 
@@ -46,10 +46,11 @@ class TrainingFilter:
         from robomarl.sim.model.upright_filter import FilterOnceUpright
 
         params, thrown = safety_params(scenario), mode == "upright"
-        self._gained = has_gain(simulation_of(scenario).action(scenario))
         self._filter = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]
-        once = FilterOnceUpright(self._filter, scenario.period_s, self._filtered)
-        self._init, self._decide = (once.init, once) if thrown else (self._filter.init, self._filtered)
+        around = command_of(simulation_of(scenario).action(scenario)).around
+        decide = self._filter if around is None else partial(around, self._filter)
+        once = FilterOnceUpright(self._filter, scenario.period_s, decide)
+        self._init, self._decide = (once.init, once) if thrown else (self._filter.init, decide)
         self._rules = domain_of_task(scenario.task).onboard.rules(params)
 
     def init(self, batch: tuple[int, ...]) -> Guarded:
@@ -62,17 +63,6 @@ class TrainingFilter:
         safety, result = self._decide(carry.safety, view, asked)
         way = self._rules.after(way, result) if self._rules else way
         return Guarded(safety, way), result.command.astype(nominal.dtype)
-
-    def _filtered(self, carry: Any, view: LocalView, nominal: jax.Array) -> tuple[Any, Any]:
-        """As `SafetyFilter` does: a command of five is that of a vehicle under a load, if none of them is a gain."""
-        from robomarl.safety import body_rates
-        from robomarl.safety.gained import filter_gained
-
-        if self._gained:
-            return filter_gained(self._filter, carry, view, nominal)
-        if nominal.shape[-1] == body_rates.WIDTH:
-            return body_rates.filter_carrier(self._filter, carry, view, nominal)
-        return self._filter(carry, view, nominal)
 
 
 def make_filter(scenario: Any, mode: str) -> Any:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.simulation import needed, simulation_of
 from robomarl.sim.filter_params import safety_params
 from robomarl.spec import ObservationSpec
 
@@ -22,21 +23,20 @@ if TYPE_CHECKING:
     from robomarl.train.run.run_folder import Run
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
-PLACE, GOAL = "own_motion.x", "goal_ahead.dx"
-"""Elements of the observation whose sum is half of the field's length, whatever the error of the own pose is."""
 APART_M = 0.2
 """Fields whose lengths differ by less can't be told apart."""
 
 
-def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec) -> PolicyFn:
+def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec, half_length: Sequence[str]) -> PolicyFn:
     """One policy of several that have memories of the same shape: the one whose field is nearest in length decides.
 
     Args:
         policies: (carry, obs [..., O]) -> (carry, action [..., A]), by the length [m] of the field from goal to goal.
         observation: of all.
+        half_length: elements of it whose sum is half of that length.
     """
     names = observation.element_names()
-    place, goal = names.index(PLACE), names.index(GOAL)
+    place, goal = (names.index(element) for element in half_length)
     lengths = sorted(policies)
 
     def policy(carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
@@ -84,7 +84,13 @@ def alike(run: "Run") -> tuple:
 
 def length_m(scenario: Any) -> float:
     """Of the field, from goal to goal; 0 where there are no goals."""
-    return getattr(getattr(scenario, "field", None), "length_m", 0.0)
+    games = simulation_of(scenario).games
+    return games.length_m(scenario) if games else 0.0
+
+
+def half_length(scenario: Any) -> tuple[str, ...]:
+    """Elements of the observation whose sum is half of it; raises `UserError` where there are no games."""
+    return needed(simulation_of(scenario).games, scenario, "pitch", "leave out the experts").half_length
 
 
 def weights_for(weights: Mapping[str, np.ndarray], scenario: str) -> Mapping[str, np.ndarray]:

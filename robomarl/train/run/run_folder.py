@@ -30,7 +30,7 @@ from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, networks_of
 from robomarl.train.polyak import deployed
 from robomarl.train.run.ancestry import ANCESTRY, parse_ancestry
-from robomarl.train.run.mixture import PolicyFn, by_field, length_m, weights_for
+from robomarl.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
 from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
 from robomarl.train.stages.plan import is_staged
@@ -119,7 +119,8 @@ class Run:
         """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
         if self.experts:
             runs = (replace(self, experts=()), *self.experts)
-            return by_field({length_m(run.scenario): run.policy_fn for run in runs}, self.env.observation)
+            by_length = {length_m(run.scenario): run.policy_fn for run in runs}
+            return by_field(by_length, self.env.observation, half_length(self.scenario))
         return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action, self.env.law)
 
 

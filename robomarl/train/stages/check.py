@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.simulation import simulation_of
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, make_update
 from robomarl.train.curriculum import check_curriculum
@@ -62,7 +63,7 @@ def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
     for name, *others in (listed(names) for names in (bundle.actor, *bundle.experts)):
         for other in others:
             check_fit(runs[name], other, runs)
-        if getattr(runs[name].scenario, "sees", "eyes") == "all":
-            raise UserError(f'[bundle] stage {name} has sees = "all", and no robot sees everything; train a --stage.')
+        if key := simulation_of(runs[name].scenario).all_seeing(runs[name].scenario):
+            raise UserError(f"[bundle] stage {name} has {key}, and no robot sees everything; train a --stage.")
         first.append(runs[name])
     with_experts(first[0], first[1:])

@@ -117,7 +117,7 @@ def test_the_file_differs_from_soccer_2v2_in_what_is_seen_and_nowhere_else():
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An untrained run of either kind, of games of a second."""
     folder, found = tmp_path_factory.mktemp("runs"), {}
-    play = SelfPlayConfig(script_parts=1, itself=1, snapshots=1, pool=2)
+    play = SelfPlayConfig(scripts=("chaser", "keeper"), script_parts=1, itself=1, snapshots=1, pool=2)
     config = TrainConfig(num_envs=4, minibatches=1, network=NetworkConfig((8,), (8,)), self_play=play)
     state = jax.jit(partial(init_games, config, SoccerEnv(EYES)))(jax.random.key(0))
     for scenario in (EYES, FULL):

@@ -19,6 +19,7 @@ from robomarl.ros_nodes import convert
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.io import cdr, fast_messages
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate
+from robomarl.ros_nodes.topics import COMMANDED
 from robomarl.view import Plan
 from tests.ros_nodes.test_convert import estimates, numbers, plans, stamps, vectors
 
@@ -81,10 +82,15 @@ def test_state_and_plan(said: Broadcast, stamp_s: float, robot: str, ahead_s: fl
 
 
 @patient
-@given(st.tuples(numbers, numbers, numbers, numbers).map(np.array), stamps, names)
-def test_command(command: np.ndarray, stamp_s: float, robot: str):
-    message = convert.command_from(command, stamp_s, robot)
-    assert deserialize_message(fast_messages.CommandWriter(robot)(command, stamp_s), MultiDOFJointTrajectory) == message
+@given(
+    st.lists(numbers, min_size=6, max_size=6), st.sampled_from([("yaw_rate",), ("rate.x", "rate.y"), ()]), stamps, names
+)
+def test_command(numbers: list[float], rates: tuple[str, ...], stamp_s: float, robot: str):
+    elements = (*COMMANDED[:3], *rates)
+    command = np.array(numbers[: len(elements)])
+    message = convert.command_from(command, stamp_s, robot, elements)
+    written = fast_messages.CommandWriter(robot, elements)(command, stamp_s)
+    assert deserialize_message(written, MultiDOFJointTrajectory) == message
     ours, theirs = second(fast_messages.command_reader(), FIRST[2], message), convert.command_to(message)
     np.testing.assert_array_equal(ours[0], theirs[0])
     assert ours[1] == theirs[1]

@@ -13,6 +13,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.topics import CMD_VEL, KICK, SIGHTING
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
@@ -35,10 +36,10 @@ class Driver:
         self.true: Estimate | None = None
         self.seen: dict[str, np.ndarray] = {}
         peer.hear(topics.ODOMETRY, "/blue_0/odometry", self._on_own)
-        peer.hear(topics.SIGHTING, "/blue_0/sighting", self._on_sighting)
+        peer.hear(SIGHTING, "/blue_0/sighting", self._on_sighting)
         peer.hear(topics.TRUTH, "/sim/truth", lambda message: setattr(self, "true", truth_to(message)[0]))
-        self._moves = peer.sender(topics.CMD_VEL, "/blue_0/cmd_vel")
-        self._kicks = peer.sender(topics.KICK, "/blue_0/kick")
+        self._moves = peer.sender(CMD_VEL, "/blue_0/cmd_vel")
+        self._kicks = peer.sender(KICK, "/blue_0/kick")
         self._estop = peer.sender(topics.ESTOP, "/emergency_stop")
         peer.beat = self.beat
 

@@ -16,9 +16,11 @@ from robomarl.policies.provenance import sha256_of
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.run import bundle_as_run
 from robomarl.train.run.bundle_as_run import run_of
-from robomarl.train.run.mixture import GOAL, PLACE, by_field, weights_for, with_experts
+from robomarl.train.run.mixture import by_field, half_length, weights_for, with_experts
 from robomarl.train.run.run_folder import Run, create_run
 from robomarl.view import blank_view
+
+PLACE, GOAL = half_length(load_scenario("soccer_2v2"))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def test_of_three_fields_each_has_its_own():
     policies = {length: lambda carry, obs, say=length: (carry, 0 * obs[..., :1] + say) for length in (9.0, 4.0, 6.0)}
     obs = np.zeros((4, len(names)))
     obs[:, names.index(GOAL)] = [2.0, 2.6, 3.7, 4.0]  # fields of 4, 5.2, 7.4 and 8 m
-    _, said = by_field(policies, spec)((), jnp.asarray(obs))
+    _, said = by_field(policies, spec, (PLACE, GOAL))((), jnp.asarray(obs))
     np.testing.assert_array_equal(said[:, 0], [4.0, 6.0, 6.0, 9.0])
 
 

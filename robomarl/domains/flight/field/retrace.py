@@ -6,10 +6,10 @@ import numpy as np
 
 from robomarl.domains.flight.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.quadrotor import RigidVehicle, rotor_targets
+from robomarl.domains.flight.randomize import RandomizeConfig
 from robomarl.domains.flight.safety.plants import alone
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.sim.field.gap import Legs
-from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import RateConfig
 
 

@@ -7,7 +7,9 @@ SENT = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
 ONBOARD = Onboard(
     commands=(
         Command(SENT, Later("robomarl.safety.filter:SafetyFilter")),
-        Command((*SENT, "gain"), Later("robomarl.safety.gained:GainedFilter")),
+        Command(
+            (*SENT, "gain"), Later("robomarl.safety.gained:GainedFilter"), Later("robomarl.safety.gained:filter_gained")
+        ),
     ),
     features=("robomarl.domains.ground.onboard.features",),
     field_task=Later("robomarl.domains.ground.ros_nodes.floor:field_task"),

@@ -6,7 +6,8 @@ ONBOARD = Onboard(
     commands=(
         Command(
             ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y"),
-            Later("robomarl.safety.filter:SafetyFilter"),
+            Later("robomarl.safety.body_rates:BodyRatesFilter"),
+            Later("robomarl.safety.body_rates:filter_carrier"),
         ),
     ),
     features=("robomarl.domains.payload.onboard.features",),

@@ -13,11 +13,11 @@ from robomarl.config import UserError, build
 from robomarl.domains.onboard import Later
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import grip_matrix, reach_m
+from robomarl.domains.payload.ros_nodes.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.geometry import quat_from_yaw, rotate, yaw_of
 from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
-from robomarl.ros_nodes.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.view import Goal, LoadSensed, LocalView
 
 LIFTED_M = 0.05

@@ -1,10 +1,10 @@
 """What a payload adds to the fleet plan: the mission. No ROS here."""
 
 from robomarl.domains.onboard import Node
+from robomarl.domains.payload.ros_nodes.settings import MissionSettings
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
-from robomarl.ros_nodes.settings import MissionSettings
 
 
 def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:

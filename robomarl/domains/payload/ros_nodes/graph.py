@@ -1,9 +1,10 @@
 """What a payload adds to the node graph. No ROS here."""
 
+from robomarl.domains.payload.ros_nodes.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.ros_nodes.enclaves.rights import TeamRights
 from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.robot.state_machine import Order
-from robomarl.ros_nodes.topics import ANNOUNCE, LOAD_GOAL, LOAD_POSE, WORLD, NodeGraph
+from robomarl.ros_nodes.topics import ANNOUNCE, WORLD, NodeGraph
 
 
 def graph() -> NodeGraph:

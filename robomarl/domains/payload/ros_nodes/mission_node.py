@@ -13,11 +13,12 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.domains.payload.ros_nodes.mission import load_mission
+from robomarl.domains.payload.ros_nodes.settings import MissionSettings
+from robomarl.domains.payload.ros_nodes.topics import LOAD_GOAL
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
-from robomarl.ros_nodes.settings import MissionSettings
 
 PERIOD_S = 0.1
 REPEAT = 10
@@ -37,7 +38,7 @@ class MissionNode(Node):
         self.failed = False
         declare(self, MissionSettings)
         settings = read(self, MissionSettings)
-        if topics.graph_of(settings.task).goal is not topics.LOAD_GOAL:
+        if topics.graph_of(settings.task).goal is not LOAD_GOAL:
             raise UserError(f"mission {settings.mission}: is for a team that carries a load, task lift.")
         self._mission, base = load_mission(settings.mission), settings.base
         said = topics.ANNOUNCE
@@ -45,7 +46,7 @@ class MissionNode(Node):
             n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in settings.team
         }
         self._states: dict[str, State] = {}
-        self._goal = publisher(self, topics.LOAD_GOAL, topics.LOAD_GOAL.of(topics.WORLD, base))
+        self._goal = publisher(self, LOAD_GOAL, LOAD_GOAL.of(topics.WORLD, base))
         self._land = self.create_client(Trigger, f"{base}/all/{Order.LAND}")
         status = topics.SIM_STATUS
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if settings.sim else None

@@ -8,8 +8,9 @@ from typing import Any
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
+from robomarl.domains.payload.ros_nodes.topics import LOAD_POSE
 from robomarl.domains.payload.state import Load
-from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes import convert
 from robomarl.view import Goal
 
 Sense = Callable[[FlightScenario, World, float], dict[str, Any]]
@@ -21,7 +22,7 @@ def sense_load(scenario: FlightScenario, world: World, stamp_s: float) -> dict[s
     load = world.load
     assert isinstance(load, Load), "a scenario with a load has one"
     measured = Goal(load.measured_pos_m[0, 0], load.measured_quat[0, 0])
-    return {topics.LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
+    return {LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
 
 
 SENSORS: dict[str, Sense] = {"lift": sense_load}

@@ -7,6 +7,8 @@ ONBOARD = Onboard(
         Command(
             ("acceleration.x", "acceleration.y", "yaw_rate", "kick"),
             Later("robomarl.domains.soccer.onboard.command_filter:PlayerFilter"),
+            around=None,  # it remembers opponents out of sight
+            further={"kick": ("m/s", ("body",))},
         ),
     ),
     features=("robomarl.domains.soccer.onboard.features",),

@@ -5,11 +5,11 @@ from typing import Any
 from robomarl.config import UserError
 from robomarl.domains.onboard import Content, Node
 from robomarl.domains.soccer.ros_nodes.playing import check_roles
+from robomarl.domains.soccer.ros_nodes.settings import RefereeSettings, SslSettings
+from robomarl.domains.soccer.ros_nodes.topics import REFEREE
 from robomarl.hardware_configs.field import scenario_content
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.operator.fleet_plan import PlanOptions
-from robomarl.ros_nodes.settings import RefereeSettings, SslSettings
-from robomarl.ros_nodes.topics import REFEREE
 
 
 def check_fleet(fleet: Fleet, content: Content) -> None:

@@ -15,6 +15,7 @@ from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.referee import NOTHING_YET, Phase
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
 from robomarl.domains.soccer.ros_nodes.sim_game import PitchFigures, RealTimeGame
+from robomarl.domains.soccer.ros_nodes.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io import half_turn
@@ -22,7 +23,7 @@ from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
 from robomarl.ros_nodes.team_sim_node import TeamSimNode
 
-PER_ROBOT = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
+PER_ROBOT = (SIGHTING, KICKER, topics.ODOMETRY)
 """In this order: the nodes' ticks wait for the odometry."""
 
 
@@ -42,16 +43,16 @@ class GameNode(TeamSimNode):
 
     def connect(self) -> None:
         """The referee."""
-        self._match = Mailbox(self, topics.MATCH, topics.MATCH.of(topics.REFEREE, self.base), match_to)
+        self._match = Mailbox(self, MATCH, MATCH.of(REFEREE, self.base), match_to)
         self._said = NOTHING_YET
         self.create_service(SetBool, "~/kick_off", self._on_kick_off)
 
     def connect_robots(self) -> None:
         """What the players hear and say themselves, and where the ball is."""
         base, names = self.base, self._names
-        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, base))
+        self._ball = publisher(self, BALL, BALL.of(topics.WORLD, base))
         self._sent = {topic: [publisher(self, topic, topic.of(n, base)) for n in names] for topic in PER_ROBOT}
-        moved, kick = topics.CMD_VEL, topics.KICK
+        moved, kick = CMD_VEL, KICK
         self._commands = [Mailbox(self, moved, moved.of(n, base), messages.twist_to) for n in names]
         self._kicks = [Mailbox(self, kick, kick.of(n, base), messages.kick_to) for n in names]
 

@@ -1,15 +1,16 @@
 """What a game adds to the node graph. No ROS here."""
 
+from robomarl.domains.soccer.ros_nodes.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.enclaves.adapter_rights import BASE_ORDERS, lifecycle_rights
 from robomarl.ros_nodes.enclaves.rights import CONSOLE, TeamRights
 from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.robot.state_machine import Order
-from robomarl.ros_nodes.topics import REFEREE, WORLD, NodeGraph
+from robomarl.ros_nodes.topics import WORLD, NodeGraph
 
 PLAYER_TOPICS = (
-    *(topics.ODOMETRY, topics.STATE_AND_PLAN, topics.CMD_VEL, topics.KICK),
-    *(topics.SIGHTING, topics.KICKER, topics.TICK, topics.ANNOUNCE),
+    *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
+    *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
 )
 """In the namespace of every robot that plays."""
 REFEREE_SERVES = ("start", "stop", "goal", "reset")
@@ -19,22 +20,22 @@ REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
 def graph() -> NodeGraph:
     """Players, what the referee sees and what it says; goals of the game are nothing that robots are told."""
     sim = (topics.TRUTH, topics.SIM_STATUS)
-    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(topics.BALL,), beside=((REFEREE, topics.MATCH),), sim=sim)
+    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(BALL,), beside=((REFEREE, MATCH),), sim=sim)
 
 
 def rights(team: TeamRights) -> dict[str, Rights]:
     """Of the referee, and what the operator asks of it."""
     services = frozenset(f"{team.base}/{REFEREE}/{service}" for service in REFEREE_SERVES)
-    said = team.each((REFEREE,), topics.MATCH)
+    said = team.each((REFEREE,), MATCH)
     resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
-    heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), topics.BALL)
+    heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), BALL)
     referee = Rights(said, heard, services, team.all(*REFEREE_ORDERS) | resets)
     return {"ssl_node": _ssl(team), REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}
 
 
 def _ssl(team: TeamRights) -> Rights:
     """Of what speaks to robots of the Small Size League: vision and radio are no topics."""
-    told = team.each(team.names, topics.ODOMETRY, topics.SIGHTING, topics.KICKER) | team.each((WORLD,), topics.BALL)
-    heard = team.each(team.names, topics.CMD_VEL, topics.KICK) | team.each(("",), topics.ESTOP)
+    told = team.each(team.names, topics.ODOMETRY, SIGHTING, KICKER) | team.each((WORLD,), BALL)
+    heard = team.each(team.names, CMD_VEL, KICK) | team.each(("",), topics.ESTOP)
     serves = frozenset(f"{team.base}/{name}/vehicle/{order}" for name in team.names for order in BASE_ORDERS)
     return Rights(told, heard, serves) | lifecycle_rights(f"{team.base}/ssl_node")

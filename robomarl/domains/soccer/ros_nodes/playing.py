@@ -12,10 +12,10 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.domains.onboard import Later
 from robomarl.domains.soccer.onboard.features import ROLES, Picture, SoccerSensed, sensed_of
+from robomarl.domains.soccer.ros_nodes.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.geometry import rotate
 from robomarl.ros_nodes.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros_nodes.io.messages import Detections, TeamSnapshot
-from robomarl.ros_nodes.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.view import Goal
 
 BALL, OPPONENT = "ball", "opponent_"

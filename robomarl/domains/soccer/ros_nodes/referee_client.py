@@ -5,8 +5,8 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_to
+from robomarl.domains.soccer.ros_nodes.topics import MATCH, REFEREE
 from robomarl.ros_nodes.io.node_base import Mailbox
-from robomarl.ros_nodes.topics import MATCH, REFEREE
 
 SERVICES = ("start", "stop", "goal", "reset")
 

@@ -23,12 +23,13 @@ from std_srvs.srv import SetBool, Trigger
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.referee import Phase, Referee, RefereeCall, Rules
 from robomarl.domains.soccer.ros_nodes.referee_messages import match_from
+from robomarl.domains.soccer.ros_nodes.settings import RefereeSettings
+from robomarl.domains.soccer.ros_nodes.topics import BALL, MATCH, REFEREE
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.io.async_wait import wait_until
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.state_machine import Order, State
-from robomarl.ros_nodes.settings import RefereeSettings
 
 PERIOD_S = 0.02
 PUT_S = 0.5
@@ -45,7 +46,7 @@ class RefereeNode(Node):
 
     def __init__(self) -> None:
         """Wait; nobody moves."""
-        super().__init__(topics.REFEREE)
+        super().__init__(REFEREE)
         self.failed = False
         declare(self, RefereeSettings)
         self._settings = settings = read(self, RefereeSettings)
@@ -57,13 +58,13 @@ class RefereeNode(Node):
         self._ball_m, self._sim_s, self._told, self._told_s = np.zeros(2), 0.0, None, 0.0
         self._wants_start = settings.autostart
         self._listen_to(settings.base, settings.team)
-        self._match = publisher(self, topics.MATCH, topics.MATCH.of(topics.REFEREE, settings.base))
+        self._match = publisher(self, MATCH, MATCH.of(REFEREE, settings.base))
         self._ask_at(settings.base, settings.team)
         self.create_timer(PERIOD_S, self._tick)
         self.get_logger().info(f"a match lasts {settings.match_s:g} s; waits for start.")
 
     def _listen_to(self, base: str, team: tuple[str, ...]) -> None:
-        said, ball, status = topics.ANNOUNCE, topics.BALL, topics.SIM_STATUS
+        said, ball, status = topics.ANNOUNCE, BALL, topics.SIM_STATUS
         self._announced = {n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in team}
         self._balls = Mailbox(self, ball, ball.of(topics.WORLD, base), messages.ball_to)
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if self._settings.sim else None

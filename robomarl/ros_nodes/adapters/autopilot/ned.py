@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.adapters.conversion.frames import swap_attitude, swap_body, swap_estimate, swap_world, swap_yaw
+from robomarl.ros_nodes.adapters.conversion.frames import swap_body, swap_estimate, swap_world, swap_yaw
 from robomarl.ros_nodes.io.messages import Estimate
 
 LOCAL_NED, BODY_FRD = 1, 12
@@ -89,8 +89,3 @@ def from_target(target: NedTarget) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 def force_from_frd(force_m_s2: np.ndarray) -> np.ndarray:
     """What an accelerometer feels, FRD, in FLU."""
     return swap_body(force_m_s2)
-
-
-def attitude_from_ned(quat: np.ndarray) -> np.ndarray:
-    """[..., 4] wxyz of FRD in NED as FLU in ENU; the same takes it back."""
-    return swap_attitude(quat)

@@ -25,7 +25,7 @@ from robomarl.ros_nodes.topics import Topic
 
 STOPS_S = 1.0
 """A base that no longer drives is told to stop for so long; then it is left to whoever else may drive it."""
-FLOWN = topics.COMMAND_COLUMNS[4]
+FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
 WHEELS = Topic("", "nav_msgs/msg/Odometry", False, False, 5, "", "", "of the wheels, in their own frame")
 LOCATED = Topic("", "geometry_msgs/msg/PoseWithCovarianceStamped", False, False, 5, "", "", "of localization")

@@ -7,7 +7,6 @@ A body that jumps, is lost or can't be where its poses say has no odometry: the 
 """
 
 import sys
-import threading
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -17,7 +16,8 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.ros_nodes import convert, status_messages, topics
+from robomarl.ros_nodes import convert, topics
+from robomarl.ros_nodes.adapters.adapter_node import AdapterNode
 from robomarl.ros_nodes.adapters.mocap.frame_judge import FrameJudge
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
@@ -27,11 +27,9 @@ from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Qualit
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher, run_node
-from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import reach_of
 from robomarl.ros_nodes.settings import MocapSettings
-from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic
 from robomarl.safety.params import from_vehicle
 
@@ -105,57 +103,34 @@ class TrackedBody:
             self.judge.take(estimate, stamp_s, rates, force)
 
 
-class MocapNode(LifecycleNode):
-    """All bodies of a team."""
+class MocapNode(AdapterNode):
+    """All bodies of a team; while it is active there is odometry."""
+
+    tick_s = TICK_S
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
-        super().__init__("mocap_node")
-        declare(self, MocapSettings)
-        self.failed, self._active, self._ticker = False, False, None
-        self._lock = threading.Lock()
+        super().__init__("mocap_node", MocapSettings)
         self._bodies: dict[str, TrackedBody] = {}
         self._boxes: list[tuple[str, Mailbox]] = []
-        if read(self, MocapSettings).autostart:
-            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
-                raise UserError("mocap_node was not configured; its log says why.")
-            self.trigger_activate()
+        self.begin()
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+    def prepare(self, settings: MocapSettings) -> None:
         """Subscribe and track."""
-        settings = self._settings = read(self, MocapSettings)
-        try:
-            names = named(settings)
-            self._mounting = mounting_of(settings)
-            sources = topics_of(settings.source, settings.topic, names)
-            trackers = [PoseTracker(*tracking_of(settings)) for _ in names]
-        except UserError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
+        self._settings, names = settings, named(settings)
+        self._mounting = mounting_of(settings)
+        sources = topics_of(settings.source, settings.topic, names)
+        trackers = [PoseTracker(*tracking_of(settings)) for _ in names]
         whose = names if settings.source == "pose" else ("",)
         robots = zip(names, settings.team, trackers, strict=True)
         self._bodies = {body: TrackedBody(self, name, settings, tracker) for body, name, tracker in robots}
         boxes = zip(whose, sources, strict=False)
         self._boxes = [(body, Mailbox(self, topic, name, list_poses, WAITS)) for body, (name, topic) in boxes]
         self._tf = self._transforms() if settings.tf and settings.source != "tf" else None
-        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
-        self._reports = self.create_timer(1.0, self._report)
-        self._ticker = Ticker(TICK_S, self._tick, self._died)
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """From now on there is odometry."""
-        self._active = True
-        return super().on_activate(state)
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """No odometry any more."""
-        self._active = False
-        return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget all tracks."""
-        self._close()
+        self.stop_ticking()
         for _, box in self._boxes:
             box.destroy()
         self._bodies, self._boxes = {}, []
@@ -163,14 +138,8 @@ class MocapNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """End the ticks first."""
-        self._close()
+        self.stop_ticking()
         super().destroy_node()
-
-    def _close(self) -> None:
-        if self._ticker is not None:
-            self._ticker.stop()
-            self.destroy_timer(self._reports)
-            self._ticker = None
 
     def _transforms(self) -> Any:
         """Publisher of `/tf`; None where its type is not installed."""
@@ -180,14 +149,18 @@ class MocapNode(LifecycleNode):
             self.get_logger().info("tf2_msgs is not installed: no /tf")
             return None
 
-    def _tick(self, beat: Beat) -> None:
-        with self._lock:
-            for body, box in self._boxes:
-                for poses, _ in box.take():
-                    self._take(body, poses)
-            for tracked in self._bodies.values():
-                if line := tracked.news(now_s(self)):
-                    self.get_logger().info(line)
+    def tick(self) -> None:
+        """What has come since the last one."""
+        for body, box in self._boxes:
+            for poses, _ in box.take():
+                self._take(body, poses)
+        for tracked in self._bodies.values():
+            if line := tracked.news(now_s(self)):
+                self.get_logger().info(line)
+
+    def entries(self) -> list[DiagnosticEntry]:
+        """How each body is seen."""
+        return [tracked.entry(now_s(self)) for tracked in self._bodies.values()]
 
     def _take(self, body: str, poses: list[NamedPose]) -> None:
         at_s, settings, moved = now_s(self), self._settings, []
@@ -206,17 +179,6 @@ class MocapNode(LifecycleNode):
                 moved.append(transform_from(tracked.name, *told))
         if moved and self._tf is not None:
             self._tf.publish(message_class(topics.TF.type)(transforms=moved))
-
-    def _report(self) -> None:
-        entries = [tracked.entry(now_s(self)) for tracked in self._bodies.values()]
-        self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
-
-    def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: the process ends, and there is no odometry."""
-        if self.context.ok():
-            self.get_logger().fatal(f"the estimator failed: {type(error).__name__}: {error}")
-            self.failed = True
-            self.context.try_shutdown()
 
 
 def list_poses(message: Any) -> list[NamedPose]:

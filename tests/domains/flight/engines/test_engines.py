@@ -9,10 +9,10 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import TeamSim, make_team
 from robomarl.domains.flight.check import harsh_commands, spread_out
+from robomarl.domains.flight.randomize import RandomizeConfig
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions, velocities
 from robomarl.sim.check import CheckConfig, check_engines
-from robomarl.sim.randomize import RandomizeConfig
 from robomarl.sim.scenario import load_scenario
 from robomarl.types import GRAVITY_M_S2
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.body_rates import BodyRatesFilter
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.model.upright_filter import FilterOnceUpright
 from robomarl.sim.scenario import load_scenario
@@ -28,7 +28,7 @@ def near_a_mate(quat: tuple[float, ...]) -> LocalView:
 
 def test_it_waits_until_the_vehicle_is_upright_for_a_while():
     params = safety_params(load_scenario("recover_3"))
-    once_upright = FilterOnceUpright(SafetyFilter(params, "qp"), 0.01)
+    once_upright = FilterOnceUpright(BodyRatesFilter(params, "qp"), 0.01)
     toward = np.array([[3.0, 0, 0, 0, 0], [-3.0, 0, 0, 0, 0]])
     carry = once_upright.init((2,))
     for _ in range(40):

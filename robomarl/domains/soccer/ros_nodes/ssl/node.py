@@ -10,100 +10,70 @@ What happens when commands stop happens here, as far as the radio carries; beyon
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.domains.soccer.ros_nodes import messages
+from robomarl.domains.soccer.ros_nodes.settings import SslSettings
 from robomarl.domains.soccer.ros_nodes.ssl import addresses
 from robomarl.domains.soccer.ros_nodes.ssl.league_messages import league_messages
 from robomarl.domains.soccer.ros_nodes.ssl.seat import PlayerSeat, RadioWords, radio_packet
 from robomarl.domains.soccer.ros_nodes.ssl.vision import FieldRules, VisionTracks
+from robomarl.domains.soccer.ros_nodes.topics import BALL
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes import topics
+from robomarl.ros_nodes.adapters.adapter_node import AdapterNode, EStop
 from robomarl.ros_nodes.adapters.base.watch import BaseState
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.tracker import TrackRules
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
-from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import reach_of
-from robomarl.ros_nodes.settings import SslSettings
-from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.safety.params import from_vehicle
 
-TICK_S = 0.01
 RESTART_S = 0.15
 """A robot that is at another place for so long was put there; so is one that was hidden for so long."""
 ANSWERS_S = 1.0
 """The league's simulators answer every command; radios need not."""
 
 
-class SslNode(LifecycleNode):
+class SslNode(AdapterNode):
     """All robots of a game, or of one team."""
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
-        super().__init__("ssl_node")
-        declare(self, SslSettings)
-        self.failed, self._active, self._pressed, self._ticker = False, False, False, None
+        super().__init__("ssl_node", SslSettings)
         self._seats: list[PlayerSeat] = []
         self._told: dict[str, BaseState] = {}
         self._errors: dict[str, str] = {}
         self._sent_s, self._answered_s = -1.0, 0.0
-        self._lock = threading.Lock()
-        if read(self, SslSettings).autostart:
-            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
-                raise UserError("ssl_node was not configured; its log says why.")
-            self.trigger_activate()
+        self.begin()
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Listen to vision; nothing is sent."""
-        settings = read(self, SslSettings)
-        try:
-            self._prepare(settings)
-        except UserError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
+    def prepare(self, settings: SslSettings) -> None:
+        """Listen to vision."""
+        self._open(settings)
         for seat in self._seats:
             for order in ("stop", "reset"):
                 name = f"{settings.base}/{seat.name}/vehicle/{order}"
                 self.create_service(Trigger, name, partial(_on_order, seat, order))
-        self._ball = publisher(self, topics.BALL, topics.BALL.of(topics.WORLD, settings.base))
-        self._estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", settings.base), lambda message: message.data)
-        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
-        self._reports = self.create_timer(1.0, self._report)
-        self._ticker = Ticker(TICK_S, self._tick, self._died)
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """From now on commands count."""
-        self._active = True
-        return super().on_activate(state)
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Commands don't count: the robots stop."""
-        self._active = False
-        return super().on_deactivate(state)
+        self._ball = publisher(self, BALL, BALL.of(topics.WORLD, settings.base))
+        self._estop = EStop(self, settings.base)
 
     def destroy_node(self) -> None:
         """Stop the robots first."""
-        if self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+        if self.stop_ticking():
             self._send([seat.rest(now_s(self)) for seat in self._seats if seat.has_driven])
             self._vision.close()
             for radio in self._radios.values():
                 radio.close()
         super().destroy_node()
 
-    def _prepare(self, settings: SslSettings) -> None:
+    def _open(self, settings: SslSettings) -> None:
         domain = int(os.environ.get("ROS_DOMAIN_ID", "0"))
         uris, vision, radio, interface = settings.uris, settings.vision, settings.radio, settings.interface
         if settings.sim:
@@ -121,21 +91,20 @@ class SslNode(LifecycleNode):
         others = {addresses.BLUE: addresses.YELLOW, addresses.YELLOW: addresses.BLUE}
         self._opponents = {own: {s: k for k, s in enumerate(teams[other])} for own, other in others.items()}
 
-    def _tick(self, beat: Beat) -> None:
-        with self._lock:
-            for pressed, _ in self._estop.take():
-                self._pressed = pressed
-            self._look()
-            self._listen()
-            at_s, words = now_s(self), []
-            for seat in self._seats:
-                told = seat.tick(self._tracks, self._active, self._pressed, at_s)
-                words += [told] if told is not None else []
-                state, why = seat.state
-                if self._told.get(seat.name) is not state:
-                    self._told[seat.name] = state
-                    self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
-            self._send(words)
+    def tick(self) -> None:
+        """What vision sees and robots answer; then what the robots are to do."""
+        pressed = self._estop.is_pressed()
+        self._look()
+        self._listen()
+        at_s, words = now_s(self), []
+        for seat in self._seats:
+            told = seat.tick(self._tracks, self._active, pressed, at_s)
+            words += [told] if told is not None else []
+            state, why = seat.state
+            if self._told.get(seat.name) is not state:
+                self._told[seat.name] = state
+                self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
+        self._send(words)
 
     def _look(self) -> None:
         """What vision has sent."""
@@ -179,7 +148,8 @@ class SslNode(LifecycleNode):
             if problem := radio.send(radio_packet(self._classes, own)):
                 self._errors[colour] = problem
 
-    def _report(self) -> None:
+    def entries(self) -> list[DiagnosticEntry]:
+        """How each robot is, and their radio."""
         at_s = now_s(self)
         for seat in self._seats:
             seat.look_around()
@@ -188,15 +158,7 @@ class SslNode(LifecycleNode):
         if not said and 0 <= at_s - self._sent_s < ANSWERS_S < self._sent_s - self._answered_s:
             said = "nobody answers robot commands"
         entries = [seat.entry(self._tracks, at_s) for seat in self._seats]
-        entries.append(DiagnosticEntry("ssl/radio", WARN if said else OK, said or "ok", {}))
-        self._said_how.publish(status_messages.diagnostics_from(entries, at_s))
-
-    def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: the process ends, and the robots' own time-out stops them."""
-        if self.context.ok():
-            self.get_logger().fatal(f"the adapter failed: {type(error).__name__}: {error}")
-            self.failed = True
-            self.context.try_shutdown()
+        return [*entries, DiagnosticEntry("ssl/radio", WARN if said else OK, said or "ok", {})]
 
 
 def player_of(vehicle: str) -> OmniRobot:
@@ -221,7 +183,7 @@ def field_rules(settings: SslSettings, robot: OmniRobot) -> FieldRules:
         raise UserError(f"ssl_node: stamps = {settings.stamps!r} must be message or arrival.")
     noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
     track = TrackRules(noise, robot.safety.velocity_error_m_s, settings.vision_s, restart_s=RESTART_S)
-    reach = reach_of(from_vehicle(robot, TICK_S))
+    reach = reach_of(from_vehicle(robot, AdapterNode.tick_s))
     arrival = settings.stamps == "arrival"
     return FieldRules(track, reach, settings.pitch_m, settings.turned, arrival, settings.latency_s)
 

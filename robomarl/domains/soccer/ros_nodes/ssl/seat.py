@@ -8,9 +8,11 @@ from rclpy.lifecycle import LifecycleNode
 
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.playing import BALL, OPPONENT, Sighting, Thing
+from robomarl.domains.soccer.ros_nodes.settings import SslSettings
 from robomarl.domains.soccer.ros_nodes.ssl.addresses import Shirt
 from robomarl.domains.soccer.ros_nodes.ssl.player_drive import PlayerDrive
 from robomarl.domains.soccer.ros_nodes.ssl.vision import VisionTracks
+from robomarl.domains.soccer.ros_nodes.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.geometry import quat_conjugate, quat_from_yaw, quat_multiply, rotate
 from robomarl.hardware_configs.ground import OmniRobot
 from robomarl.ros_nodes import topics
@@ -19,7 +21,6 @@ from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
-from robomarl.ros_nodes.settings import SslSettings
 
 STOPS_S = 1.0
 """A robot that no longer drives is told to stop for so long."""
@@ -43,10 +44,10 @@ class PlayerSeat:
         """Subscribe and publish."""
         self.name, self.shirt, self._node, self._settings = name, shirt, node, settings
         own = f"{settings.base}/{name}"
-        spoken = (topics.SIGHTING, topics.KICKER, topics.ODOMETRY)
+        spoken = (SIGHTING, KICKER, topics.ODOMETRY)
         self._sighting, self._kicker, self._odometry = (publisher(node, t, f"{own}/{t.name}") for t in spoken)
-        self._moves = Mailbox(node, topics.CMD_VEL, f"{own}/{topics.CMD_VEL.name}", messages.twist_to)
-        self._kicks = Mailbox(node, topics.KICK, f"{own}/{topics.KICK.name}", messages.kick_to)
+        self._moves = Mailbox(node, CMD_VEL, f"{own}/{CMD_VEL.name}", messages.twist_to)
+        self._kicks = Mailbox(node, KICK, f"{own}/{KICK.name}", messages.kick_to)
         assert robot.kicker is not None, "checked when the node is configured"
         self._write, self._kicker_config = OdometryWriter(name), robot.kicker
         self._drive = PlayerDrive(robot, 1 / settings.policy_hz, settings.response_s)

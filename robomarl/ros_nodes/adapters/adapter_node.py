@@ -1,0 +1,114 @@
+"""`AdapterNode`: a lifecycle node that ticks, between robots' vehicles or sensors and their policy nodes.
+
+- configure: it hears and says what it is for, ticks, and tells `/diagnostics` once a second; vehicles are told nothing.
+- activate and deactivate: whether what it is told counts.
+"""
+
+import threading
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from robomarl.config import UserError
+from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.robot.health import DiagnosticEntry
+from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
+
+
+class AdapterNode(LifecycleNode):
+    """For all robots of a team, or one."""
+
+    tick_s = 0.01
+
+    def __init__(self, name: str, settings: type) -> None:
+        """Declare the parameters, fields of `settings`; an adapter's own constructor ends with `begin`."""
+        super().__init__(name)
+        self._settings_type = settings
+        declare(self, settings)
+        self.failed, self._active, self._ticker = False, False, None
+        self._lock = threading.Lock()
+
+    def prepare(self, settings: Any) -> None:
+        """Before the first tick.
+
+        Raises:
+            UserError: a setting is wrong, or what it needs is not installed.
+        """
+        raise NotImplementedError
+
+    def tick(self) -> None:
+        """Every `tick_s`, from configure on; never at the same time as another."""
+        raise NotImplementedError
+
+    def entries(self) -> list[DiagnosticEntry]:
+        """For `/diagnostics`, once a second."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """With `autostart`, configure and activate."""
+        if read(self, self._settings_type).autostart:
+            if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
+                raise UserError(f"{self.get_name()} was not configured; its log says why.")
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Prepare, and tick."""
+        try:
+            self.prepare(read(self, self._settings_type))
+        except UserError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
+        self._reports = self.create_timer(1.0, self._report)
+        self._ticker = Ticker(self.tick_s, self._tick, self._died)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """From now on what it is told counts."""
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """It counts no more."""
+        self._active = False
+        return super().on_deactivate(state)
+
+    def stop_ticking(self) -> bool:
+        """End ticks and reports; whether there were any."""
+        if self._ticker is None:
+            return False
+        self._ticker.stop()
+        self._ticker = None
+        self.destroy_timer(self._reports)
+        return True
+
+    def _tick(self, beat: Beat) -> None:
+        with self._lock:
+            self.tick()
+
+    def _report(self) -> None:
+        self._said_how.publish(status_messages.diagnostics_from(self.entries(), now_s(self)))
+
+    def _died(self, error: BaseException) -> None:
+        """A tick raised what nobody expected: the process ends, and the vehicles' own time-outs act."""
+        if self.context.ok():
+            self.get_logger().fatal(f"the adapter failed: {type(error).__name__}: {error}")
+            self.failed = True
+            self.context.try_shutdown()
+
+
+class EStop:
+    """The team's E-stop, as the monitor said it last."""
+
+    def __init__(self, node: LifecycleNode, base: str) -> None:
+        """Listen; not pressed before anything is heard."""
+        self._said = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
+        self._pressed = False
+
+    def is_pressed(self) -> bool:
+        """Now."""
+        for pressed, _ in self._said.take():
+            self._pressed = pressed
+        return self._pressed
