@@ -139,9 +139,8 @@ class Buffers:
         self._sizes = ffi.new("RmSizes *", sizes)
         self._given = np.zeros((count, lib.rm_in_size(self._sizes)))
         self.out_size = lib.rm_out_size(self._sizes)
-        solids = len(owner._constants.solids)
-        self._rows = np.zeros((7 + 2 * (sizes.mates + sizes.strangers + solids)) * 12)
-        self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._rows))
+        self._scratch = np.zeros(lib.rm_room_size(owner._struct, self._sizes))
+        self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._scratch))
         self._one, self._many, self._from_buffer = lib.rm_decide, lib.rm_decide_many, ffi.from_buffer
         queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
         shapes = [(3,), (3,), (), (4,), (3,), (4,), (), *[(3,)] * 5, (), (3,), (queue, 4)]

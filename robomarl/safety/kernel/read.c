@@ -42,21 +42,6 @@ void rm_check_own(const RmConstants *c, const Given *g, Checked *k) {
     k->since = k->own_ok ? c->horizon_s - age : c->horizon_s;
 }
 
-/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
-int rm_is_twin(const RmConstants *c, const Given *g, int j) {
-    const double reach = 2 * c->mates.error_m;
-    for (int i = 0; i < j; i++) {
-        double square = 0.0;
-        for (int a = 0; a < 3 && square <= reach * reach; a++) {
-            const double here = g->mate_pos[3 * j + a] + g->mate_vel[3 * j + a] * fabs(g->mate_age[j]);
-            const double there = g->mate_pos[3 * i + a] + g->mate_vel[3 * i + a] * fabs(g->mate_age[i]);
-            square += (here - there) * (here - there);
-        }
-        if (g->mask[i] && square <= reach * reach) return 1;
-    }
-    return 0;
-}
-
 /* Whether a body may be used; notes what is wrong with it. */
 int rm_usable(const double *pos, const double *vel, double age, double max_age, Checked *k) {
     const int ok = sane_state(pos, vel, age);

@@ -40,8 +40,6 @@ extern const double RM_NOTHING[4];
 Given rm_lay_out(const RmSizes *s, const double *in);
 /* The own state, of a differential drive that of its look-ahead point. */
 void rm_check_own(const RmConstants *c, const Given *g, Checked *k);
-/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
-int rm_is_twin(const RmConstants *c, const Given *g, int j);
 /* Whether a body may be used; notes what is wrong with it. */
 int rm_usable(const double *pos, const double *vel, double age, double max_age, Checked *k);
 /* The memory; one that holds what is no number, or less than is on its way, is as good as none, and a fault. */
