@@ -63,8 +63,9 @@ typedef struct {
 
 /* One decision of one robot: robomarl.safety.decision.filter_batch.
  * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; of the bias estimate, doubt, anchor, made,
- *     unsure, since; place; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
- *     stop; of the strangers mask, position, velocity, age: array after array.
+ *     unsure, since; place; commands [queue, 4]; of the mates position, velocity, age, planned position, velocity and
+ *     stop; of the strangers position, velocity, age: array after array. Then, a byte each, the masks of the mates and of
+ *     the strangers, up to a whole number.
  * out: command 4, slack, gap, active, reason, misfit; plan's position, velocity, stop; the memory as it goes in: bias,
  *     place, commands.
  * room: for `rm_room_size` numbers, whatever they are.

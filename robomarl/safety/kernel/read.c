@@ -3,7 +3,10 @@
 
 const double RM_NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
 
-int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
+int rm_in_size(const RmSizes *s) {
+    const int each = sizeof(double), masks = (s->mates + s->strangers + each - 1) / each;
+    return HEAD_IN + 4 * s->queue + 16 * s->mates + 7 * s->strangers + masks;
+}
 
 int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
 
@@ -12,10 +15,11 @@ Given rm_lay_out(const RmSizes *s, const double *in) {
     g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
     g.gain = in + 18, g.bias = in + MEMORY_IN, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
     const double *next = in + HEAD_IN + 4 * s->queue;
-    g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
-    g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
-    g.plan_stop = (next += 3 * s->mates), g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
-    g.other_vel = (next += 3 * s->strangers), g.other_age = next + 3 * s->strangers;
+    g.mate_pos = next, g.mate_vel = (next += 3 * s->mates), g.mate_age = (next += 3 * s->mates);
+    g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates), g.plan_stop = (next += 3 * s->mates);
+    g.other_pos = (next += 3 * s->mates), g.other_vel = (next += 3 * s->strangers);
+    g.other_age = (next += 3 * s->strangers), g.mask = (const unsigned char *)(next + s->strangers);
+    g.seen = g.mask + s->mates;
     return g;
 }
 

@@ -9,8 +9,8 @@
 /* Where what lies in `in`. */
 typedef struct {
     const double *pos, *vel, *age, *quat, *omega, *nominal, *gain, *bias, *place, *commands;
-    const double *mask, *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop;
-    const double *seen, *other_pos, *other_vel, *other_age;
+    const double *mate_pos, *mate_vel, *mate_age, *plan_pos, *plan_vel, *plan_stop, *other_pos, *other_vel, *other_age;
+    const unsigned char *mask, *seen;
 } Given;
 
 /* What may be used of it. */
