@@ -109,16 +109,17 @@ class KernelFilter:
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[tuple[Any, ...], tuple[Any, Any]]:
         """What the filter reads, in the order of `rm_decide`: numbers, and the masks of mates and strangers."""
-        own, heard = view.own, view.heard
-        strangers, lead = strangers_in(self._constants, view), nominal.shape[:-1]
+        own, heard, lead = view.own, view.heard, nominal.shape[:-1]
+        strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
         seen, *others = (_NOBODY,) if strangers is None else strangers
         still, none = (np.zeros((*lead, 7)), np.zeros(lead)) if lead else _BLANK
         turned = (own.quat_wxyz, own.omega_rad_s) if self._turns else (still,)
+        wanted = nominal if nominal.dtype is _DOUBLE else nominal.astype(float)
         gain, made, out = none if gain_per_s is None else gain_per_s, *self._made
         # In flight it is the memory of the last decision, and lies in one piece.
         memory = (out[_MEMORY:],) if carry is made else (*carry.bias[:6], carry.place_m, carry.commands)
         return (
-            *(own.pos_m, own.vel_m_s, np.asarray(own.age_s, float), *turned, np.asarray(nominal, float), gain, *memory),
+            *(own.pos_m, own.vel_m_s, np.asarray(own.age_s, float), *turned, wanted, gain, *memory),
             *(heard.pos_m, heard.vel_m_s, heard.age_s, *heard.plan, *others),
         ), (heard.mask, seen)
 
