@@ -17,13 +17,6 @@ typedef struct {
     double *rows;
 } Rows;
 
-/* The mates that are known of, and where all are now, x, y and z apart: no number where that is not known. */
-typedef struct {
-    int count;
-    Body *body;
-    double *place[3];
-} Mates;
-
 /* At most: without the box. */
 static int most_rows(const RmConstants *c, const RmSizes *s) {
     return 7 + 2 * (s->mates + s->strangers + c->num_solids);
@@ -48,38 +41,6 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
     l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
     add_row(c, normal, &bound, l);
     if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
-}
-
-static Body mate_of(const RmConstants *c, const Given *g, int j, double since) {
-    Motion state, plan;
-    copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
-    copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
-    return rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(fabs(g->mate_age[j]) + since, 0.0));
-}
-
-/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
-static int is_twin(const RmConstants *c, const Mates *m, int j) {
-    const double *x = m->place[0], *y = m->place[1], *z = m->place[2], reach = 2 * c->mates.error_m;
-    for (int i = 0; i < j; i++) {
-        const double dx = x[j] - x[i];
-        if (!(dx * dx <= reach * reach)) continue;
-        const double dy = y[j] - y[i], dz = z[j] - z[i];
-        if (dx * dx + dy * dy + dz * dz <= reach * reach) return 1;
-    }
-    return 0;
-}
-
-static void read_mates(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k, Mates *m) {
-    for (int j = 0; j < s->mates; j++) {
-        const double *pos = g->mate_pos + 3 * j, *vel = g->mate_vel + 3 * j, age = fabs(g->mate_age[j]);
-        const int usable = g->mask[j] && rm_usable(pos, vel, age, c->mates.max_age_s, k);
-        for (int i = 0; i < 3; i++) m->place[i][j] = usable ? pos[i] + vel[i] * age : NAN;
-        if (g->mask[j]) k->count++;
-        if (!usable) continue;
-        if (c->min_mates > 1 && is_twin(c, m, j)) k->count--;
-        if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
-        m->body[m->count++] = mate_of(c, g, j, k->since);
-    }
 }
 
 static void add_mates(const RmConstants *c, const Predicted *own, const Mates *m, Limits *l) {
@@ -126,7 +87,7 @@ static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const P
         const double age = fabs(g->mate_age[j]);
         if (!g->mask[j] || !sane_state(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age)) continue;
         if (age <= c->mates.max_age_s) continue;
-        const Body mate = mate_of(c, g, j, since);
+        const Body mate = rm_mate(c, g, j, since);
         rm_away(c, &mate, &hold);
     }
     return hold;
@@ -278,7 +239,7 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     rm_speed_limit(c, &own, normal, &bound);
     add_row(c, normal, &bound, &limits);
     copy(limits.slow, normal, 3), limits.slow[3] = rm_likely_speed_limit(c, &own, normal);
-    read_mates(c, s, &g, &k, &mates);
+    rm_read_mates(c, s, &g, &k, &mates);
     add_mates(c, &own, &mates, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
     add_solids(c, &own, &limits);

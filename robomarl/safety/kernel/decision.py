@@ -19,8 +19,8 @@ from robomarl.view import LocalView, Plan
 _REASONS = tuple(Reason)
 _NONE = np.int32(0)
 _dtype, _DOUBLE, _BOOL = attrgetter("dtype"), np.dtype(float), np.dtype(bool)
-_BLANK, _NOBODY = (np.zeros(7), np.zeros(())), np.zeros(0, bool)
-"""In the place of attitude and body rates, and of a gain; and of strangers, where there are none."""
+_STILL, _NO_GAIN, _NOBODY = np.zeros(7), np.zeros(()), np.zeros(0, bool)
+"""In the place of attitude and body rates, of a gain, and of strangers, where nobody reads any."""
 _MEMORY, _PLACE, _HEAD = 18, 34, 37
 """Where the memory (first the bias), the place and the queue begin in what comes out."""
 _CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _PLACE - 1]
@@ -71,10 +71,10 @@ class KernelFilter:
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of one robot; see `SafetyFilter`."""
-        numbers, masks = self._read(carry, view, nominal, gain_per_s)
-        sizes = len(carry.commands), len(masks[0]), len(masks[1]), gain_per_s is not None
+        parts = self._read(carry, view, nominal, gain_per_s)
+        sizes = len(carry.commands), len(parts[-2]), len(parts[-1]), gain_per_s is not None
         layout = self._layouts.get(sizes) or self._layout_of(sizes)
-        given, out = _pack(numbers, masks, layout), np.empty(layout.num_out)
+        given, out = _pack(parts, layout), np.empty(layout.num_out)
         pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
         with self._lock:  # C runs without Python's, and two threads may share a filter
             self._lib.rm_decide(self._struct, layout.sizes, *pointers, layout.room)
@@ -91,10 +91,10 @@ class KernelFilter:
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of many robots with any leading axes."""
         lead, count = nominal.shape[:-1], math.prod(nominal.shape[:-1])
-        numbers, masks = self._read(carry, view, nominal, gain_per_s)
-        room = (mask.shape[-1] for mask in masks)
+        parts = self._read(carry, view, nominal, gain_per_s)
+        room = (mask.shape[-1] for mask in parts[-2:])
         layout = self._layout_of((carry.commands.shape[-2], *room, gain_per_s is not None))
-        given, out = _rows(numbers, masks, layout, count), np.empty((count, layout.num_out))
+        given, out = _rows(parts, layout, count), np.empty((count, layout.num_out))
         pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
         with self._lock:
             self._lib.rm_decide_many(count, self._struct, layout.sizes, *pointers, layout.room)
@@ -107,21 +107,24 @@ class KernelFilter:
 
     def _read(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
-    ) -> tuple[tuple[Any, ...], tuple[Any, Any]]:
-        """What the filter reads, in the order of `rm_decide`: numbers, and the masks of mates and strangers."""
-        own, heard, lead = view.own, view.heard, nominal.shape[:-1]
+    ) -> tuple[Array, ...]:
+        """What the filter reads, in the order of `rm_decide`. The masks of mates and strangers are the last two."""
+        own, heard = view.own, view.heard
         strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
         seen, *others = (_NOBODY,) if strangers is None else strangers
-        still, none = (np.zeros((*lead, 7)), np.zeros(lead)) if lead else _BLANK
-        turned = (own.quat_wxyz, own.omega_rad_s) if self._turns else (still,)
-        wanted = nominal if nominal.dtype is _DOUBLE else nominal.astype(float)
-        gain, made, out = none if gain_per_s is None else gain_per_s, *self._made
+        made, out = self._made
         # In flight it is the memory of the last decision, and lies in one piece.
         memory = (out[_MEMORY:],) if carry is made else (*carry.bias[:6], carry.place_m, carry.commands)
         return (
-            *(own.pos_m, own.vel_m_s, np.asarray(own.age_s, float), *turned, wanted, gain, *memory),
-            *(heard.pos_m, heard.vel_m_s, heard.age_s, *heard.plan, *others),
-        ), (heard.mask, seen)
+            *(own.pos_m, own.vel_m_s, _number(own.age_s)),
+            *((own.quat_wxyz, own.omega_rad_s) if self._turns else (_STILL,)),
+            nominal if nominal.dtype is _DOUBLE else nominal.astype(float),
+            _NO_GAIN if gain_per_s is None else _number(gain_per_s),
+            *memory,
+            *(heard.pos_m, heard.vel_m_s, heard.age_s, *heard.plan),
+            *others,
+            *(heard.mask, seen),
+        )
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
         """Set a struct's fields from the attributes of the same names."""
@@ -159,38 +162,38 @@ class KernelFilter:
         return pointer
 
 
-def _pack(numbers: tuple[Any, ...], masks: tuple[Any, Any], layout: Layout) -> bytes:
-    """What one robot reads, as it lies in memory: one copy, where all is of the type that C reads."""
+def _number(value: Any) -> Array:
+    """Of Python, or an array."""
+    return value if getattr(value, "dtype", None) is _DOUBLE else np.asarray(value, float)
+
+
+def _pack(parts: tuple[Array, ...], layout: Layout) -> bytes:
+    """What one robot reads, as it lies in memory: one copy, where all is of the types that C reads."""
     try:
-        packed = b"".join((*_doubles(numbers), *_bools(masks), layout.spare))
+        fine = [*map(_dtype, parts)] == [_DOUBLE] * (len(parts) - 2) + [_BOOL, _BOOL]
+        packed = b"".join((*parts, layout.spare)) if fine else b""
     except (AttributeError, TypeError, ValueError):  # numbers of Python, lists, arrays with gaps
-        rows = (np.ascontiguousarray(part, float) for part in numbers)
-        packed = b"".join((*rows, *(np.ascontiguousarray(mask, bool) for mask in masks), layout.spare))
+        packed = b""
+    if not packed:
+        rows = (np.ascontiguousarray(part, float) for part in parts[:-2])
+        packed = b"".join((*rows, *(np.ascontiguousarray(mask, bool) for mask in parts[-2:]), layout.spare))
     if len(packed) != 8 * layout.num_in:
         raise ValueError(f"{len(packed)} bytes came in, not {8 * layout.num_in}: an array has a wrong shape.")
     return packed
 
 
-def _doubles(numbers: Sequence[Array]) -> Sequence[Array]:
-    types = [*map(_dtype, numbers)]
-    if types.count(_DOUBLE) == len(types):
-        return numbers
-    return [part if kind is _DOUBLE else np.asarray(part, float) for part, kind in zip(numbers, types, strict=True)]
-
-
-def _bools(masks: Sequence[Array]) -> Sequence[Array]:
-    return masks if [*map(_dtype, masks)].count(_BOOL) == 2 else [np.asarray(mask, bool) for mask in masks]
-
-
-def _rows(numbers: tuple[Any, ...], masks: tuple[Any, Any], layout: Layout, count: int) -> np.ndarray:
+def _rows(parts: tuple[Array, ...], layout: Layout, count: int) -> np.ndarray:
     """[count, num_in] what many robots read."""
-    given = np.zeros((count, layout.num_in))
-    flat = [np.reshape(part, (count, np.size(part) // max(count, 1))) for part in (*numbers, *masks)]
-    ends = np.cumsum([part.shape[1] for part in flat[:-2]])
-    for part, end in zip(flat[:-2], ends, strict=True):
-        given[:, end - part.shape[1] : end] = part
-    told = np.concatenate(flat[-2:], 1) != 0
-    given.view(bool)[:, 8 * ends[-1] : 8 * ends[-1] + told.shape[1]] = told
+    given, at = np.zeros((count, layout.num_in)), 0
+    for part in parts[:-2]:
+        if part is _STILL or part is _NO_GAIN:
+            at += part.size
+        else:
+            flat = np.reshape(part, (count, np.size(part) // max(count, 1)))
+            given[:, at : at + flat.shape[1]] = flat
+            at += flat.shape[1]
+    told = np.concatenate([np.reshape(mask, (count, mask.shape[-1])) for mask in parts[-2:]], 1) != 0
+    given.view(bool)[:, 8 * at : 8 * at + told.shape[1]] = told
     return given
 
 

@@ -88,3 +88,35 @@ void rm_remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked
     k->queue.stride = ok ? 4 : 0;
     rm_learn(c, &k->bias, k->own.vel, k->own_ok ? fabs(*g->age) : 0.0, k->has_vel);
 }
+
+Body rm_mate(const RmConstants *c, const Given *g, int j, double since) {
+    Motion state, plan;
+    copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
+    copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
+    return rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(fabs(g->mate_age[j]) + since, 0.0));
+}
+
+/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
+static int is_twin(const RmConstants *c, const Mates *m, int j) {
+    const double *x = m->place[0], *y = m->place[1], *z = m->place[2], reach = 2 * c->mates.error_m;
+    for (int i = 0; i < j; i++) {
+        const double dx = x[j] - x[i];
+        if (!(dx * dx <= reach * reach)) continue;
+        const double dy = y[j] - y[i], dz = z[j] - z[i];
+        if (dx * dx + dy * dy + dz * dz <= reach * reach) return 1;
+    }
+    return 0;
+}
+
+void rm_read_mates(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k, Mates *m) {
+    for (int j = 0; j < s->mates; j++) {
+        const double *pos = g->mate_pos + 3 * j, *vel = g->mate_vel + 3 * j, age = fabs(g->mate_age[j]);
+        const int usable = g->mask[j] && rm_usable(pos, vel, age, c->mates.max_age_s, k);
+        for (int i = 0; i < 3; i++) m->place[i][j] = usable ? pos[i] + vel[i] * age : NAN;
+        if (g->mask[j]) k->count++;
+        if (!usable) continue;
+        if (c->min_mates > 1 && is_twin(c, m, j)) k->count--;
+        if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
+        m->body[m->count++] = rm_mate(c, g, j, k->since);
+    }
+}

@@ -22,6 +22,13 @@ typedef struct {
     Queue queue;
 } Checked;
 
+/* The mates that are known of, and where all are now, x, y and z apart: no number where that is not known. */
+typedef struct {
+    int count;
+    Body *body;
+    double *place[3];
+} Mates;
+
 /* The memory is bias, place and commands, in what goes in as in what comes out. */
 enum { BIAS = 16, PLAN_OUT = 9, MEMORY_IN = 19, MEMORY_OUT = 18, HEAD_IN = MEMORY_IN + BIAS + 3, HEAD_OUT = MEMORY_OUT + BIAS + 3 };
 
@@ -45,5 +52,8 @@ int rm_usable(const double *pos, const double *vel, double age, double max_age, 
 /* The memory; one that holds what is no number, or less than is on its way, is as good as none, and a fault. */
 void rm_remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k);
 void rm_write_bias(const Bias *b, double *out);
+/* A mate, so long after its stamp. */
+Body rm_mate(const RmConstants *c, const Given *g, int j, double since);
+void rm_read_mates(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k, Mates *m);
 
 #endif
