@@ -19,7 +19,6 @@ def rows(cases: tuple[str, ...] = ()) -> list[Row]:
 
 def swap() -> list[Row]:
     """The shipped bundle on its golden views; the cases take turns, some hundred decisions each."""
-    from robomarl.policies.golden import map_view
     from robomarl.policies.pilot import Pilot
     from robomarl.policies.runtime import load_policy, read_golden
     from robomarl.safety.filter import SafetyFilter
@@ -28,7 +27,7 @@ def swap() -> list[Row]:
     sequences = read_golden(policy.bundle)
     pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
     steps = sequences.obs.shape[1]
-    views = [map_view(lambda leaf, t=t: np.array(leaf[0, t, 0]), sequences.views) for t in range(steps)]
+    views = tick_load.views_of(sequences)
     observations = [sequences.obs[0, t, 0] for t in range(steps)]
     # The kernel keeps its problems to itself; the numpy filter sets up the same ones.
     problems = recorded_problems(Pilot(policy, SafetyFilter(policy.contract.safety, backend="numpy")), views)
@@ -42,7 +41,7 @@ def swap() -> list[Row]:
 
     cases = {
         "view to command": whole,
-        "observation alone": lambda i: timed(policy.observation.observe, (), views[i % steps])[0],
+        "observation alone": lambda i: timed(policy.observation.observe, carry.memory, views[i % steps])[0],
         "bare onnxruntime, io binding": lambda i: run_network(i % steps),
         "bare daqp, the filter's problems": lambda i: timed(bare_daqp, *problems[i % len(problems)])[0],
     }

@@ -21,15 +21,12 @@ def rows() -> list[Row]:
 def measure(policy: Any) -> list[Row]:
     """A loop at the controller's rate: every few passes there is a decision in it, and that is the longest one."""
     from robomarl.domains.registry import filter_for
-    from robomarl.policies.golden import map_view
     from robomarl.policies.pilot import Pilot
     from robomarl.policies.runtime import read_golden
 
     sequences = read_golden(policy.bundle)
     pilot = Pilot(policy, filter_for(policy.action, policy.contract.safety))
-    steps = sequences.obs.shape[1]
-    views = [map_view(lambda leaf, t=t: np.array(leaf[0, t, 0], np.float64), sequences.views) for t in range(steps)]
-    views = [view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(bool))) for view in views]
+    views, steps = views_of(sequences), sequences.obs.shape[1]
     controller, per_decision = Controller(policy.contract), calls_per_decision(policy.contract)
     carry = pilot.init(views[0])
     samples: dict[str, list[float]] = {"pass": [], "processor": [], "decision": [], "controller": []}
@@ -55,6 +52,17 @@ def measure(policy: Any) -> list[Row]:
         "controller": "load: low-level controller, one call",
     }
     return [row for key, name in names.items() for row in percentiles(samples[key], name)]
+
+
+def views_of(sequences: Any) -> list[Any]:
+    """What the first robot sees in the first sequence, in double precision, as nodes put it together."""
+    from robomarl.policies.golden import map_view
+
+    views = [
+        map_view(lambda leaf, t=t: np.array(leaf[0, t, 0], np.float64), sequences.views)
+        for t in range(sequences.obs.shape[1])
+    ]
+    return [view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(bool))) for view in views]
 
 
 def calls_per_decision(contract: Any) -> int:

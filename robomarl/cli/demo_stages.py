@@ -103,7 +103,7 @@ def export(run_dir: Path, options: DemoOptions, journal: StageLog) -> Path:
 def verify(bundle: str, journal: StageLog) -> None:
     """Hashes, contract, golden values, latency on this machine."""
     from robomarl.config import UserError
-    from robomarl.policies.verify import verify_bundle
+    from robomarl.policies.apart import verify_bundle
 
     with journal.stage("verify the bundle") as note:
         found = verify_bundle(bundle)

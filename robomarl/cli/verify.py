@@ -16,7 +16,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Print and return what was found; `ok` decides the exit status."""
-    from robomarl.policies.verify import verify_bundle
+    from robomarl.policies.apart import verify_bundle
 
     verdict = verify_bundle(args.bundle)
     for problem in verdict.problems:

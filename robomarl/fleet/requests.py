@@ -29,7 +29,7 @@ from robomarl.fleet.journal import LEFT, SWITCHES
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
-from robomarl.policies.verify import prepare_verify
+from robomarl.policies.apart import prepare_verify
 from robomarl.safety.kernel import usable
 
 PROTOCOL = 3

@@ -36,8 +36,8 @@ from robomarl.fleet.disk import (
 from robomarl.fleet.journal import LEFT, Journal
 from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
+from robomarl.policies.apart import Verdict, verify_bundle
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
-from robomarl.policies.verify import Verdict, verify_bundle
 
 _FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}")
 

@@ -2,7 +2,8 @@
 
 What a network, a golden file or a fault of onnxruntime does there, it does to that process alone: its parent ends it.
 The parent of the checks is a small process too, `python -m robomarl.policies.apart`, which forks one for each check and
-has imported what takes long to import. It reads requests and writes answers, each one line of JSON.
+has imported what takes long to import, so that who asks need not. It reads requests and writes answers, each one line
+of JSON.
 """
 
 import json
@@ -15,11 +16,11 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
-
-from robomarl.policies.verify import Verdict, start_here, verify_here
 
 CPU_S = 5
 """Processor time that a check may take: the bundles that ship take 0.3 to 0.8 s on a Xeon."""
@@ -30,6 +31,25 @@ ROOM_BYTES = 192 * 2**20
 SLACK_S = 10.0
 """How much later than its deadline an answer may come: the first one waits for imports."""
 _MAX_ANSWER = 2**20
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `verify` found."""
+
+    id: str
+    """Empty where the bundle could not be read."""
+    ok: bool
+    problems: tuple[str, ...]
+    """One sentence each."""
+    parity_max: float | None = None
+    """Largest difference of an observation or action element from training."""
+    latency_p50_us: float | None = None
+    """One robot's policy, half of the decisions are faster."""
+    latency_p99_us: float | None = None
+    step_p50_us: float | None = None
+    """One robot's whole decision: view to filtered command."""
+    step_p99_us: float | None = None
 
 
 class Warden:
@@ -99,21 +119,52 @@ class Warden:
         self._process = None
 
 
+def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
+    """Check a bundle in a process of its own, as a robot does, and time it unless told not to; see `Warden`.
+
+    Args:
+        name_or_dir: as `load_bundle` takes it.
+        timed: also how long a decision takes.
+        filtered: also the graph with the filter, where there is one.
+
+    Returns:
+        What was found; problems are not raised.
+    """
+    return warden().check(name_or_dir, timed, filtered)
+
+
+def start_bundle(name_or_dir: str | Path) -> Verdict:
+    """What a robot does with a bundle at its start, in a process of its own: read, replay, filter, decide."""
+    return warden().check(name_or_dir, timed=False, filtered=False, start=True)
+
+
+def prepare_verify() -> None:
+    """Let the process that checks start, where something else is to be done before."""
+    warden().start()
+
+
+@cache
+def warden() -> Warden:
+    """One of this process: robots that are folders of one machine are checked, and timed, one by one."""
+    return Warden()
+
+
 def serve() -> None:
     """Check what is asked for on standard input, until it is closed."""
+    from robomarl.policies import verify
     from robomarl.policies.bundle import prepare
 
     prepare()
     while request := sys.stdin.buffer.readline():
-        print(json.dumps(asdict(_in_child(json.loads(request)))), flush=True)
+        print(json.dumps(asdict(_in_child(verify, json.loads(request)))), flush=True)
 
 
-def _in_child(request: dict[str, Any]) -> Verdict:
+def _in_child(verify: ModuleType, request: dict[str, Any]) -> Verdict:
     """One check in a forked process, ended at its deadline, or when nobody waits for it any more."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
-        _check_and_exit(request, writes)
+        _check_and_exit(verify, request, writes)
     os.close(writes)
     found, end = b"", time.monotonic() + WALL_S
     while len(found) < _MAX_ANSWER:
@@ -136,14 +187,14 @@ def _in_child(request: dict[str, Any]) -> Verdict:
         )
 
 
-def _check_and_exit(request: dict[str, Any], writes: int) -> None:
+def _check_and_exit(verify: ModuleType, request: dict[str, Any], writes: int) -> None:
     try:
         _limit()
         try:
             verdict = (
-                start_here(request["bundle"])
+                verify.start_here(request["bundle"])
                 if request["start"]
-                else verify_here(request["bundle"], request["timed"], request["filtered"])
+                else verify.verify_here(request["bundle"], request["timed"], request["filtered"])
             )
         except MemoryError:
             verdict = Verdict("", False, (f"{request['bundle']}: wants over {ROOM_BYTES >> 20} MiB; it is no policy.",))

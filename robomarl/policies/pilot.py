@@ -83,7 +83,7 @@ class Pilot:
         """One decision for every robot of the view, [...]: the next carry, and what is to be sent."""
         memory, obs = self.policy.observation.observe(carry.memory, view)
         policy, nominal = self.policy(carry.policy, obs)
-        return self.guard(carry._replace(memory=memory, policy=policy), view, nominal)
+        return self.guard(PilotCarry(memory, policy, carry.safety, carry.way), view, nominal)
 
     def guard(
         self, carry: PilotCarry, view: LocalView, nominal: np.ndarray, ruled: bool = True
@@ -107,7 +107,7 @@ class Pilot:
         if asked is not nominal and self.rules and isinstance(way, WayCarry):
             way = self.rules.after(way, result)
             result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))
-        return carry._replace(safety=safety, way=way), result
+        return PilotCarry(carry.memory, carry.policy, safety, way), result
 
     def plan(self, carry: PilotCarry) -> Plan | None:
         """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""

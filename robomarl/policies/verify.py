@@ -3,8 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.policies import golden
+from robomarl.policies.apart import Verdict
 from robomarl.policies.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.pilot import pilot_of
@@ -27,51 +26,8 @@ WARM_UP = 5
 """Decisions that are not counted."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What `verify` found."""
-
-    id: str
-    """Empty where the bundle could not be read."""
-    ok: bool
-    problems: tuple[str, ...]
-    """One sentence each."""
-    parity_max: float | None = None
-    """Largest difference of an observation or action element from training."""
-    latency_p50_us: float | None = None
-    """One robot's policy, half of the decisions are faster."""
-    latency_p99_us: float | None = None
-    step_p50_us: float | None = None
-    """One robot's whole decision: view to filtered command."""
-    step_p99_us: float | None = None
-
-
-def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
-    """Check a bundle in a process of its own, as a robot does, and time it unless told not to; see `Warden`.
-
-    Args:
-        name_or_dir: as `load_bundle` takes it.
-        timed: also how long a decision takes.
-        filtered: also the graph with the filter, where there is one.
-
-    Returns:
-        What was found; problems are not raised.
-    """
-    return warden().check(name_or_dir, timed, filtered)
-
-
-def start_bundle(name_or_dir: str | Path) -> Verdict:
-    """What a robot does with a bundle at its start, in a process of its own: read, replay, filter, decide."""
-    return warden().check(name_or_dir, timed=False, filtered=False, start=True)
-
-
-def prepare_verify() -> None:
-    """Let the process that checks start, where something else is to be done before."""
-    warden().start()
-
-
 def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
-    """See `verify_bundle`; in this process, which a hostile bundle can hold or end."""
+    """See `apart.verify_bundle`; in this process, which a hostile bundle can hold or end."""
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
@@ -87,7 +43,7 @@ def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = Tr
 
 
 def start_here(name_or_dir: str | Path) -> Verdict:
-    """See `start_bundle`; in this process. The filter is tried on the first decisions of every sequence only."""
+    """See `apart.start_bundle`; in this process. The filter is tried on the first decisions of every sequence only."""
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
@@ -100,14 +56,6 @@ def start_here(name_or_dir: str | Path) -> Verdict:
     wrong = [f"{bundle.folder}: {deviation}." for deviation in off]
     wrong += [] if np.isfinite(commands).all() else [f"{bundle.folder}: decides on a command that is no number."]
     return Verdict(bundle.id, not wrong, tuple(wrong))
-
-
-@cache
-def warden() -> Any:
-    """One of this process: robots that are folders of one machine are checked, and timed, one by one."""
-    from robomarl.policies.apart import Warden
-
-    return Warden()
 
 
 def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden, filtered: bool) -> list[golden.Deviation]:

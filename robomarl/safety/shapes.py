@@ -20,7 +20,15 @@ COMMANDED = 4
 """Elements of a command that is filtered: acceleration x, y, z and yaw rate."""
 OWN = {"pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
 TURNED = {"quat_wxyz": (4,), "omega_rad_s": (3,)}
-HEARD = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": (), "plan.pos_m": (3,), "plan.vel_m_s": (3,)}
+HEARD = {
+    "mask": (),
+    "pos_m": (3,),
+    "vel_m_s": (3,),
+    "age_s": (),
+    "plan.pos_m": (3,),
+    "plan.vel_m_s": (3,),
+    "plan.stop_m": (3,),
+}
 SEEN = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
 """What is read of a view, and its last axes; TURNED of differential drives only, and of HEARD and SEEN the axes after
 that of the team-mates or strangers."""

@@ -11,7 +11,7 @@ import pytest
 
 from robomarl.domains.registry import domains, load_features
 from robomarl.features import FEATURES
-from robomarl.policies.verify import warden
+from robomarl.policies.apart import warden
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "flag_team"
 

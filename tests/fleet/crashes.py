@@ -25,8 +25,8 @@ from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.policies import bundle
+from robomarl.policies.apart import Verdict
 from robomarl.policies.bundle import Bundle, load_bundle
-from robomarl.policies.verify import Verdict
 
 ROUNDS, RANDOM = 15, random.Random(0)
 NAMES = ("one", "two", "three")

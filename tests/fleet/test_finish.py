@@ -14,7 +14,7 @@ from robomarl.fleet.health import judge
 from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.policies.verify import Verdict
+from robomarl.policies.apart import Verdict
 from tests.fleet.crashes import hash_check
 
 OPERATOR = """

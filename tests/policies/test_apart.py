@@ -21,9 +21,9 @@ from robomarl.fleet.pipe import Pipe
 from robomarl.fleet.store import Store
 from robomarl.paths import bundles_dir
 from robomarl.policies import golden
-from robomarl.policies.apart import Warden
+from robomarl.policies.apart import Warden, verify_bundle
 from robomarl.policies.bundle import MAX_FILES, bundle_id, load_bundle
-from robomarl.policies.verify import verify_bundle, verify_here
+from robomarl.policies.verify import verify_here
 from tests.policies.sealing import copy, reseal
 
 

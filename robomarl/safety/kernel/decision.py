@@ -1,6 +1,8 @@
 """`decision.filter_batch` in C, mode `qp`."""
 
 import math
+from collections.abc import Sequence
+from operator import attrgetter, itemgetter
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -15,21 +17,28 @@ from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
 _REASONS = tuple(Reason)
+_NONE = np.int32(0)
+_dtype, _DOUBLE, _BOOL = attrgetter("dtype"), np.dtype(float), np.dtype(bool)
+_STILL, _NO_GAIN, _NOBODY = np.zeros(7), np.zeros(()), np.zeros(0, bool)
+"""In the place of attitude and body rates, of a gain, and of strangers, where nobody reads any."""
 _MEMORY, _PLACE, _HEAD = 18, 34, 37
 """Where the memory (first the bias), the place and the queue begin in what comes out."""
-_MEMORY_IN = 19
-"""Where the memory begins in what goes in; up to the end of the queue it lies there as it comes out."""
-_KEPT = slice(7, 15)
-"""The memory among the arrays that go in."""
+_CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _PLACE - 1]
+"""What of the memory lies where in what comes out: plan, bias, place, and since when the bias is learned."""
+_cut = itemgetter(*_CUTS)
 
 
-class Sizes(NamedTuple):
-    """How many there are of what one robot reads: `RmSizes`."""
+class Layout(NamedTuple):
+    """How the numbers of a robot lie in memory, by how many mates and strangers there is room for."""
 
-    queue: int
-    mates: int
-    strangers: int
-    has_gain: bool
+    sizes: Any
+    """`RmSizes`."""
+    num_in: int
+    num_out: int
+    room: Any
+    """What a decision needs besides."""
+    spare: bytes
+    """Up to the next whole number behind the masks."""
 
 
 class KernelFilter:
@@ -53,53 +62,69 @@ class KernelFilter:
         self._kept: list[Any] = []
         self._struct = self._ffi.new("RmConstants *")
         self._fill(self._struct, "RmConstants", constants)
-        self._buffers: dict[Sizes, Buffers] = {}
+        self._turns = constants.look_ahead_m > 0
         self._made: tuple[FilterCarry | None, np.ndarray] = (None, np.empty(0))
+        self._layouts: dict[tuple[int, int, int, bool], Layout] = {}
         self._lock = Lock()
 
     def one(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of one robot; see `SafetyFilter`."""
-        strangers = strangers_in(self._constants, view)
-        seen = 0 if strangers is None else len(strangers.mask)
-        sizes = Sizes(len(carry.commands), len(view.heard.mask), seen, gain_per_s is not None)
-        # C runs without Python's lock, and two threads may share a filter.
-        with self._lock:
-            buffers = self._buffers.get(sizes) or self._buffers.setdefault(sizes, Buffers(self, sizes, 1))
-            buffers.fill(read(carry, view, strangers, nominal, gain_per_s), self._lies_in(carry))
-            out = np.empty(buffers.out_size)
-            buffers.decide(out)
+        parts = self._read(carry, view, nominal, gain_per_s)
+        sizes = len(carry.commands), len(parts[-2]), len(parts[-1]), gain_per_s is not None
+        layout = self._layouts.get(sizes) or self._layout_of(sizes)
+        given, out = _pack(parts, layout), np.empty(layout.num_out)
+        pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
+        with self._lock:  # C runs without Python's, and two threads may share a filter
+            self._lib.rm_decide(self._struct, layout.sizes, *pointers, layout.room)
         slack, gap, active, reason, misfit = out[4:9].tolist()
         good, misfits = not reason, carry.bias.misfits
         result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
-        after = _after(out, misfits + 1 if misfit else misfits, carry.ok + 1 if good else carry.ok * 0)
+        counts = misfits + 1 if misfit else misfits, np.int32(int(carry.ok) + 1) if good else _NONE
+        after = _after(_cut(out), out[_HEAD:].reshape(-1, 4), *counts)
         self._made = after, out
         return after, result
-
-    def _lies_in(self, carry: FilterCarry) -> np.ndarray | None:
-        """What came out of C with this memory, in one piece; in flight it is the memory of the last decision."""
-        made, out = self._made
-        return out[_MEMORY:] if carry is made else None
 
     def batch(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of many robots with any leading axes."""
-        lead = nominal.shape[:-1]
-        strangers = strangers_in(self._constants, view)
-        seen = 0 if strangers is None else strangers.mask.shape[-1]
-        sizes = Sizes(carry.commands.shape[-2], view.heard.mask.shape[-1], seen, gain_per_s is not None)
-        buffers = Buffers(self, sizes, math.prod(lead))
-        for slot, value in zip(buffers.slots, read(carry, view, strangers, nominal, gain_per_s), strict=True):
-            slot[...] = np.reshape(value, slot.shape) if np.size(value) == slot.size else value
-        out = np.empty((math.prod(lead), buffers.out_size))
-        buffers.decide(out)
+        lead, count = nominal.shape[:-1], math.prod(nominal.shape[:-1])
+        parts = self._read(carry, view, nominal, gain_per_s)
+        room = (mask.shape[-1] for mask in parts[-2:])
+        layout = self._layout_of((carry.commands.shape[-2], *room, gain_per_s is not None))
+        given, out = _rows(parts, layout, count), np.empty((count, layout.num_out))
+        pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
+        with self._lock:
+            self._lib.rm_decide_many(count, self._struct, layout.sizes, *pointers, layout.room)
         out = out.reshape(*lead, -1)
         reason = out[..., 7].astype(int)
         good = reason == Reason.OK
         result = FilterResult(out[..., :4], nominal, out[..., 6] != 0, out[..., 4], good, reason, out[..., 5])
-        return _after(out, carry.bias.misfits + (out[..., 8] != 0), np.where(good, carry.ok + 1, 0)), result
+        counts = carry.bias.misfits + (out[..., 8] != 0), np.where(good, carry.ok + 1, 0)
+        return _after([out[..., part] for part in _CUTS], out[..., _HEAD:].reshape(*lead, -1, 4), *counts), result
+
+    def _read(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
+    ) -> tuple[Array, ...]:
+        """What the filter reads, in the order of `rm_decide`. The masks of mates and strangers are the last two."""
+        own, heard = view.own, view.heard
+        strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
+        seen, *others = (_NOBODY,) if strangers is None else strangers
+        made, out = self._made
+        # In flight it is the memory of the last decision, and lies in one piece.
+        memory = (out[_MEMORY:],) if carry is made else (*carry.bias[:6], carry.place_m, carry.commands)
+        return (
+            *(own.pos_m, own.vel_m_s, _number(own.age_s)),
+            *((own.quat_wxyz, own.omega_rad_s) if self._turns else (_STILL,)),
+            nominal if nominal.dtype is _DOUBLE else nominal.astype(float),
+            _NO_GAIN if gain_per_s is None else _number(gain_per_s),
+            *memory,
+            *(heard.pos_m, heard.vel_m_s, heard.age_s, *heard.plan),
+            *others,
+            *(heard.mask, seen),
+        )
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
         """Set a struct's fields from the attributes of the same names."""
@@ -123,90 +148,60 @@ class KernelFilter:
             self._fill(array[i], "RmSolid", solid)
         return array
 
+    def _layout_of(self, sizes: tuple[int, int, int, bool]) -> Layout:
+        if sizes not in self._layouts:
+            told, lib = self._ffi.new("RmSizes *", sizes), self._lib
+            room = self._ffi.new("double[]", lib.rm_room_size(self._struct, told))
+            spare = bytes(-(sizes[1] + sizes[2]) % 8)
+            self._layouts[sizes] = Layout(told, lib.rm_in_size(told), lib.rm_out_size(told), room, spare)
+        return self._layouts[sizes]
+
     def _keep(self, pointer: Any) -> Any:
         """Memory that C has a pointer to lives as long as the filter."""
         self._kept.append(pointer)
         return pointer
 
 
-class Buffers:
-    """Memory for the inputs of a number of robots, in the order of `rm_decide`."""
+def _number(value: Any) -> Array:
+    """Of Python, or an array."""
+    return value if getattr(value, "dtype", None) is _DOUBLE else np.asarray(value, float)
 
-    def __init__(self, owner: KernelFilter, sizes: Sizes, count: int) -> None:
-        """Make it."""
-        ffi, lib = owner._ffi, owner._lib
-        self._owner, self._count = owner, count
-        self._sizes = ffi.new("RmSizes *", sizes)
-        self._given = np.zeros((count, lib.rm_in_size(self._sizes)))
-        self.out_size = lib.rm_out_size(self._sizes)
-        solids = len(owner._constants.solids)
-        self._rows = np.zeros((7 + 2 * (sizes.mates + sizes.strangers + solids)) * 12)
-        self._from, self._room = (ffi.from_buffer("double[]", a) for a in (self._given, self._rows))
-        self._one, self._many, self._from_buffer = lib.rm_decide, lib.rm_decide_many, ffi.from_buffer
-        queue, mates, others = sizes.queue, sizes.mates, sizes.strangers
-        shapes = [(3,), (3,), (), (4,), (3,), (4,), (), *[(3,)] * 5, (), (3,), (queue, 4)]
-        shapes += [(mates,), (mates, 3), (mates, 3), (mates,), *[(mates, 3)] * 3]
-        shapes += [(others,), (others, 3), (others, 3), (others,)] if others else []
-        self.slots = self._cut(shapes)
-        """Views of the memory; those of one robot without a leading axis."""
-        self._fresh = (*self.slots[: _KEPT.start], *self.slots[_KEPT.stop :])
-        self._memory = self._given[0, _MEMORY_IN : _MEMORY_IN + self.out_size - _MEMORY]
 
-    def _cut(self, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        ends = np.cumsum([math.prod(shape) for shape in shapes])
-        parts = [self._given[:, end - math.prod(s) : end] for s, end in zip(shapes, ends, strict=True)]
-        if self._count == 1:
-            return [part[0].reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-        return [_view(part, (self._count, *shape)) for part, shape in zip(parts, shapes, strict=True)]
+def _pack(parts: tuple[Array, ...], layout: Layout) -> bytes:
+    """What one robot reads, as it lies in memory: one copy, where all is of the types that C reads."""
+    try:
+        fine = [*map(_dtype, parts)] == [_DOUBLE] * (len(parts) - 2) + [_BOOL, _BOOL]
+        packed = b"".join((*parts, layout.spare)) if fine else b""
+    except (AttributeError, TypeError, ValueError):  # numbers of Python, lists, arrays with gaps
+        packed = b""
+    if not packed:
+        rows = (np.ascontiguousarray(part, float) for part in parts[:-2])
+        packed = b"".join((*rows, *(np.ascontiguousarray(mask, bool) for mask in parts[-2:]), layout.spare))
+    if len(packed) != 8 * layout.num_in:
+        raise ValueError(f"{len(packed)} bytes came in, not {8 * layout.num_in}: an array has a wrong shape.")
+    return packed
 
-    def fill(self, values: tuple[Any, ...], memory: np.ndarray | None) -> None:
-        """Copy what one robot reads; the memory at once where it lies in one piece."""
-        slots = self.slots
-        if memory is not None:
-            self._memory[...] = memory
-            slots, values = self._fresh, (*values[: _KEPT.start], *values[_KEPT.stop :])
-        for slot, value in zip(slots, values, strict=True):
-            slot[...] = value
 
-    def decide(self, out: np.ndarray) -> None:
-        """Filter what is in the memory."""
-        owner, to = self._owner, self._from_buffer("double[]", out)
-        if self._count == 1:
-            self._one(owner._struct, self._sizes, self._from, to, self._room)
+def _rows(parts: tuple[Array, ...], layout: Layout, count: int) -> np.ndarray:
+    """[count, num_in] what many robots read."""
+    given, at = np.zeros((count, layout.num_in)), 0
+    for part in parts[:-2]:
+        if part is _STILL or part is _NO_GAIN:
+            at += part.size
         else:
-            self._many(self._count, owner._struct, self._sizes, self._from, to, self._room)
+            flat = np.reshape(part, (count, np.size(part) // max(count, 1)))
+            given[:, at : at + flat.shape[1]] = flat
+            at += flat.shape[1]
+    told = np.concatenate([np.reshape(mask, (count, mask.shape[-1])) for mask in parts[-2:]], 1) != 0
+    given.view(bool)[:, 8 * at : 8 * at + told.shape[1]] = told
+    return given
 
 
-def read(
-    carry: FilterCarry, view: LocalView, strangers: Any, nominal: Array, gain_per_s: Array | None
-) -> tuple[Any, ...]:
-    """What the filter reads, in the order of `rm_decide`; nothing of strangers where there is room for none."""
-    own, heard, plan = view.own, view.heard, view.heard.plan
-    others = strangers if strangers is not None and strangers.mask.shape[-1] else ()
-    return (
-        *(own.pos_m, own.vel_m_s, own.age_s, own.quat_wxyz, own.omega_rad_s),
-        *(nominal, 0.0 if gain_per_s is None else gain_per_s, *carry.bias[:6], carry.place_m, carry.commands),
-        *(heard.mask, heard.pos_m, heard.vel_m_s, heard.age_s, *plan),
-        *others,
-    )
-
-
-def _after(out: np.ndarray, misfits: Array, ok: Array) -> FilterCarry:
-    """The memory in what came out, without a copy. Slice by slice: every decision pays for this."""
-    bias = out[..., 18:21], out[..., 21:24], out[..., 24:27], out[..., 27:30], out[..., 30:33], out[..., 33]
-    return FilterCarry(
-        commands=out[..., _HEAD:].reshape(*out.shape[:-1], -1, 4),
-        plan=Plan(out[..., 9:12], out[..., 12:15], out[..., 15:18]),
-        place_m=out[..., _PLACE:_HEAD],
-        bias=Bias(*bias, misfits),
-        ok=ok,
-    )
-
-
-def _view(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Columns of a matrix as an array of this shape, without a copy."""
-    steps = [math.prod(shape[i + 1 :]) * part.itemsize for i in range(1, len(shape))]
-    return np.lib.stride_tricks.as_strided(part, shape, (part.strides[0], *steps))
+def _after(parts: Sequence[Array], queue: Array, misfits: Array, ok: Array) -> FilterCarry:
+    """The memory in what came out, without a copy; `parts` as `_CUTS` says."""
+    pos, vel, stop, estimate, doubt, anchor, made, unsure, place, since = parts
+    bias = Bias(estimate, doubt, anchor, made, unsure, since, misfits)
+    return FilterCarry(queue, Plan(pos, vel, stop), place, bias, ok)
 
 
 def _value(source: Any, name: str) -> Any:

@@ -16,16 +16,16 @@ Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, i
 }
 
 void rm_away(const RmConstants *c, const Body *mate, Hold *hold) {
-    double offset[3], n[3], lean;
+    double offset[3], n[3];
     const double speed = rm_direction(mate->motion.vel, n), way = speed * speed / (2 * c->brake_m_s2);
     for (int i = 0; i < 3; i++) {
         offset[i] = hold->place[i] - mate->motion.pos[i] - n[i] * way;
         if (i == 2) offset[i] *= c->mates.squash;
     }
-    const double distance = rm_facing(&c->mates, mate, 0, offset, n, &lean);
-    const double boxes = SILENT_BOXES * along_axes(n, c->hold_m);
-    const double near = within((c->mates.separation_m + boxes - distance) / boxes, 0.0, 1.0) / lean;
-    for (int i = 0; i < 3; i++) hold->away[i] += near * n[i];
+    const Facing f = rm_facing(&c->mates, mate, 0, offset);
+    const double boxes = SILENT_BOXES * along_axes(f.n, c->hold_m);
+    const double near = within((c->mates.separation_m + boxes - f.distance) / boxes, 0.0, 1.0) * f.per_lean;
+    for (int i = 0; i < 3; i++) hold->away[i] += near * f.n[i];
 }
 
 void rm_room(const RmConstants *c, const Hold *hold, Predicted *own) {

@@ -63,20 +63,22 @@ typedef struct {
 
 /* One decision of one robot: robomarl.safety.decision.filter_batch.
  * in: position, velocity, age, attitude wxyz, body rates; nominal 4, gain; of the bias estimate, doubt, anchor, made,
- *     unsure, since; place; commands [queue, 4]; of the mates mask, position, velocity, age, planned position, velocity and
- *     stop; of the strangers mask, position, velocity, age: array after array.
+ *     unsure, since; place; commands [queue, 4]; of the mates position, velocity, age, planned position, velocity and
+ *     stop; of the strangers position, velocity, age: array after array. Then, a byte each, the masks of the mates and of
+ *     the strangers, up to a whole number.
  * out: command 4, slack, gap, active, reason, misfit; plan's position, velocity, stop; the memory as it goes in: bias,
  *     place, commands.
- * rows: room for 4 numbers of each of 7 + 2 (mates + strangers + solids) rows, three times.
+ * room: for `rm_room_size` numbers, whatever they are.
  * A queue that is shorter than the delay is a fault: RM_NON_FINITE. */
-void rm_decide(const RmConstants *c, const RmSizes *sizes, const double *in, double *out, double *rows);
+void rm_decide(const RmConstants *c, const RmSizes *sizes, const double *in, double *out, double *room);
 
 /* The same for `count` robots, one after the other in memory. */
 void rm_decide_many(long count, const RmConstants *c, const RmSizes *sizes, const double *in, double *out,
-                    double *rows);
+                    double *room);
 
-/* How many numbers `in` and `out` are of one robot. */
+/* How many numbers `in` and `out` are of one robot, and how many a decision needs room for. */
 int rm_in_size(const RmSizes *sizes);
 int rm_out_size(const RmSizes *sizes);
+int rm_room_size(const RmConstants *c, const RmSizes *sizes);
 
 #endif

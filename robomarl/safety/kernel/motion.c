@@ -6,12 +6,6 @@
 #define EMPTY 1e-3
 #define WINDOW_S 2.0
 
-double rm_direction(const double *vector, double *unit) {
-    const double length = sqrt(dot(vector, vector) + RM_TINY), scale = 1 / length;
-    for (int i = 0; i < 3; i++) unit[i] = vector[i] * scale;
-    return length;
-}
-
 void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out) {
     const double t = c->horizon_s, half = t * t / 2;
     out->keep = -INFINITY;

@@ -3,7 +3,10 @@
 
 const double RM_NOTHING[4] = {0.0, 0.0, 0.0, 0.0};
 
-int rm_in_size(const RmSizes *s) { return HEAD_IN + 4 * s->queue + 17 * s->mates + 8 * s->strangers; }
+int rm_in_size(const RmSizes *s) {
+    const int each = sizeof(double), masks = (s->mates + s->strangers + each - 1) / each;
+    return HEAD_IN + 4 * s->queue + 16 * s->mates + 7 * s->strangers + masks;
+}
 
 int rm_out_size(const RmSizes *s) { return HEAD_OUT + 4 * s->queue; }
 
@@ -12,10 +15,11 @@ Given rm_lay_out(const RmSizes *s, const double *in) {
     g.pos = in, g.vel = in + 3, g.age = in + 6, g.quat = in + 7, g.omega = in + 11, g.nominal = in + 14;
     g.gain = in + 18, g.bias = in + MEMORY_IN, g.place = g.bias + BIAS, g.commands = in + HEAD_IN;
     const double *next = in + HEAD_IN + 4 * s->queue;
-    g.mask = next, g.mate_pos = (next += s->mates), g.mate_vel = (next += 3 * s->mates);
-    g.mate_age = (next += 3 * s->mates), g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates);
-    g.plan_stop = (next += 3 * s->mates), g.seen = (next += 3 * s->mates), g.other_pos = (next += s->strangers);
-    g.other_vel = (next += 3 * s->strangers), g.other_age = next + 3 * s->strangers;
+    g.mate_pos = next, g.mate_vel = (next += 3 * s->mates), g.mate_age = (next += 3 * s->mates);
+    g.plan_pos = (next += s->mates), g.plan_vel = (next += 3 * s->mates), g.plan_stop = (next += 3 * s->mates);
+    g.other_pos = (next += 3 * s->mates), g.other_vel = (next += 3 * s->strangers);
+    g.other_age = (next += 3 * s->strangers), g.mask = (const unsigned char *)(next + s->strangers);
+    g.seen = g.mask + s->mates;
     return g;
 }
 
@@ -40,21 +44,6 @@ void rm_check_own(const RmConstants *c, const Given *g, Checked *k) {
     k->finite = k->own_ok && k->has_nominal;
     k->stale = k->own_ok && age > c->max_own_age_s;
     k->since = k->own_ok ? c->horizon_s - age : c->horizon_s;
-}
-
-/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
-int rm_is_twin(const RmConstants *c, const Given *g, int j) {
-    const double reach = 2 * c->mates.error_m;
-    for (int i = 0; i < j; i++) {
-        double square = 0.0;
-        for (int a = 0; a < 3 && square <= reach * reach; a++) {
-            const double here = g->mate_pos[3 * j + a] + g->mate_vel[3 * j + a] * fabs(g->mate_age[j]);
-            const double there = g->mate_pos[3 * i + a] + g->mate_vel[3 * i + a] * fabs(g->mate_age[i]);
-            square += (here - there) * (here - there);
-        }
-        if (g->mask[i] && square <= reach * reach) return 1;
-    }
-    return 0;
 }
 
 /* Whether a body may be used; notes what is wrong with it. */
@@ -98,4 +87,36 @@ void rm_remember(const RmConstants *c, const RmSizes *s, const Given *g, Checked
     k->queue.first = ok ? g->commands + 4 * (s->queue - c->num_acting) : RM_NOTHING;
     k->queue.stride = ok ? 4 : 0;
     rm_learn(c, &k->bias, k->own.vel, k->own_ok ? fabs(*g->age) : 0.0, k->has_vel);
+}
+
+Body rm_mate(const RmConstants *c, const Given *g, int j, double since) {
+    Motion state, plan;
+    copy(state.pos, g->mate_pos + 3 * j, 3), copy(state.vel, g->mate_vel + 3 * j, 3);
+    copy(plan.pos, g->plan_pos + 3 * j, 3), copy(plan.vel, g->plan_vel + 3 * j, 3);
+    return rm_mate_of(c, &state, &plan, g->plan_stop + 3 * j, larger(fabs(g->mate_age[j]) + since, 0.0));
+}
+
+/* Whether an earlier mate is at the same place, up to the errors: no two robots can be, so it was heard twice. */
+static int is_twin(const RmConstants *c, const Mates *m, int j) {
+    const double *x = m->place[0], *y = m->place[1], *z = m->place[2], reach = 2 * c->mates.error_m;
+    for (int i = 0; i < j; i++) {
+        const double dx = x[j] - x[i];
+        if (!(dx * dx <= reach * reach)) continue;
+        const double dy = y[j] - y[i], dz = z[j] - z[i];
+        if (dx * dx + dy * dy + dz * dz <= reach * reach) return 1;
+    }
+    return 0;
+}
+
+void rm_read_mates(const RmConstants *c, const RmSizes *s, const Given *g, Checked *k, Mates *m) {
+    for (int j = 0; j < s->mates; j++) {
+        const double *pos = g->mate_pos + 3 * j, *vel = g->mate_vel + 3 * j, age = fabs(g->mate_age[j]);
+        const int usable = g->mask[j] && rm_usable(pos, vel, age, c->mates.max_age_s, k);
+        for (int i = 0; i < 3; i++) m->place[i][j] = usable ? pos[i] + vel[i] * age : NAN;
+        if (g->mask[j]) k->count++;
+        if (!usable) continue;
+        if (c->min_mates > 1 && is_twin(c, m, j)) k->count--;
+        if (age > c->mates.max_age_s) continue; /* nothing is known that would make a row */
+        m->body[m->count++] = rm_mate(c, g, j, k->since);
+    }
 }

@@ -27,14 +27,20 @@ static double allowed(const RmKind *kind, double clearance, double fast, double 
     return braking_speed(kind->slope_per_s, larger(clearance + start, 0.0), brake) - lost;
 }
 
-double rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset, double *n,
-                 double *lean) {
-    double between[3];
-    rm_apart(offset, tail, body->shape, kind->squash, between);
-    const double distance = rm_direction(between, n);
-    n[2] *= kind->squash;
-    *lean = sqrt(dot(n, n) + RM_SPECK);
-    return distance;
+/* Both roots at once: the second one is that of S n's length, times the distance. */
+Facing rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset) {
+    double b[3];
+    Facing f;
+    if (tail || body->shape)
+        rm_apart(offset, tail, body->shape, kind->squash, b);
+    else
+        for (int i = 0; i < 3; i++) b[i] = offset[i];
+    const double square = dot(b, b) + RM_TINY, z = b[2] * kind->squash;
+    const double flat = sqrt(b[0] * b[0] + b[1] * b[1] + z * z + RM_SPECK * square);
+    f.distance = sqrt(square), f.per_distance = 1 / f.distance;
+    f.lean = flat * f.per_distance, f.per_lean = f.distance / flat;
+    f.n[0] = b[0] * f.per_distance, f.n[1] = b[1] * f.per_distance, f.n[2] = z * f.per_distance;
+    return f;
 }
 
 /* barriers.on_command; `sudden` is what SUDDEN_KEEP leaves. */
@@ -52,7 +58,8 @@ static Bound along_normal(const RmConstants *c, const Predicted *own, const doub
 
 /* pairs._Sight */
 typedef struct {
-    double offset[3], distance, n[3], lean, fast, taken, reach, turn, seems;
+    double offset[3], fast, taken, reach, turn, seems;
+    Facing at;
 } Sight;
 
 /* Speed at right angles to a direction that has `along` of it. */
@@ -61,25 +68,26 @@ static double across(const double *v, double along) { return sqrt(larger(dot(v, 
 /* pairs._known: what the body may have done, along the direction that the sight has. */
 static void know(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, Sight *s) {
     const double *w = body->motion.vel, since = body->since_s, early = body->early_s, wait = larger(body->wait_s, 0.0);
-    s->reach = along_axes(s->n, kind->reach_m_s2);
-    const double pushed = along_axes(s->n, kind->bias_m_s2), toward = dot(s->n, w);
+    const double *n = s->at.n, lean = s->at.lean;
+    s->reach = along_axes(n, kind->reach_m_s2);
+    const double pushed = along_axes(n, kind->bias_m_s2), toward = dot(n, w);
     const double gain = s->reach * (wait + 2 * early);
     const double way = s->reach * (wait * wait / 2 + 2 * early * wait + early * early);
-    const double room = larger(kind->speed_m_s * s->lean - toward, 0.0);
-    s->seems = (kind->error_m_s + kind->drift_m_s2 * since) * s->lean + pushed * since;
+    const double room = larger(kind->speed_m_s * lean - toward, 0.0);
+    s->seems = (kind->error_m_s + kind->drift_m_s2 * since) * lean + pushed * since;
     double fast = toward + s->seems + smaller(gain, room);
     double error = c->own_error_m + kind->error_m + (kind->error_m_s + kind->drift_m_s2 / 2 * since) * since + body->late_m;
     if (c->look_ahead_m && kind->yields) {
-        fast += body->blind * c->blind_m_s * s->lean;
+        fast += body->blind * c->blind_m_s * lean;
         error += body->blind * c->look_ahead_m;
     }
-    double blur = error * s->lean + smaller(way, room * (wait + early));
-    blur += pushed * (since * since / 2) + along_axes(s->n, own->unsure_m);
-    s->turn = larger(s->turn, smaller(blur / s->distance, 1.0));
-    if (kind->yields) fast += s->turn * s->lean * across(w, toward / s->lean);
+    double blur = error * lean + smaller(way, room * (wait + early));
+    blur += pushed * (since * since / 2) + along_axes(n, own->unsure_m);
+    s->turn = larger(s->turn, smaller(blur * s->at.per_distance, 1.0));
+    if (kind->yields) fast += s->turn * lean * across(w, toward * s->at.per_lean);
     s->fast = larger(fast, 0.0);
     s->taken = kind->separation_m + blur;
-    if (kind->yields) s->taken += s->fast * s->fast / (2 * c->brake_m_s2 * s->lean);
+    if (kind->yields) s->taken += s->fast * s->fast * (s->at.per_lean / (2 * c->brake_m_s2));
 }
 
 static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {
@@ -89,16 +97,16 @@ static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own,
         s.offset[i] = own->motion.pos[i] - body->motion.pos[i] - body->motion.vel[i] * body->wait_s;
         if (i == 2) s.offset[i] *= kind->squash;
     }
-    s.distance = rm_facing(kind, body, tail, s.offset, s.n, &s.lean);
+    s.at = rm_facing(kind, body, tail, s.offset);
     know(c, kind, own, body, &s);
     return s;
 }
 
 /* pairs._doubt */
 static double doubt_of(const RmConstants *c, const RmKind *kind, const Predicted *own, const Sight *s) {
-    const double *v = own->motion.vel;
-    const double doubt = c->own_error_m_s * s->lean + along_axes(s->n, own->unsure_m_s);
-    return kind->yields ? doubt + s->turn * s->lean * across(v, dot(s->n, v) / s->lean) : doubt;
+    const double *v = own->motion.vel, *n = s->at.n;
+    const double doubt = c->own_error_m_s * s->at.lean + along_axes(n, own->unsure_m_s);
+    return kind->yields ? doubt + s->turn * s->at.lean * across(v, dot(n, v) * s->at.per_lean) : doubt;
 }
 
 /* pairs._better: whether the mate counts as braking from its plan's state, and then what that leaves. */
@@ -107,21 +115,22 @@ static int braked(const RmConstants *c, const RmKind *kind, const Predicted *own
     Body still = *body;
     still.wait_s = 0.0, still.since_s = smaller(body->since_s, lead), still.early_s = 0.0;
     Sight s = *sight;
-    s.distance += dot(s.n, body->motion.vel) * wait;
+    const double *n = s.at.n, brake = c->brake_m_s2 * s.at.lean;
+    s.at.distance += dot(n, body->motion.vel) * wait, s.at.per_distance = 1 / s.at.distance;
     know(c, kind, own, &still, &s);
     /* pairs._turned */
     const double early = body->early_s, side = s.turn * sqrt(dot(kind->reach_m_s2, kind->reach_m_s2));
     const double fast = s.fast + side * (wait + 2 * early);
     s.taken += side * (wait * wait / 2 + 2 * early * wait + early * early);
-    s.taken += (fast * fast - s.fast * s.fast) / (2 * c->brake_m_s2 * s.lean);
+    s.taken += (fast * fast - s.fast * s.fast) / (2 * brake);
     const double doubt = doubt_of(c, kind, own, &s);
-    const double closing = larger(doubt - dot(s.n, own->motion.vel), 0.0);
-    const double need = braking_distance(kind->slope_per_s, closing, c->brake_m_s2 * s.lean);
-    const double clear = s.distance - s.taken;
+    const double closing = larger(doubt - dot(n, own->motion.vel), 0.0);
+    const double need = braking_distance(kind->slope_per_s, closing, brake);
+    const double clear = s.at.distance - s.taken;
     const double most = larger(clear - need, 0.0) + closing * wait + s.reach * wait * wait / 2;
     const double spent = (1 - exp(-c->spend_per_s * wait)) * most;
-    const int rests = clear - spent > sight->distance - sight->taken;
-    if (rests) sight->taken = sight->distance - (clear - spent);
+    const int rests = clear - spent > sight->at.distance - sight->taken;
+    if (rests) sight->taken = sight->at.distance - (clear - spent);
     return rests;
 }
 
@@ -130,48 +139,49 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
     const double *v = own->motion.vel, *w = body->motion.vel, step = c->step_s;
     Sight s = see(c, kind, own, body, tail);
     const int rests = kind->yields && body->early_s > 0 && braked(c, kind, own, body, &s);
-    const double doubt = doubt_of(c, kind, own, &s);
-    const double value = allowed(kind, s.distance - s.taken, s.fast, c->brake_m_s2 * s.lean) + dot(s.n, v) - doubt;
-    double n[3], lean, offset[3], fast = s.fast, taken = s.taken + doubt * step;
+    const double doubt = doubt_of(c, kind, own, &s), brake = c->brake_m_s2;
+    const double value = allowed(kind, s.at.distance - s.taken, s.fast, brake * s.at.lean) + dot(s.at.n, v) - doubt;
+    double offset[3], fast = s.fast, taken = s.taken + doubt * step;
     if (kind->yields) /* who rests does not move away either, nor does who only seems to */
-        taken -= larger(dot(s.n, w), rests ? -INFINITY : -s.seems) * step;
+        taken -= larger(dot(s.at.n, w), rests ? -INFINITY : -s.seems) * step;
     else
-        fast += smaller(s.reach * step, larger(kind->speed_m_s * s.lean - fast, 0.0));
+        fast += smaller(s.reach * step, larger(kind->speed_m_s * s.at.lean - fast, 0.0));
     for (int i = 0; i < 3; i++)
         offset[i] = s.offset[i] + (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
-    const double ahead = rm_facing(kind, body, tail, offset, n, &lean);
-    const double later = allowed(kind, ahead - taken, fast, c->brake_m_s2 * lean) + dot(n, v) - doubt;
-    const double scale = 1 / (step * lean);
-    for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
+    const Facing ahead = rm_facing(kind, body, tail, offset);
+    const double later = allowed(kind, ahead.distance - taken, fast, brake * ahead.lean) + dot(ahead.n, v) - doubt;
+    const double scale = ahead.per_lean / step;
+    for (int i = 0; i < 3; i++) normal[i] = -ahead.n[i] * ahead.per_lean;
     const double left = kind->yields ? left_of(own, kind->keep, value) : kind->keep * value;
     *bound = along_normal(c, own, normal, (later - left) * scale, (later - c->sudden_keep * value) * scale);
-    return s.distance - kind->separation_m;
+    return s.at.distance - kind->separation_m;
 }
 
 double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                  double *normal) {
     const double *v = own->motion.vel, wait = body->wait_s, step = c->step_s;
-    double offset[3], n[3], w[3], lean;
-    const double speed = rm_direction(body->motion.vel, n);
-    const double time = wait > 0 ? smaller(wait, speed / c->brake_m_s2) : wait;
-    const double slower = wait > 0 ? c->brake_m_s2 * time / speed : 0.0;
+    double offset[3], w[3];
+    const double speed = sqrt(dot(body->motion.vel, body->motion.vel) + RM_TINY);
+    const double slower = wait > 0 ? smaller(c->brake_m_s2 * wait / speed, 1.0) : 0.0;
+    const double time = wait > 0 ? smaller(wait, speed / c->brake_m_s2) : wait, way = time * (1 - slower / 2);
     for (int i = 0; i < 3; i++) {
-        const double way = body->motion.vel[i] * (time * (1 - slower / 2));
         w[i] = body->motion.vel[i] * (1 - slower);
-        offset[i] = (own->motion.pos[i] - (body->motion.pos[i] + way)) * (i == 2 ? kind->squash : 1.0);
+        offset[i] = own->motion.pos[i] - (body->motion.pos[i] + body->motion.vel[i] * way);
     }
-    double distance = rm_facing(kind, body, tail, offset, n, &lean);
-    const double doubt = c->own_error_m_s * lean + along_axes(n, own->unsure_m_s), toward = larger(dot(n, w), 0.0);
-    const double taken = kind->crowd_m + toward * toward / (2 * c->brake_m_s2 * lean);
-    const double allow = braking_speed(kind->crowd_slope_per_s, distance - taken, c->brake_m_s2 * lean);
-    const double value = allow + dot(n, v) - doubt;
+    offset[2] *= kind->squash;
+    const Facing now = rm_facing(kind, body, tail, offset);
+    const double doubt = c->own_error_m_s * now.lean + along_axes(now.n, own->unsure_m_s);
+    const double toward = larger(dot(now.n, w), 0.0), slope = kind->crowd_slope_per_s;
+    const double taken = kind->crowd_m + toward * toward * (now.per_lean / (2 * c->brake_m_s2));
+    const double allow = braking_speed(slope, now.distance - taken, c->brake_m_s2 * now.lean);
+    const double value = allow + dot(now.n, v) - doubt;
     for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
-    distance = rm_facing(kind, body, tail, offset, n, &lean);
-    const double later = braking_speed(kind->crowd_slope_per_s, distance - taken + toward * step, c->brake_m_s2 * lean) +
-                         dot(n, v) - doubt;
-    for (int i = 0; i < 3; i++) normal[i] = -n[i] / lean;
+    const Facing ahead = rm_facing(kind, body, tail, offset);
+    const double left = braking_speed(slope, ahead.distance - taken + toward * step, c->brake_m_s2 * ahead.lean);
+    const double later = left + dot(ahead.n, v) - doubt;
+    for (int i = 0; i < 3; i++) normal[i] = -ahead.n[i] * ahead.per_lean;
     const double lost = c->accel_error_m_s2 + along_axes(normal, own->doubt) + dot(normal, own->bias);
-    return (later - kind->keep * value) / (step * lean) - lost;
+    return (later - kind->keep * value) * (ahead.per_lean / step) - lost;
 }
 
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {

@@ -63,7 +63,12 @@ static inline double along_axes(const double *n, const double *bounds) {
     return fabs(n[0]) * bounds[0] + fabs(n[1]) * bounds[1] + fabs(n[2]) * bounds[2];
 }
 
-double rm_direction(const double *vector, double *unit);
+static inline double rm_direction(const double *vector, double *unit) {
+    const double length = sqrt(dot(vector, vector) + RM_TINY), scale = 1 / length;
+    for (int i = 0; i < 3; i++) unit[i] = vector[i] * scale;
+    return length;
+}
+
 void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, const Bias *bias, Predicted *out);
 /* What the velocity says of the bias; `known` says whether it may be used. */
 void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, int known);
@@ -79,9 +84,12 @@ void rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);
 Body rm_mate_of(const RmConstants *c, const Motion *state, const Motion *plan, const double *stop, double since);
-/* Direction of the nearest points at an offset, z scaled: distance, S n, and its length. `tail` is our line, or NULL. */
-double rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset, double *n,
-                 double *lean);
+/* Where the nearest points are from each other, z scaled: distance d, S n, its length, and one over both. */
+typedef struct {
+    double distance, per_distance, n[3], lean, per_lean;
+} Facing;
+/* At an offset; `tail` is our line, or NULL. */
+Facing rm_facing(const RmKind *kind, const Body *body, const double *tail, const double *offset);
 /* Normal and bound of a body's row; returns the gap. `tail` is our line, or NULL. */
 double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                double *normal, Bound *bound);

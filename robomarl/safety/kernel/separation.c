@@ -1,7 +1,7 @@
 /* Nearest points of bodies: robomarl/safety/model/separation.py. */
 #include "separation.h"
 
-#define PARALLEL 1e-9
+#define PARALLEL_LINES 1e-9
 
 static double unit(double x) { return within(x, 0.0, 1.0); }
 
@@ -18,7 +18,7 @@ static double share_of(const double *o, const double *b) { return dot(o, b) / (d
 static void between_lines(const double *o, const double *a, const double *b, double *out) {
     const double aa = dot(a, a) + RM_TINY, bb = dot(b, b) + RM_TINY, ab = dot(a, b), ao = dot(a, o), bo = dot(b, o);
     const double det = aa * bb - ab * ab;
-    double s = det > PARALLEL * aa * bb ? unit((ab * bo - ao * bb) / det) : 0.0;
+    double s = det > PARALLEL_LINES * aa * bb ? unit((ab * bo - ao * bb) / det) : 0.0;
     const double t = (ab * s + bo) / bb, inside = unit(t);
     if (t != inside) s = unit((ab * inside - ao) / aa);
     for (int i = 0; i < 3; i++) out[i] = o[i] + s * a[i] - inside * b[i];

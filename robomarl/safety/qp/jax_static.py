@@ -79,12 +79,12 @@ def _cast(tree: Any, dtype: type) -> Any:
 
 
 class State(NamedTuple):
-    """Of the projection, for problems [B]. A row is n . step >= r, r its excess at u0; the step goes from u to u0."""
+    """Of the projection, for problems [B]. A row is n . u <= b; u0 may be far away, and would be in every rounding."""
 
-    step: Array
-    """[B, 3] u0 - u."""
+    u: Array
+    """[B, 3]"""
     basis: Array
-    """[B, 3, 4] n and r of the rows that hold u in place; unused ones are 0 . step >= -1."""
+    """[B, 3, 4] n and b of the rows that hold u in place; unused ones are 0 . u <= 1."""
     excess: Array
     """[B, m] by how much u violates each row."""
     least: Array
@@ -102,20 +102,18 @@ def project_static(rows: Array, point: Array, tolerance: float = TOLERANCE) -> P
         tolerance: largest violation that counts as holding.
     """
     table, u0 = jnp.transpose(rows, (2, 0, 1)), point.T
-    over = _over(table, u0)
-    planes = jnp.concatenate([table[..., :3], over[..., None]], -1)
     zero = u0 * 0.0
-    blank = jnp.concatenate([zero, zero[:, :1] - 1.0], -1)
-    start = State(zero, jnp.stack([blank] * 3, 1), over, zero[:, 0], zero[:, 0] > 1.0)
+    blank = jnp.concatenate([zero, zero[:, :1] + 1.0], -1)
+    start = State(u0, jnp.stack([blank] * 3, 1), _over(table, u0), zero[:, 0], zero[:, 0] > 1.0)
 
     def pivot(left: tuple) -> tuple:
         number, _, state = left
-        state = _pivot(planes, blank, state)
+        state = _pivot((table, u0), blank, state)
         return number + 1, _unfinished(state).any(), state
 
     first = (jnp.zeros((), np.int32), _unfinished(start).any(), start)
     state = jax.lax.while_loop(lambda left: left[1] & (left[0] < ROUNDS), pivot, first)[2]
-    u = u0 - state.step
+    u = state.u
     residual = _over(table, u).max(-1)
     solved = ~state.failed & (residual <= tolerance) & (state.least >= NEGATIVE)
     return Projection(u.T, solved, residual, state.failed)
@@ -136,19 +134,21 @@ _NEXT = np.array([np.eye(5)[[0, *(k + 1 for k in members), 4, 4][:3]].ravel() fo
 """[7, 15] ones where an entry of the next basis is the new row, a row of the old one, or unused."""
 
 
-def _pivot(planes: Array, blank: Array, state: State) -> State:
+def _pivot(given: tuple[Array, Array], blank: Array, state: State) -> State:
     """One round: bring the row that is violated most into the basis, for the problems that have one.
 
     Args:
-        planes: [B, m, 4] n and r of all rows.
+        given: [B, m, 4] n and b of all rows, [B, 3] u0.
         blank: [B, 4] the row that never binds.
         state: of the round before.
     """
-    new = _hot(state.excess.argmax(-1), planes.shape[1]) @ planes
+    table, u0 = given
+    new = _hot(state.excess.argmax(-1), table.shape[1]) @ table
     pool = jnp.concatenate([new, state.basis], 1)
-    steps, exists, least = _candidates(pool)
+    points, exists, least = _candidates(pool, u0)
     # A candidate has to hold the rows of the old basis too, but for those that hold it in place.
-    over = state.basis[:, None, :, 3] - steps @ state.basis[..., :3].transpose(0, 2, 1)
+    over = points @ state.basis[..., :3].transpose(0, 2, 1) - state.basis[:, None, :, 3]
+    steps = u0[:, None] - points
     far = (steps * steps).sum(-1)
     far = _where(exists & (over <= _ALLOWED).all(-1), far, np.inf)
     found = far.min(-1) < np.inf
@@ -157,45 +157,46 @@ def _pivot(planes: Array, blank: Array, state: State) -> State:
     basis = share @ jnp.concatenate([pool, blank[:, None]], 1)
     todo = _unfinished(state)
     take = (todo & found)[:, None]
-    step = _where(take, (best @ steps)[:, 0], state.step)
+    u = _where(take, (best @ points)[:, 0], state.u)
     return State(
-        step,
+        u,
         _where(take[..., None], basis, state.basis),
-        planes[..., 3] - (planes[..., :3] @ step[..., None])[..., 0],
+        _over(table, u),
         _where(take[:, 0], (best @ least[..., None])[:, 0, 0], state.least),
         state.failed | (todo & ~found),
     )
 
 
-def _candidates(pool: Array) -> tuple[Array, Array, Array]:
-    """Steps onto the plane of the new row, its lines and its vertices with the basis' planes.
+def _candidates(pool: Array, u0: Array) -> tuple[Array, Array, Array]:
+    """Points on the plane of the new row, its lines and its vertices with the basis' planes.
 
     Args:
-        pool: [B, 4, 4] n and r of the new row, and of the three of the basis.
+        pool: [B, 4, 4] n and b of the new row, and of the three of the basis.
+        u0: [B, 3].
 
     Returns:
-        steps [B, 7, 3] in the order of `_MEMBERS`, where they exist [B, 7], and the smallest multiplier over the
+        points [B, 7, 3] in the order of `_MEMBERS`, where they exist [B, 7], and the smallest multiplier over the
         largest [B, 7].
     """
     new, normals = pool[:, :1, :3], pool[..., :3]
-    turned = _cross(new, normals[:, 1:])
-    every = jnp.concatenate([pool, jnp.concatenate([turned, turned[..., :1] * 0.0], -1)], 1)[:, _SETS]
-    matrix, r = every[..., :3], every[..., 3:]
+    turned, start = _cross(new, normals[:, 1:]), u0[:, None, :, None]
+    every = jnp.concatenate([pool, jnp.concatenate([turned, turned @ start[:, 0]], -1)], 1)[:, _SETS]
+    matrix, b = every[..., :3], every[..., 3:]
     inverse = _cross(matrix[:, :, [1, 2, 0]], matrix[:, :, [2, 0, 1]])
     det = (matrix * inverse).sum(-1, keepdims=True)
     exists = jnp.abs(det).min(-2) > _LEAST[:, None]
     # Rows over their determinant: the transposed inverse.
     inverse = inverse / _where(exists[..., None], det, 1.0)
     back = inverse.transpose(0, 1, 3, 2)
-    steps = back @ r
+    points = start - back @ (matrix @ start - b)
     # A second step takes away what rounding left of the first.
-    steps = steps + back @ (r - matrix @ steps)
-    multiplier = inverse @ steps
+    points = points - back @ (matrix @ points - b)
+    multiplier = inverse @ (start - points)
     share = multiplier.min(-2) / jnp.maximum(jnp.abs(multiplier).max(-2), 1e-300)
     one = new[..., 0] == new[..., 0]
-    plane = pool[:, :1, 3:] * new
+    plane = u0[:, None] - _over(pool[:, :1], u0)[..., None] * new
     return (
-        jnp.concatenate([plane, steps[..., 0]], 1),
+        jnp.concatenate([plane, points[..., 0]], 1),
         jnp.concatenate([one, exists[..., 0]], 1),
         jnp.concatenate([plane[..., 0] * 0.0, share[..., 0]], 1),
     )

@@ -1,0 +1,40 @@
+"""The backends in JAX for `fuzz`, in double precision: the filter of training, and the text that graphs are made of.
+
+Operation by operation, without a compiler over all: it would start anew for every number of mates and strangers.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.filter import fuzz
+from benchmarks.filter.uglies import Case
+
+
+def backends() -> dict[str, fuzz.Decide]:
+    """Both. What graphs round at their ports, which are single, is not in it; `graph_ok` runs the graph itself."""
+    import jax.numpy as jnp
+
+    from robomarl.safety.decision import Library
+    from robomarl.safety.jax_filter import least_open, project_open
+    from robomarl.safety.qp import jax_static
+    from robomarl.safety.qp.projection import TOLERANCE
+
+    training = Library(jnp, partial(project_open, tolerance=TOLERANCE), repeat=least_open)
+    return {"JAX": partial(_decide, training), "the graph's text": partial(_decide, jax_static._STATIC)}
+
+
+def _decide(library: Any, params: fuzz.Params, case: Case) -> dict[str, np.ndarray]:
+    import jax
+
+    from robomarl.safety import body_rates
+    from robomarl.safety.decision import filter_batch
+    from robomarl.safety.model.constants import constants_of
+
+    decide = partial(filter_batch, constants_of(params), library)
+    with jax.enable_x64(True):
+        given = jax.tree.map(jax.numpy.asarray, tuple(case))
+        carries = case.nominal.shape[-1] == body_rates.WIDTH
+        found = body_rates.filter_carrier(decide, *given) if carries else decide(*given)
+        return fuzz.read(jax.tree.map(np.asarray, found))
