@@ -133,8 +133,10 @@ def test_of_two_before_a_slit_exactly_one_waits(east_at: float, west_at: float):
         assert waits(WALLED, first) == (east_at == -1.6)
 
 
-def test_nobody_waits_for_one_that_goes_ahead_is_through_or_elsewhere():
+def test_nobody_waits_for_one_that_goes_ahead_is_through_stands_in_the_queue_or_elsewhere():
     for mate in (
+        ((0.6, 0.05, 1), (0, 0, 0)),
+        ((0.45, 0.05, 1), (0.5, 0, 0)),
         ((0.0, 0, 1), (-0.5, 0, 0)),
         ((-0.8, 0, 1), (-1, 0, 0)),
         ((-0.5, 1.5, 1), (0, 0, 0)),
