@@ -2,18 +2,20 @@
 
 Reactive filters have stable standstills, most of all between robots that want to swap places (Grover, Liu,
 Sycara, arXiv 1911.09146). The rules are agreed, not negotiated: who is going to come near a mate on the way to its
-goal keeps to the right of it, as on a roundabout, and above or below, wherever it is already; at a narrow place the
-one that is second waits (`passages`); who stands still in front of the filter all the same, far from the goal, tries
-further to its right for a while, then back, then to its left. Safety is untouched, as the filter comes after.
+goal keeps to the right of it, and above or below, wherever it is already; a crowd flies around its middle
+(`roundabout`); at a narrow place the one that is second waits (`passages`); who stands still in front of the filter all
+the same, far from the goal, tries further to its right for a while, then back, then to its left. Safety is untouched,
+as the filter comes after.
 """
 
 import math
 from typing import NamedTuple
 
 from robomarl.geometry import namespace, norm
-from robomarl.safety import passages
+from robomarl.safety import passages, roundabout
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.passages import Lookout, Passage
+from robomarl.safety.roundabout import Roundabout
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -60,6 +62,8 @@ class WayCarry(NamedTuple):
     """Detours so far, while it is not calm."""
     active: Array
     """bool: the filter changed the last command."""
+    roundabout: Roundabout
+    """What the robot keeps to its left."""
     passage: Passage | tuple[()] = ()
     """The narrow place on the way; empty where there are no obstacles."""
 
@@ -78,7 +82,7 @@ class GiveWay:
     def init(self, zero: Array) -> WayCarry:
         """The memory before the first decision; `zero` has its leading axes [...]."""
         passage = passages.no_passage(zero) if self.params.obstacles else ()
-        return WayCarry(zero, zero, zero, zero > 0, passage)
+        return WayCarry(zero, zero, zero, zero > 0, roundabout.no_roundabout(zero), passage)
 
     def __call__(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
         """One decision of every robot.
@@ -91,7 +95,7 @@ class GiveWay:
         Returns:
             The memory, and the command for the filter [..., A].
         """
-        asked = keep_right(self.params, view, nominal)
+        carry, asked = self._in_traffic(carry, view, nominal)
         if not isinstance(carry.passage, Passage):
             return turn_right(carry, view, asked, self.params.period_s)
         return self._at_passages(carry, view, (nominal, asked))
@@ -99,6 +103,15 @@ class GiveWay:
     def after(self, carry: WayCarry, result: FilterResult) -> WayCarry:
         """The memory once the filter has decided."""
         return carry._replace(active=result.active)
+
+    def _in_traffic(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
+        """Around a crowd, or to the right of who is in the way; who leaves a roundabout goes straight."""
+        xp, params = namespace(nominal, view.own.pos_m), self.params
+        found = meet(view, params.limits.speed_m_s)
+        disc, blocks = roundabout.update(params, carry.roundabout, view, found.near)
+        led = xp.concatenate([roundabout.steer(params, disc, view), nominal[..., 2:]], -1)
+        asked = xp.where((disc.known_s > 0)[..., None], nominal, keep_right(params, view, nominal, found))
+        return carry._replace(roundabout=disc), xp.where(blocks[..., None], led, asked)
 
     def _at_passages(self, carry: WayCarry, view: LocalView, commands: tuple[Array, Array]) -> tuple[WayCarry, Array]:
         """As `__call__`, where there are obstacles; `commands` are the nominal and the one that keeps to the right."""
@@ -109,7 +122,7 @@ class GiveWay:
         near = (lookout.passage.known_s > 0) & (here.along_m > -passages.REACH_M)
         asked = xp.where((near | ~lookout.right_is_free)[..., None], nominal, asked)
         turned, free = turn_right(carry, view, asked, self.params.period_s)
-        carry = WayCarry(*(xp.where(near, a, b) for a, b in zip(carry[:4], turned[:4], strict=True)))
+        carry = WayCarry(*(xp.where(near, a, b) for a, b in zip(carry[:4], turned[:4], strict=True)), *turned[4:])
         wait, lookout = self._wait(lookout, view, near)
         steers, accel = passages.steer(self.params, lookout, view, wait)
         led = xp.concatenate([accel, nominal[..., 2:]], -1)
@@ -137,19 +150,19 @@ class Meeting(NamedTuple):
     """[..., 2] unit vector to the right of the way to the goal."""
 
 
-def keep_right(params: SafetyParams, view: LocalView, nominal: Array) -> Array:
+def keep_right(params: SafetyParams, view: LocalView, nominal: Array, found: Meeting) -> Array:
     """Add an acceleration to the right of the way to the goal, and away in height, where a mate is in the way.
 
     Args:
         params: of the filter.
         view: what the robot knows; own position and velocity, the mates' and the goal's position are read.
         nominal: [..., A] command whose first three components are accelerations, world frame [m/s^2].
+        found: who is in the way.
 
     Returns:
         The command [..., A].
     """
     xp = namespace(nominal, view.own.pos_m)
-    found = meet(view, params.limits.speed_m_s)
     share = xp.clip(found.near / FULL_AT, 0.0, 1.0)
     most, vel = share.max(-1, initial=0.0), view.own.vel_m_s
     missing = params.limits.speed_m_s * most - xp.maximum((vel[..., :2] * found.right).sum(-1), 0.0)

@@ -31,8 +31,12 @@ REMEMBER_S = 8.0
 """A narrow place that is no longer on the straight way is remembered for so long."""
 PATIENCE_S, BOLD_S = 5.0, 4.0
 """After so long of waiting a robot goes, whoever seems to come, and for so long."""
-MOUTH_M = 0.35
-"""Before and behind a narrow place: who is here is about to go in or has just come out."""
+MOUTH_M = 0.175
+"""Who has to wait and is nearer before it than this backs out along its line before it steps aside."""
+WAIT_M = 0.1
+"""Who waits does so by this and the separation before it, which must be farther than `MOUTH_M`."""
+IN_M = 0.1
+"""Who is beside the line finds back to it at a point so far inside."""
 REACH_M = 1.6
 """Who is farther beyond it is not about to come through."""
 SIDE_M = 0.9
@@ -180,14 +184,14 @@ def update(params: SafetyParams, before: Passage, own_m: Array, now: tuple[Array
     """
     xp = namespace(own_m)
     found = now[0] & ~((before.known_s > 0) & (before.waited_s > 0))
-    past = placed(before, own_m).along_m > before.length_m + MOUTH_M
+    past = placed(before, own_m).along_m > before.length_m
     left_s = xp.where(past, 0.0, xp.maximum(before.known_s - params.period_s, 0.0))
     pairs = zip(now[1]._replace(waited_s=before.waited_s), before._replace(known_s=left_s), strict=True)
     return Passage(*(xp.where(found[..., None] if a.ndim > found.ndim else found, a, b) for a, b in pairs))
 
 
 def must_wait(passage: Passage, view: LocalView) -> Array:
-    """[...] bool: a mate in, before or behind the passage, that does not go the same way, goes first."""
+    """[...] bool: a mate in or behind the passage, that does not go the same way, goes first."""
     own, heard = view.own, view.heard
     here = placed(passage, own.pos_m[..., :2])
     # The mates' axis stands behind the robots'.
@@ -196,7 +200,8 @@ def must_wait(passage: Passage, view: LocalView) -> Array:
     there = placed(wide, pos[..., :2])
     along_m_s = (heard.vel_m_s[..., :2] * wide.axis).sum(-1)
     xp = namespace(pos)
-    on_line = (there.along_m > -MOUTH_M) & (there.along_m < wide.length_m + REACH_M)
+    # Who is on this side of it has come out already, or stands in the queue.
+    on_line = (there.along_m > 0) & (there.along_m < wide.length_m + REACH_M)
     against = heard.mask & on_line & (xp.abs(there.right_m) < SIDE_M) & (along_m_s < ALONG_M_S)
     nearer = here.from_middle_m(passage.length_m)[..., None] - there.from_middle_m(wide.length_m)
     second = (passage.axis @ EAST.astype(np.float32) < 0)[..., None]
@@ -214,12 +219,12 @@ def steer(params: SafetyParams, lookout: Lookout, view: LocalView, wait: Array) 
     xp, here = namespace(own.pos_m), placed(passage, own.pos_m[..., :2])
     apart_m = params.safety.separation_m + 2 * params.look_ahead_m
     cruise = params.limits.speed_m_s / 2
-    inside = here.along_m > -MOUTH_M / 2
+    inside = here.along_m > -MOUTH_M
     lost = ~wait & lookout.blocked & (xp.abs(here.right_m) > ASIDE_M) & (here.along_m < passage.length_m / 2)
-    to_along = xp.where(wait, -MOUTH_M - apart_m, -MOUTH_M)
+    to_along = xp.where(wait, -WAIT_M - apart_m, IN_M)
     to_right = xp.where(wait & ~inside, 2 * apart_m + ROOM_M, 0.0)
     go = xp.stack([to_along - here.along_m, to_right - here.right_m], -1)
-    speed = xp.minimum(2 * norm(go), cruise)[..., None]
+    speed = xp.minimum(xp.where(wait, 2.0, 4.0) * norm(go), cruise)[..., None]
     wanted = go / (norm(go) + 1e-6)[..., None] * speed
     wanted = wanted[..., :1] * passage.axis + wanted[..., 1:] * right_of(passage.axis)
     return wait | lost, GAIN_PER_S * (wanted - own.vel_m_s[..., :2])
