@@ -140,12 +140,12 @@ class Store:
         Raises:
             UserError: the folder can't be written.
         """
-        self._remember_counter()
+        self.remember_counter()
         self.pointer.switch(state)
 
     def begin(self, state: InstalledBundles) -> None:
         """Make `state` what is current until `pointer.confirm` or `pointer.undo`; see `switch`."""
-        self._remember_counter()
+        self.remember_counter()
         self.pointer.begin(state)
 
     def settle(self) -> None:
@@ -253,8 +253,12 @@ class Store:
             pass
         return ""
 
-    def _remember_counter(self) -> None:
-        """Before what is current goes: nothing older may come in its place later."""
+    def remember_counter(self) -> None:
+        """Before what is current goes, or what is said of it: nothing older may come in its place later.
+
+        Raises:
+            UserError: the folder can't be read or written.
+        """
         trust = self.trust()
         if trust.signed and (counter := self._counter(trust)) > trust.counter:
             write_trust(self.root, replace(trust, counter=counter))
@@ -286,6 +290,8 @@ class Store:
     def _add_sidecars(self, bundle: Bundle, sidecars: dict[str, bytes]) -> None:
         after = replace(bundle, sidecars=bundle.sidecars | sidecars)
         self.trust().check(offer_of(after))
+        if bundle.id == self.state().current:
+            self.remember_counter()
         for name, content in sidecars.items():
             if bundle.sidecars.get(name) != content:
                 replace_durably(self.folder(bundle.id) / name, content, self.root / "sidecar.new")
