@@ -21,7 +21,7 @@ TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2
 """What is signed says all of it: conventions, and what the actions were."""
 AHEAD_S = 86400
-"""Counters are seconds since 1970, or smaller: with a far larger one a stolen key would shut out all that come later."""
+"""Counters are seconds since 1970, or smaller: with a far larger one a stolen key would shut out all that comes."""
 
 
 @dataclass(frozen=True)
