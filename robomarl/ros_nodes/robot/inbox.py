@@ -6,7 +6,6 @@ that is set back or a receiver that froze shows in one of them only, so the larg
 """
 
 import math
-import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,8 +17,6 @@ from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 from robomarl.ros_nodes.robot.slot import NEVER, Slot
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
-
-_BITS = struct.Struct("13d")
 
 
 class Now(NamedTuple):
@@ -107,7 +104,8 @@ class Inbox:
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach, task.put_back_s)
         """Of own estimates."""
-        self._own, self._changed_s, self._broken, self._bits = Slot(), NEVER, False, b""
+        self._own, self._changed_s, self._broken = Slot(), NEVER, False
+        self._numbers: list[float] = []
         self._same_s = 0.0
         self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
@@ -127,8 +125,8 @@ class Inbox:
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
         if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
             return
-        if (bits := _BITS.pack(*numbers)) != self._bits:
-            self._bits, self._changed_s, same_s = bits, steady_s, 0.0
+        if numbers != self._numbers:
+            self._numbers, self._changed_s, same_s = numbers, steady_s, 0.0
         self._same_s = same_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
