@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
-from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.io.messages import FARTHEST_M, Broadcast, Estimate, PoseHistory, TeamSnapshot
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 from robomarl.ros_nodes.robot.slot import NEVER, Slot
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
@@ -118,7 +118,7 @@ class Inbox:
         """A state estimate of this robot arrived."""
         # In plain floats: between two ticks the machine did other things, and every function of numpy is cold.
         numbers = [number for part in estimate for number in part.tolist()]
-        self._broken = not math.isfinite(sum(numbers))
+        self._broken = not math.dist(numbers[:3], _ORIGIN) <= FARTHEST_M or not math.isfinite(sum(numbers))
         if self._broken:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
@@ -209,7 +209,7 @@ class Inbox:
         )
 
     def _own_problems(self, now: Now) -> list[Problem]:
-        text = "is not finite" if self._broken else self.jumps.problem
+        text = f"is not finite, or over {FARTHEST_M:g} m away" if self._broken else self.jumps.problem
         text = text or self._staleness(self._own, now, self.limits.own_age_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
@@ -277,6 +277,7 @@ class Inbox:
         return self._rows.copy()
 
 
+_ORIGIN = (0.0, 0.0, 0.0)
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
 _NO_GOAL = Goal(np.zeros(3), _UPRIGHT)
