@@ -11,6 +11,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -82,7 +83,7 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     text = read_text(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # tables without end, too
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" not in data:
         return data
@@ -101,7 +102,7 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
         folder: those that ship.
 
     Raises:
-        UserError: unknown name, or bad YAML.
+        UserError: unknown name, bad YAML, or a key that is there twice.
     """
     import yaml  # robots load bundles more often than files
 
@@ -111,11 +112,31 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
         raise UserError(f"Unknown {kind} {name!r}: no file {path.name}; known {kind}s: {known}.")
     text = read_text(path)
     try:
-        return yaml.safe_load(text), path.name
+        return yaml.load(text, _yaml_loader()), path.name
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path.name}: not valid YAML{place}; mend the syntax there.") from None
+        place, problem = f" in line {mark.line + 1}" if mark else "", getattr(error, "problem", None) or "no YAML"
+        raise UserError(f"{path.name}: not valid YAML{place}, {problem}; mend the syntax there.") from None
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists without end
+        raise UserError(f"{path.name}: not valid YAML ({type(error).__name__}); mend the file.") from None
+
+
+@cache
+def _yaml_loader() -> Any:
+    """PyYAML's safe one, which takes the last of two keys of one name: here that is an error."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen = set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in seen:
+                    said = f"key {key.value!r} is there twice"
+                    raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                seen.add(key.value)
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

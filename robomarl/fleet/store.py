@@ -140,12 +140,12 @@ class Store:
         Raises:
             UserError: the folder can't be written.
         """
-        self._remember_counter()
+        self.remember_counter()
         self.pointer.switch(state)
 
     def begin(self, state: InstalledBundles) -> None:
         """Make `state` what is current until `pointer.confirm` or `pointer.undo`; see `switch`."""
-        self._remember_counter()
+        self.remember_counter()
         self.pointer.begin(state)
 
     def settle(self) -> None:
@@ -176,11 +176,7 @@ class Store:
             self.journal.write("the robot", "undo", (before.current, after.current), result)
 
     def trust(self) -> Trust:
-        """Whom the robot trusts.
-
-        Raises:
-            UserError: it can't be read.
-        """
+        """Whom the robot trusts; see `read_trust`."""
         return read_trust(self.root)
 
     def admit(self, offer: Offer, allow_rollback: bool = False) -> None:
@@ -253,8 +249,8 @@ class Store:
             pass
         return ""
 
-    def _remember_counter(self) -> None:
-        """Before what is current goes: nothing older may come in its place later."""
+    def remember_counter(self) -> None:
+        """Before what is current goes, or what is said of it: nothing older may come in its place later."""
         trust = self.trust()
         if trust.signed and (counter := self._counter(trust)) > trust.counter:
             write_trust(self.root, replace(trust, counter=counter))
@@ -286,6 +282,7 @@ class Store:
     def _add_sidecars(self, bundle: Bundle, sidecars: dict[str, bytes]) -> None:
         after = replace(bundle, sidecars=bundle.sidecars | sidecars)
         self.trust().check(offer_of(after))
+        self.remember_counter()
         for name, content in sidecars.items():
             if bundle.sidecars.get(name) != content:
                 replace_durably(self.folder(bundle.id) / name, content, self.root / "sidecar.new")

@@ -36,7 +36,10 @@ SIDECARS = (EVAL_FILE, "signature.json")
 MAX_BYTES = 64 * 2**20
 """Larger bundles are not read: no policy of a small robot is that large."""
 MAX_FILES, MAX_CONTRACT = 64, 2**20
-"""Nor are those of more files, or with a larger `bundle.json` [bytes]."""
+"""Nor are those of more files, or with a larger `bundle.json` or sidecar [bytes]: read as JSON, a file may take thirty
+times its size of memory."""
+MAX_ERRORS = 100
+"""Of those that a contract has against the schema so many are looked at for the one that is told."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
     folder = find_bundle(name_or_dir)
     files = read_zip(folder, MAX_BYTES, MAX_FILES) if folder.is_file() else read_files(folder)
     sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
+    for name in (name for name, content in sidecars.items() if len(content) > MAX_CONTRACT):
+        raise UserError(f"{folder}: {name} is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
     contract = read_contract(folder, files)
     check_files(folder, contract, files)
     check_graphs(files)
@@ -158,7 +163,7 @@ def check_schema(data: Any, where: str) -> None:
     """
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator().iter_errors(data))
+    error = best_match(islice(_validator().iter_errors(data), MAX_ERRORS))
     if error is not None:
         key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
         message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"

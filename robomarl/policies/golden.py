@@ -88,6 +88,9 @@ def from_bytes(content: bytes) -> Golden:
     try:
         with _READING:
             arrays = read_arrays(content)
+        of = arrays["obs"].shape[:3]
+        if odd := [name for name, array in arrays.items() if array.ndim < 3 or array.shape[:3] != of]:
+            raise ValueError(f"{odd[0][:40]} is not of as many sequences, decisions and robots as obs")
         return Golden(_views(arrays), arrays["obs"], arrays["action"], arrays["command"])
     except (
         KeyError,

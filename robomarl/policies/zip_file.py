@@ -2,6 +2,7 @@
 
 import io
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -11,6 +12,12 @@ from robomarl.config import UserError
 _CHUNK = 2**20
 _ENTRY, _INNER = b"PK\1\2", 32
 """How each entry of the table of contents begins; those of ZIP files within the file look the same."""
+
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError),
+    *(ValueError, OverflowError, IndexError),
+)
+"""What Python's reader makes of offsets, sizes and names that are none."""
 
 
 def read_zip(file: Path, max_bytes: int, max_entries: int) -> dict[str, bytes]:
@@ -32,7 +39,7 @@ def read_zip(file: Path, max_bytes: int, max_entries: int) -> dict[str, bytes]:
                     raise UserError(f"{file}: {name} is in it twice; pack the bundle anew.")
                 files[name] = _content(archive, entry, room, file)
                 room -= len(files[name])
-    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, EOFError, RuntimeError) as error:
+    except _DAMAGED as error:
         raise UserError(f"{file}: is no sound ZIP file ({error}); fetch it again.") from None
     return _without_top(files)
 

@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate
+from robomarl.ros_nodes.io.messages import FARTHEST_M, Broadcast, Detections, Estimate
 from robomarl.ros_nodes.robot.command_layout import FLYING
 from robomarl.ros_nodes.timing.stamp import Stamp, set_stamp, time_of
 from robomarl.ros_nodes.topics import FRAME, command_columns
@@ -134,12 +134,14 @@ def goal_to(message: PoseStamped) -> Goal:
     """The goal.
 
     Raises:
-        MessageError: another frame, no rotation, or not finite.
+        MessageError: another frame, no rotation, not finite, or farther than anybody is sent.
     """
     _check_frame(message.header)
     pos = xyz_of(message.pose.position)
     if not np.isfinite(pos).all():
         raise MessageError(f"a goal must be finite, not {pos}")
+    if not np.abs(pos).max() <= FARTHEST_M:
+        raise MessageError(f"a goal must be within {FARTHEST_M:g} m, not {pos}")
     return Goal(pos, quat_of(message.pose.orientation))
 
 

@@ -50,6 +50,8 @@ ANSWER_S = 5.0
 PREPARE_S = 2.0
 """So long all have to say that they are ready to go."""
 NO_ANSWER = "does not answer"
+ENDS = (Order.HOLD, Order.LAND, Order.STOP, Order.RESET, Order.ESTOP)
+"""Whoever gives one of these to all means it: an activation that is under way is called off."""
 
 
 class MonitorNode(Node):
@@ -65,7 +67,7 @@ class MonitorNode(Node):
         self.failed, self._began_s = False, time.monotonic()
         declare(self, MonitorSettings)
         settings = read(self, MonitorSettings)
-        self._settings, self._base = settings, settings.base
+        self._settings, self._base, self._ended = settings, settings.base, (0, Order.LAND)
         self._table = FleetTable(settings.team, settings.silent_after_s)
         said = topics.ANNOUNCE
         self._announced = {
@@ -138,6 +140,8 @@ class MonitorNode(Node):
     async def _on_order(self, order: Order, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """Pass an order on to all robots; the answer names those that refused."""
         self._listen()
+        if order in ENDS:
+            self._ended = self._ended[0] + 1, order
         self._resets = order is Order.RESET
         if order in (Order.ESTOP, Order.RESET):
             self.pressed = order is Order.ESTOP
@@ -162,15 +166,20 @@ class MonitorNode(Node):
         First all say that they would go; then all go. Whoever has begun when another one fails is told to end it, and
         so is who did not answer: the order may still be on its way.
         """
+        ended = self._ended
         await wait_until(self, lambda: not self._not_ready(), READY_S, self._orders)
         if refused := self._not_ready():
             return refused
         before = self._states()
         asked = [name for name, state in before.items() if state in WAITS]
-        if refused := await self._ask(Order.PREPARE, asked, PREPARE_S):
+        if refused := await self._ask(Order.PREPARE, asked, PREPARE_S) or self._overruled(ended):
             return refused
-        refused = await self._ask(Order.ACTIVATE, asked)
+        refused = await self._ask(Order.ACTIVATE, asked) or self._overruled(ended)
         return refused and refused | await self._call_off(before, asked, refused)
+
+    def _overruled(self, ended: tuple[int, Order]) -> dict[str, str]:
+        """What all were ordered since then that ends an activation."""
+        return {} if self._ended == ended else {"all": f"{self._ended[1]} was ordered meanwhile"}
 
     async def _call_off(
         self, before: dict[str, State | None], asked: Sequence[str], refused: dict[str, str]

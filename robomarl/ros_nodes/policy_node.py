@@ -122,7 +122,11 @@ class PolicyNode(LifecycleNode):
         self._robot = assemble(settings, loaded)
         self._autopilot = self._robot.autopilot
         self._radio = Subscriptions(self, settings, self._robot.inputs)
-        self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio, self._besides)
+        try:
+            self._reporter = Reporter(self.get_fully_qualified_name(), self._robot, self._radio, self._besides)
+        except Exception:  # a node that is configured again must not find its own publishers of before
+            self._radio.close()
+            raise
         self._robot_folder = RobotFolder(settings.robot_root, loaded.id, not settings.bundle)
         if self._robot_folder.estop.pressed:
             self._autopilot.latch()

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
-from robomarl.fleet.trust import keys
+from robomarl.fleet.trust import keys, statement
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.robot.startup import load_pilot
@@ -155,7 +156,7 @@ def test_keys_of_a_robot_from_before_still_count(bundles, robots, stores, comman
     assert "is not signed" in reasons(flash.flash(bundles[0], robots))
     assert all(r.ok for r in flash.flash(signed(bundles[0], tmp_path, "alice"), robots))
     assert command("revoke", "alice") == 0
-    assert stores["robot_0"].trust() == Trust(signed=True, fleet="")
+    assert replace(stores["robot_0"].trust(), counter=0) == Trust(signed=True, fleet="")
 
 
 def test_so_many_keys_have_to_sign(bundles, robots, command, tmp_path: Path, capsys):
@@ -251,3 +252,53 @@ def test_a_robot_that_knows_no_fleet_takes_no_bundle_for_one(bundles, tmp_path: 
     robot.call("trust", name="alice", key=trust.keys["alice"], fleet="lab")
     assert Store(tmp_path / "r").trust().check(offer_of(bundle))
     robot.close()
+
+
+@pytest.mark.parametrize("expires", ["20260101", "2026-W01-1", "2026W011"])
+def test_a_day_has_one_spelling(bundles, tmp_path: Path, expires: str):
+    """Another one that ISO 8601 knows is a larger text than any later day of that year: it would never have passed."""
+    with pytest.raises(UserError, match="YYYY-MM-DD"):
+        statement.statement_of(bundles[0], expires=expires)
+    with pytest.raises(UserError, match="is no signature"):
+        statement.parse(json.dumps({"id": "a", "statement": {"id": "a", "name": "b", "counter": 1, "expires": expires},
+                                    "signatures": []}).encode())  # fmt: skip
+
+
+def test_a_counter_of_the_future_shuts_nobody_out(bundles, robots, tmp_path: Path, command):
+    """Who had the key for a moment could have signed so that no later bundle of its owner is newer."""
+    main(["key", "new", "alice"])
+    assert command("trust", "alice") == 0
+    for counter in (int(time.time()) + 10**6, 2**64, 10**4000):
+        ahead = signed(bundles[0], tmp_path / str(counter % 997), "alice", counter=counter)
+        assert "is yet to come" in reasons(flash.flash(ahead, robots))
+    assert all(r.ok for r in flash.flash(signed(bundles[0], tmp_path, "alice"), robots))
+
+
+@pytest.mark.parametrize("how", ["key replaced", "key revoked", "threshold", "unsigned and back"])
+def test_what_a_robot_has_had_outlives_who_signed_it(bundles, robots, stores, command, tmp_path: Path, how: str):
+    for name in ("alice", "bob", "carol"):
+        main(["key", "new", name])
+    assert command("trust", "alice") == 0
+    assert all(r.ok for r in flash.flash(signed(bundles[0], tmp_path, "alice", counter=100), robots))
+    steps = {
+        "key replaced": [("trust", "bob", "--instead-of", "alice")],
+        "key revoked": [("revoke", "alice"), ("trust", "bob")],
+        "threshold": [("trust", "carol"), ("threshold", "2"), ("trust", "bob", "--instead-of", "alice"),
+                      ("threshold", "1")],
+        "unsigned and back": [("unsigned",), ("trust", "bob")],
+    }  # fmt: skip
+    for step in steps[how]:
+        command(*step)
+    assert {store.trust().counter for store in stores.values()} == {100}
+    older = signed(bundles[1], tmp_path, "bob", counter=99)
+    assert "this robot has had 100" in reasons(flash.flash(older, robots))
+
+
+def test_an_older_word_on_what_is_current_does_not_lower_the_bar(bundles, robots, stores, command, tmp_path: Path):
+    main(["key", "new", "alice"])
+    assert command("trust", "alice") == 0
+    assert all(r.ok for r in flash.flash(signed(bundles[0], tmp_path / "new", "alice", counter=100), robots))
+    flash.flash(signed(bundles[0], tmp_path / "old", "alice", counter=50), robots)
+    between = signed(bundles[1], tmp_path, "alice", counter=60)
+    assert "this robot has had 100" in reasons(flash.flash(between, robots))
+    assert {store.state().current for store in stores.values()} == {bundles[0].id}

@@ -53,6 +53,10 @@ def test_what_ships_is_sound(file: Path):
         ("crazyflie_21", "zeppelin", "Unknown vehicle 'zeppelin'"),
         ("version: 1", "version: 2", "version must be one of 1"),
         ("name: pair", "name: [", "pair.yaml: not valid YAML"),
+        ("name: pair", "name: pair\nname: other", "line 4, key 'name' is there twice"),
+        ("index: 0", "index: 0, host: a, host: b", "key 'host' is there twice"),
+        ("index: 0", f"index: {'9' * 5000}", r"not valid YAML \(ValueError\)"),
+        ("name: pair", f"name: {'[' * 1500}", r"not valid YAML \(RecursionError\)"),
         (GOOD[GOOD.index("robots:") :], "robots: []", "at least one robot"),
     ],
 )
@@ -61,6 +65,20 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, named: str):
     with pytest.raises(UserError, match=named) as error:
         load(tmp_path, GOOD.replace(old, new))
     assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path):
+    (tmp_path / "pair.yaml").write_bytes(GOOD.encode("utf-16"))
+    with pytest.raises(UserError, match="pair.yaml: not valid YAML"):
+        load_fleet(str(tmp_path / "pair.yaml"))
+
+
+def test_what_robots_share_may_be_written_once(tmp_path: Path):
+    """Anchors and merged keys stay; of a key that is merged and written, what is written counts."""
+    text = GOOD.replace("index: 0", "<<: *both, index: 0").replace("name: pair", "name: pair", 1)
+    text = text.replace("index: 1", "<<: &both {python: /opt/py, index: 7}, index: 1", 1)
+    fleet = load(tmp_path, text)
+    assert {(r.index, r.python) for r in fleet.robots} == {(0, "/opt/py"), (1, "/opt/py")}
 
 
 def test_an_unknown_name_lists_what_there_is():

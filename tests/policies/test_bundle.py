@@ -11,6 +11,7 @@ import pytest
 
 from robomarl.config import UserError, to_dict
 from robomarl.paths import bundles_dir
+from robomarl.policies import bundle as bundles
 from robomarl.policies import contract as contracts
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.model_card import model_card
@@ -237,3 +238,29 @@ def test_the_card_says_what_it_does_where_and_what_it_is_not_for(sealed: Path):
     for words in ("task `swap`", "| `mass_scale` | 0.95 | 1.05 |", "without the safety filter", "all alike", "wxyz"):
         assert words in text
     assert "| `goal_error.x` | m | world |" in text and "| `acceleration.z` | m/s^2 | world | -2 | 2 |" in text
+
+
+@pytest.mark.parametrize("name", ["eval.json", "signature.json"])
+def test_a_sidecar_that_nobody_can_afford_is_refused_unread(sealed: Path, tmp_path: Path, name: str):
+    """57 MiB of empty objects were 1.5 GiB of memory before anybody had looked at a signature."""
+    folder = copy(sealed, tmp_path)
+    (folder / name).write_bytes(b"[" + b"{}," * 2**19 + b"{}]")
+    with pytest.raises(UserError, match=f"{name} is over 1 MiB"):
+        load_bundle(folder)
+
+
+def test_errors_of_a_contract_are_counted_before_they_are_many(sealed: Path, tmp_path: Path, monkeypatch):
+    folder, taken = copy(sealed, tmp_path), []
+    reseal(folder, lambda data: data["observation"]["spec"].update(fields=[{}] * 1000))
+    found = bundles._validator().iter_errors
+
+    class Counted:
+        def iter_errors(self, data: Any):
+            for error in found(data):
+                taken.append(error)
+                yield error
+
+    monkeypatch.setattr(bundles, "_validator", Counted)
+    with pytest.raises(UserError, match=r"fields\[\d+\]: 'name' is a required property"):
+        load_bundle(folder)
+    assert len(taken) == bundles.MAX_ERRORS

@@ -2,6 +2,7 @@
 
 import random
 import struct
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,6 +79,21 @@ def far_stamp(topic: Topic) -> bytes:
     message.header.frame_id = topics.FRAME
     if topic is topics.ODOMETRY:
         message.pose.pose.position, message.pose.pose.orientation = Point(z=1.0), Quaternion(w=1.0)
+    return serialize_message(message)
+
+
+FAR = (1e7, -1e39, 1e155, -1e300, 1.7e308)
+
+
+def far_away(topic: Topic, far_m: float) -> bytes:
+    """A message in which all is right but one number, which is finite, and no place on earth."""
+    message = _plain(topic)
+    if topic is topics.GOAL:
+        message.pose.position, message.pose.orientation = Point(x=far_m), Quaternion(w=1.0)
+    else:
+        message.points = [point_of([np.array([far_m, 0.0, 1.0])], [np.zeros(3)], 0.0) for _ in range(3)]
+    now_s = time.time()
+    message.header.stamp.sec, message.header.stamp.nanosec = int(now_s), int(now_s % 1 * 1e9)
     return serialize_message(message)
 
 

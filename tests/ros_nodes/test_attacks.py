@@ -13,7 +13,7 @@ from robomarl.ros_nodes.io.node_base import publisher
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.topics import linked
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig
-from tests.ros_nodes.malformed import TEN, attackers, far_stamp, stream
+from tests.ros_nodes.malformed import FAR, TEN, attackers, far_away, far_stamp, stream
 
 pytestmark = pytest.mark.ros
 RATE_HZ = 400.0
@@ -54,6 +54,30 @@ def test_a_stamp_beyond_any_clock_ends_no_loop(flying: FaultRig):
     for _ in range(3):
         out.publish(far_stamp(own))
         flying.console.poll(0.3)
+    assert_flies_on(flying)
+    flying.node.destroy_publisher(out)
+
+
+@pytest.mark.parametrize(
+    ("topic", "name"),
+    [
+        (topics.GOAL, topics.GOAL.of("left")),
+        (topics.STATE_AND_PLAN, linked(topics.STATE_AND_PLAN, "left", "right")),
+    ],
+)
+def test_places_that_are_none_end_no_flight(flying: FaultRig, topic: topics.Topic, name: str):
+    """The last one stays the newest for as long as a robot would need to give up."""
+    out = publisher(flying.node, topic, name)
+    flying.console.wait(lambda: out.get_subscription_count() > 0, 30, "left to listen")
+    for far_m in FAR:
+        out.publish(far_away(topic, far_m))
+        flying.console.poll(0.1)
+    flying.forget()
+    end_s = time.monotonic() + 2.0
+    while time.monotonic() < end_s:
+        flying.console.poll(0.05)
+        flying.listen()
+    assert {State(int(row["state"])) for row in flying.rows["left"]} == {State.ACTIVE}
     assert_flies_on(flying)
     flying.node.destroy_publisher(out)
 

@@ -167,6 +167,13 @@ def test_what_is_not_finite_is_refused(bad: float):
         convert.goal_to(convert.goal_from(Goal(np.array([0.0, bad, 0.0]), np.array([1.0, 0, 0, 0])), 0.0))
 
 
+@pytest.mark.parametrize("far_m", [2e6, 1e39, 1e155, 1e300])
+def test_a_goal_that_nobody_can_mean_is_refused(far_m: float):
+    """A goal stays until another one comes: with one of 1e155 m every decision failed, and the vehicle gave up."""
+    with pytest.raises(MessageError, match="within 1e\\+06 m"):
+        convert.goal_to(convert.goal_from(Goal(np.array([0.0, 0.0, -far_m]), np.array([1.0, 0, 0, 0])), 0.0))
+
+
 def test_other_layouts_are_refused():
     empty = MultiDOFJointTrajectory()
     empty.header.frame_id = "map"

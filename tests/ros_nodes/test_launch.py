@@ -144,6 +144,56 @@ def test_the_launch_file_starts_what_the_plan_says(
     assert variables == environment(options.sim, options.domain_id) | {PARENT_ENV: str(os.getpid())}
 
 
+EACH = {
+    "bundle": ("local_4", "swap_4", {"bundle": "swap_4"}),
+    "against": ("soccer_2v2", "soccer_2v2", {"against": "soccer_2v2"}),
+    "namespace": ("local_4", "lab", {"namespace": "lab"}),
+    "root": ("local_4", "/srv/fleet", {"root": "/srv/fleet"}),
+    "robots": ("local_4", " robot_1 , robot_3,", {"robots": ("robot_1", "robot_3")}),
+    "policies": ("local_4", "No", {"policies": False}),
+    "sim": ("local_4", "1", {"sim": True}),
+    "params_file": ("local_4", "p.yaml", {"params_file": "p.yaml"}),
+    "use_sim_time": ("local_4", "on", {"use_sim_time": True}),
+    "autostart": ("local_4", "TRUE", {"autostart": True}),
+    "log_level": ("local_4", "debug", {"log_level": "debug"}),
+    "seed": ("local_4", "7", {"seed": 7}),
+    "link": ("local_4", "yes", {"link": True}),
+    "mission": ("lift_3", "lift_3", {"mission": "lift_3"}),
+    "goals": ("local_4", "off", {"tell_goals": False}),
+    "monitor": ("local_4", "0", {"monitor": False}),
+    "vehicles": ("local_4", "crazyflie", {"vehicles": "crazyflie"}),
+    "mocap": ("local_4", "named_poses", {"mocap": "named_poses"}),
+    "ground": ("local_4", "true", {"ground": True}),
+    "domain_id": ("local_4", "42", {"domain_id": 42}),
+    "record": ("local_4", "false", {"record": ""}),
+    "record_dir": ("local_4", "elsewhere", {"record": str(Path("elsewhere").absolute())}),
+}
+"""By argument: a fleet that it says something to, its text, and the option that it is."""
+
+
+def test_each_argument_is_tried_alone():
+    assert set(EACH) == set(arguments()) - {"fleet"}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_each_argument_reaches_the_nodes_as_its_option(launch_file: ModuleType, name: str):
+    """In a simulation, where the simulator has a say in most of them, and without one."""
+    fleet, text, option = EACH[name]
+    for sim in (True, False):
+        told: dict[str, Any] = {"sim": sim, "tell_goals": True, "record": BAG, **option}
+        given = {"sim": str(sim), "record_dir": "bag", name: text}
+        try:
+            specs = plan_fleet(load_fleet(fleet), PlanOptions(**told))
+        except UserError as error:  # what the plan refuses, the launch file refuses in the same words
+            with pytest.raises(UserError, match=re.escape(str(error))):
+                launched(launch_file, fleet=fleet, **given)
+            continue
+        nodes, others = launched(launch_file, fleet=fleet, **given)
+        assert [node.kwargs for node in nodes] == [given_to(spec) for spec in specs]
+        variables = {a.args[0]: a.args[1] for a in others if a.kind == "SetEnvironmentVariable"}
+        assert variables == environment(told["sim"], told.get("domain_id")) | {PARENT_ENV: str(os.getpid())}
+
+
 def test_the_environment_is_set_before_the_first_node(launch_file: ModuleType):
     """Who configures the nodes has to be in their domain."""
     described = launch_file.generate_launch_description().args[0]
@@ -215,7 +265,12 @@ FIELDED = [name for name in scenario_names() if re.fullmatch(r"(swap|goto|lift)_
 """Other names are variants for `eval`, and a game of one against one."""
 
 
-@pytest.mark.parametrize("name", FIELDED)
+def test_no_launch_file_is_left_out(root: Path):
+    files = {file.name.removesuffix(".launch.py") for file in (root / "ros_nodes" / "launch").glob("*.launch.py")}
+    assert files == {*REHEARSALS, "field_test"} and set(FIELDED) <= set(REHEARSALS)
+
+
+@pytest.mark.parametrize("name", REHEARSALS)
 def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     names = {
         "launch": ["LaunchDescription"],

@@ -33,6 +33,8 @@ class Puppet:
         self.name, self.state = TEAM[index], State.READY
         self.says: dict[Order, str | None] = {}
         self.heard: list[Order] = []
+        self.late = Future()
+        """What has no answer is answered when this is done."""
         node, self._group = console._node, ReentrantCallbackGroup()
         self._said = publisher(node, topics.ANNOUNCE, topics.ANNOUNCE.of(self.name))
         self._who = Announcement(self.name, "b" * 64, "c", "v", index, State.READY)
@@ -43,7 +45,7 @@ class Puppet:
         async def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
             self.heard.append(order)
             if (said := self.says.get(order, "")) is NO_ANSWER:
-                await Future()
+                await self.late
             response.success, response.message = not said, said or ""
             return response
 
@@ -84,7 +86,7 @@ def stage() -> Iterator[Stage]:
 @pytest.fixture(autouse=True)
 def robots(stage: Stage) -> list[Puppet]:
     for robot in stage.robots:
-        robot.state, robot.says = State.READY, {}
+        robot.state, robot.says, robot.late = State.READY, {}, Future()
     stage.settle()
     for robot in stage.robots:
         robot.heard.clear()
@@ -133,3 +135,31 @@ def test_who_flies_already_is_not_asked(stage: Stage, robots: list[Puppet]):
     stage.settle()
     assert stage.activate() == ""
     assert [robot.heard for robot in robots] == [[], [Order.PREPARE, Order.ACTIVATE]]
+
+
+@pytest.mark.parametrize("phase", [Order.PREPARE, Order.ACTIVATE])
+@pytest.mark.parametrize(("state", "end"), [(State.READY, Order.LAND), (State.HOLD, Order.HOLD)])
+def test_an_order_to_all_to_end_it_overrules_an_activation_that_is_under_way(
+    stage: Stage, robots: list[Puppet], phase: Order, state: State, end: Order
+):
+    """One robot takes its time to answer; meanwhile the operator thinks better of it."""
+    for robot in robots:
+        robot.state = state
+    robots[1].says[phase] = NO_ANSWER
+    stage.settle()
+    node = stage.console._node
+    client = node.create_client(Trigger, "/all/activate", callback_group=ReentrantCallbackGroup())
+    try:
+        assert client.wait_for_service(10)
+        answer = client.call_async(Trigger.Request())
+        stage.console.wait(lambda: phase in robots[1].heard, 10, "the activation to be under way")
+        assert stage.console.order(end, ["all"])["all"] == ""
+        robots[1].late.set_result(None)
+        robots[1].says.clear()
+        stage.console.wait(answer.done, 15, "the activation to end")
+    finally:
+        node.destroy_client(client)
+    assert answer.result().message.startswith(f"all: {end} was ordered meanwhile")
+    stage.console.wait(lambda: all(robot.heard[-1] is end for robot in robots), 10, "both to be told to end it")
+    activated = [Order.ACTIVATE in robot.heard for robot in robots]
+    assert activated == [phase is Order.ACTIVATE] * 2

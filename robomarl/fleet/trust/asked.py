@@ -29,7 +29,7 @@ class Session(Protocol):
 def trust(session: Session, name: str, key: str, fleet: str = "", instead_of: str = "") -> dict[str, Any]:
     """From now on take bundles that this key signed, and no unsigned ones; in the place of another key if asked."""
     session.need_lock()
-    old = session.store.trust()
+    old = _trust_before(session)
     new = replace(old.with_key(name, key, instead_of), fleet=fleet or old.fleet)
     gone = f", instead of {instead_of} {old.fingerprints()[instead_of]}" if instead_of else ""
     return _changed(session, new, "trust", f"{name} {new.fingerprints()[name]}{gone}")
@@ -38,14 +38,14 @@ def trust(session: Session, name: str, key: str, fleet: str = "", instead_of: st
 def revoke(session: Session, name: str) -> dict[str, Any]:
     """Take nothing from this key any more; a robot that has lost its last key takes nothing at all."""
     session.need_lock()
-    old = session.store.trust()
+    old = _trust_before(session)
     return _changed(session, old.without_key(name), "revoke", f"{name} {old.fingerprints()[name]}")
 
 
 def threshold(session: Session, count: int) -> dict[str, Any]:
     """So many of the trusted keys have to sign."""
     session.need_lock()
-    old = session.store.trust()
+    old = _trust_before(session)
     if not 1 <= count <= len(old.keys):
         raise UserError(f"{count} of {len(old.keys)} trusted keys can't be asked for; trust more keys first.")
     return _changed(session, replace(old, threshold=count), "threshold", str(count))
@@ -54,7 +54,7 @@ def threshold(session: Session, count: int) -> dict[str, Any]:
 def unsigned(session: Session) -> dict[str, Any]:
     """Take unsigned bundles again, and forget all keys. What was flashed before keeps its counter."""
     session.need_lock()
-    return _changed(session, replace(session.store.trust(), signed=False, keys={}, threshold=1), "unsigned", "")
+    return _changed(session, replace(_trust_before(session), signed=False, keys={}, threshold=1), "unsigned", "")
 
 
 def trusted(session: Session) -> dict[str, Any]:
@@ -85,6 +85,12 @@ def admits(  # noqa: PLR0913
     """
     content = {path: text.encode("latin-1") for path, text in sidecars.items()}
     session.store.admit(Offer(id, name, content, schema), allow_rollback)
+
+
+def _trust_before(session: Session) -> Trust:
+    """Whom the robot trusts until now, with the counter of what those signed that is current: it stays."""
+    session.store.remember_counter()
+    return session.store.trust()
 
 
 def _changed(session: Session, new: Trust, action: str, what: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from robomarl.policies.bundle import Bundle, written_version
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2
 """What is signed says all of it: conventions, and what the actions were."""
+AHEAD_S = 86400
+"""Counters are seconds since 1970, or smaller: with a far larger one a stolen key would shut out all that comes."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,14 @@ class Trust:
         Raises:
             UserError: expired, or older than what the robot has had.
         """
-        today, floor = datetime.now(UTC).date().isoformat(), max(floor, self.counter)
-        if statement.expires and statement.expires < today:
+        now, floor = datetime.now(UTC), max(floor, self.counter)
+        if statement.expires and statement.expires < now.date().isoformat():
             raise UserError(f"Bundle {statement.id[:12]} was to be taken until {statement.expires}; sign it again.")
+        if statement.counter > now.timestamp() + AHEAD_S:
+            raise UserError(
+                f"Bundle {statement.id[:12]} has counter {statement.counter}, a second that is yet to come: nothing "
+                "could be newer; sign it again, or set the robot's clock."
+            )
         if statement.counter < floor and not allow_rollback:
             raise UserError(
                 f"Bundle {statement.id[:12]} has counter {statement.counter}, this robot has had {floor}: it is an "

@@ -40,9 +40,9 @@ class Statement:
     """The only fleet that may take it; empty for any."""
 
     def __post_init__(self) -> None:
-        """Check the day."""
-        if self.expires:
-            date.fromisoformat(self.expires)
+        """Check the day: in the one spelling of which a later one is always the larger text."""
+        if self.expires and date.fromisoformat(self.expires).isoformat() != self.expires:
+            raise ValueError(f"expires = {self.expires!r} must be written as YYYY-MM-DD.")
 
     def content(self) -> bytes:
         """The bytes that are signed."""

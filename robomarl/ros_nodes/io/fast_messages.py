@@ -54,8 +54,8 @@ class Reader(Generic[T]):
         Raises:
             MessageError: it is refused.
         """
-        if self._layout is not None and (found := self._layout.read(data)):
-            return self._made(found[1]), found[0]
+        if self._layout is not None and (read := self._layout.read(data)):
+            return self._made(read[1]), read[0]
         found = self._whole(data)  # first: the layout of a message that is refused must not be remembered
         try:
             self._layout = self._lay(data)
@@ -89,12 +89,12 @@ def _odometry_layout(data: bytes) -> cdr.Layout:
 
 
 def _estimate(numbers: list[float]) -> Estimate:
-    x, y, z, w = numbers[3:7]
+    px, py, pz, x, y, z, w, a, b, c, *omega = numbers
     length = (w * w + x * x + y * y + z * z) ** 0.5
     if not abs(length - 1.0) <= convert.UNIT_TOLERANCE:
         raise MessageError(f"quaternion {[w, x, y, z]} (wxyz) has length {length:.4g}, not 1")
-    quat = w / length, x / length, y / length, z / length
-    found = np.array([*numbers[:3], *quat, *_turned(*quat, numbers[7:10]), *numbers[10:]])
+    w, x, y, z = w / length, x / length, y / length, z / length
+    found = np.array((px, py, pz, w, x, y, z, *_turned(w, x, y, z, (a, b, c)), *omega))
     return Estimate(found[:3], found[3:7], found[7:10], found[10:])
 
 
@@ -115,8 +115,8 @@ def _broadcast_layout(data: bytes) -> cdr.Layout:
 
 
 def _broadcast(numbers: list[float]) -> Broadcast:
-    pos, vel, *plan = np.array(numbers).reshape(5, 3)
-    return Broadcast(pos, vel, Plan(*plan))
+    found = np.array(numbers)
+    return Broadcast(found[:3], found[3:6], Plan(found[6:9], found[9:12], found[12:]))
 
 
 def _command_layout(data: bytes) -> cdr.Layout:

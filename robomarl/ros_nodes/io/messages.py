@@ -10,6 +10,8 @@ import numpy as np
 
 from robomarl.view import Plan
 
+FARTHEST_M = 1e6
+"""Nobody is farther from the map's origin, or is sent there: squares of far larger numbers are none any more."""
 HISTORY_ROWS = 32
 """Own estimates that are remembered: more than pass while a picture is being looked at."""
 

@@ -151,7 +151,8 @@ class Autopilot:
 
     def _conditions(self, reading: InputSnapshot, now: Now) -> Conditions:
         own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
-        waits = self.status.state <= State.READY or self.status.state is State.HOLD
+        waits = self.state <= State.READY or self.state is State.HOLD
+        flies = self.state in POLICY  # then nobody asks how high the team is, and whether the load hangs free
         in_state_s = at_s - self._entered_s
         rule, why = self._rule(reading) if self.active else (TeamFallback.CONTINUE, "")
         return Conditions(
@@ -159,8 +160,8 @@ class Autopilot:
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(),
             aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
-            team_aloft=all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
-            lifted=self.state in POLICY or self._inbox.task.lifted(reading.view),
+            team_aloft=flies or all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
+            lifted=flies or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
             lost=at_s - self._decider.lost_s > self._patience.silent_after_s,

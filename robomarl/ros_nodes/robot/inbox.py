@@ -6,20 +6,17 @@ that is set back or a receiver that froze shows in one of them only, so the larg
 """
 
 import math
-import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
-from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.io.messages import FARTHEST_M, Broadcast, Estimate, PoseHistory, TeamSnapshot
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 from robomarl.ros_nodes.robot.slot import NEVER, Slot
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
-
-_BITS = struct.Struct("13d")
 
 
 class Now(NamedTuple):
@@ -107,7 +104,8 @@ class Inbox:
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach, task.put_back_s)
         """Of own estimates."""
-        self._own, self._changed_s, self._broken, self._bits = Slot(), NEVER, False, b""
+        self._own, self._changed_s, self._broken = Slot(), NEVER, False
+        self._numbers: list[float] = []
         self._same_s = 0.0
         self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
@@ -120,15 +118,15 @@ class Inbox:
         """A state estimate of this robot arrived."""
         # In plain floats: between two ticks the machine did other things, and every function of numpy is cold.
         numbers = [number for part in estimate for number in part.tolist()]
-        self._broken = not math.isfinite(sum(numbers))
+        self._broken = not math.dist(numbers[:3], _ORIGIN) <= FARTHEST_M or not math.isfinite(sum(numbers))
         if self._broken:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
         if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
             return
-        if (bits := _BITS.pack(*numbers)) != self._bits:
-            self._bits, self._changed_s, same_s = bits, steady_s, 0.0
+        if numbers != self._numbers:
+            self._numbers, self._changed_s, same_s = numbers, steady_s, 0.0
         self._same_s = same_s
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
@@ -211,7 +209,7 @@ class Inbox:
         )
 
     def _own_problems(self, now: Now) -> list[Problem]:
-        text = "is not finite" if self._broken else self.jumps.problem
+        text = f"is not finite, or over {FARTHEST_M:g} m away" if self._broken else self.jumps.problem
         text = text or self._staleness(self._own, now, self.limits.own_age_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
@@ -279,6 +277,7 @@ class Inbox:
         return self._rows.copy()
 
 
+_ORIGIN = (0.0, 0.0, 0.0)
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
 _NO_GOAL = Goal(np.zeros(3), _UPRIGHT)

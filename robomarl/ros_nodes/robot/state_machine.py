@@ -215,17 +215,29 @@ def _refuses_activate(status: Status, conditions: Conditions) -> str:
 
 
 def _refuses_hold(status: Status, conditions: Conditions) -> str:
-    return "" if status.state in MOVING - {State.LAND} else f"is in {status.state.name} and can't hold"
+    if _may_rise(status) or status.state in MOVING - {State.LAND}:
+        return ""
+    return f"is in {status.state.name} and can't hold"
 
 
 def _refuses_land(status: Status, conditions: Conditions) -> str:
-    return "" if status.state in MOVING else f"is in {status.state.name} and does not fly"
+    return "" if _may_rise(status) or status.state in MOVING else f"is in {status.state.name} and does not fly"
+
+
+def _may_rise(status: Status) -> bool:
+    """On the ground, and an order to activate may be on its way: one to hold or land that comes first disarms."""
+    return status.armed and status.state not in MOVING
 
 
 def _refuses_reset(status: Status, conditions: Conditions) -> str:
     if status.state in MOVING:
         return f"is in {status.state.name}; land or stop it first"
     return "the E-stop is still pressed" if conditions.pressed else ""
+
+
+def _ended(status: Status, state: State) -> Status:
+    """Held or landing; on the ground, no longer armed."""
+    return Status(status.state) if _may_rise(status) else Status(state, status.armed)
 
 
 def _activated(status: Status, conditions: Conditions) -> Status:
@@ -246,7 +258,7 @@ _CARRIED_OUT = {
     Order.ARM: lambda status, conditions: Status(State.READY, True),
     Order.PREPARE: lambda status, conditions: status,
     Order.ACTIVATE: _activated,
-    Order.HOLD: lambda status, conditions: Status(State.HOLD, status.armed),
-    Order.LAND: lambda status, conditions: Status(State.LAND, status.armed),
+    Order.HOLD: lambda status, conditions: _ended(status, State.HOLD),
+    Order.LAND: lambda status, conditions: _ended(status, State.LAND),
     Order.RESET: lambda status, conditions: Status(State.STANDBY),
 }

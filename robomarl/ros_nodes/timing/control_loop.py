@@ -4,6 +4,7 @@ rclpy's executor rebuilds its wait set at every turn, which takes longer than a 
 two ticks, and only when somebody asks for something; otherwise only the sensor's subscription is waited for.
 """
 
+import gc
 import time
 from collections.abc import Callable
 from typing import Any
@@ -121,10 +122,13 @@ class Loop:
             if (early_s := metronome.opens_s - time.monotonic()) > 0:
                 time.sleep(early_s)
             came = awaited(metronome.closes_s - time.monotonic())
+            gc.disable()  # what a tick leaves behind is collected after it
             self._tick(metronome.beat(time.monotonic(), came))
         except Exception as error:
             self.end()
             self._failed(error)
+        finally:
+            gc.enable()
 
     def _serve(self, executor: SingleThreadedExecutor) -> None:
         """Let the executor answer what has been asked, if there is time."""

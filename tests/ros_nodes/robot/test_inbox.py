@@ -146,7 +146,7 @@ def test_an_estimate_that_never_changes_is_stale_although_its_stamps_advance():
     assert inbox.read(Now(101.21, 6.21)).own_ok
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e7, -1e300])
 def test_what_is_not_finite_is_not_flown_on(bad: float):
     inbox = full()
     inbox.put_own(estimate(bad), 100.01, 5.01)

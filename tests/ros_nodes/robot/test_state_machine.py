@@ -52,6 +52,16 @@ def test_nothing_moves_that_was_not_armed_and_activated_while_ready(walk):
 
 
 @PLAIN
+@given(st.sampled_from((State.STANDBY, State.READY)), st.booleans(), conditions)
+def test_who_is_told_to_stay_down_does_not_rise_by_an_order_that_comes_late(state: State, armed: bool, known):
+    """An order to activate may have been on its way: it comes after the one to land, and to a robot that was armed."""
+    for order in (Order.HOLD, Order.LAND):
+        told, refusal = on_order(Status(state, armed), order, known)
+        assert told == Status(state) and bool(refusal) is not armed
+        assert on_order(told, Order.ACTIVATE, known)[0].state not in MOVING
+
+
+@PLAIN
 @given(steps)
 def test_nothing_but_a_reset_leads_out_of_stop_and_estop(walk):
     status = Status()
