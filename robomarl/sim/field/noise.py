@@ -1,10 +1,10 @@
 """How errors of positions and velocities in a window hang together, and what makes them independent of each other.
 
 Estimates have noise of their own at every time; the start of a window is not known; and gusts push with an acceleration
-that keeps its direction for a while (Ornstein-Uhlenbeck). What they change of a velocity, drag takes away again. The errors of an open-loop model are then Gaussian with a
-known covariance. Whitened by its Cholesky factor, they are as independent as the innovations of a Kalman filter (Ljung,
-System Identification, 1999, ch. 7): least squares of them is maximum likelihood, also where a policy has reacted to the
-gusts, because a command is decided from what came before it.
+that keeps its direction for a while (Ornstein-Uhlenbeck). What they change of a velocity, drag takes away again. The
+errors of an open-loop model are then Gaussian with a known covariance. Whitened by its Cholesky factor, they are as
+independent as the innovations of a Kalman filter (Ljung, System Identification, 1999, ch. 7): least squares of them is
+maximum likelihood, also where a policy has reacted to the gusts, because a command is decided from what came before it.
 """
 
 import math
