@@ -28,11 +28,15 @@ CARRIED = 0.043 / 0.033
 """Mass of a Crazyflie with 10 g more."""
 SHIFTS: dict[str, dict[str, Any]] = {
     "late": {"delay_s": 0.12, "mass_scale": 1.05},
+    "heavier": {"delay_s": 0.05, "mass_scale": 1.2, "thrust_scale": 1.0},
+    "weak": {"delay_s": 0.05, "mass_scale": 1.2, "thrust_scale": 0.9},
     "carried": {"mass_scale": (CARRIED, 1.0, 1.0, 1.0), "thrust_scale": 1.0, "wind_x_m_s": 3.0, "wind_y_m_s": 0.0},
 }
 """What is planted, of all vehicles or of each; all else is one draw of the scenario."""
 JUDGES = {
     "late": "delay_s = [0.12, 0.12]\nmass_scale = [1.05, 1.05]",
+    "heavier": "delay_s = [0.05, 0.05]\nmass_scale = [1.2, 1.2]\nthrust_scale = [1.0, 1.0]",
+    "weak": "delay_s = [0.05, 0.05]\nmass_scale = [1.2, 1.2]\nthrust_scale = [0.9, 0.9]",
     "carried": f"mass_scale = [1.0, {CARRIED:.4f}]\nthrust_scale = [1.0, 1.0]\nwind_m_s = [3.0, 3.0]",
 }
 """The section `randomize` of the scenario that judges."""

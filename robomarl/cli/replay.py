@@ -35,7 +35,8 @@ def run(args: Args) -> dict[str, Any]:
 
     tracks = TrackRows()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
-        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), tracks.note)
+        watch = (tracks.note,) if args.gap else ()
+        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), *watch)
     figures = figures_of(found)
     print(verdict_of(figures))
     for name, robot in figures["robots"].items():

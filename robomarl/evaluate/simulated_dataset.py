@@ -59,7 +59,7 @@ def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None
     robots = [f"robot_{i}" for i in range(scenario.count)]
     about = {
         "bundle": contract.name, "bundle_id": policy.bundle.id, "vehicle": contract.vehicle.name, "fleet": "",
-        "scenario": scenario.name, "robots": robots, "rate_hz": contract.rate_hz,
+        "scenario": scenario.name, "robots": robots, "rate_hz": contract.rate_hz, "actions_each": contract.actions_each,
         "simulated": {**plan._asdict(), "perturb": list(plan.perturb)},
     }  # fmt: skip
     schema = schema_of(contract.observation.elements, contract.action.fields, about)

@@ -27,6 +27,8 @@ COMMANDS = {
 their own (`robomarl.domains.onboard.Command.further`)."""
 VECTORS = ("acceleration", "rate", "velocity")
 """These are commanded by axis, as `rate.x`; the others have no axes."""
+PENDING, LEFT = "pending", "left"
+"""The policy's memories where a decision has more than one action: those still to come, and how many they are."""
 
 ResetOn = Literal["activate", "hold", "gap"]
 
@@ -142,6 +144,7 @@ class Contract:
     observation: Observation
     action: ActionSpec
     rate_hz: Positive
+    """Actions per second: how often a robot calls the policy."""
     team_size: tuple[Count, Count]
     """Least and largest number of robots in a team."""
     carries: tuple[Carry, ...]
@@ -164,6 +167,9 @@ class Contract:
     conventions: Conventions = Conventions()
     actions_seen: tuple[Seen, ...] = ()
     """For every action element what it was in the golden sequences; empty in bundles of schema_version 1."""
+    decision_hz: Positive | None = None
+    """Decisions per second, of which each is a sequence of actions, played at `rate_hz`; by default as many as actions.
+    What is still to come is the memory `pending` of the policy, how many `left`."""
     experts: tuple[Expert, ...] = ()
     """Actors in the graph beside the one of `scenario`; see `robomarl.train.run.mixture`."""
 
@@ -178,12 +184,18 @@ class Contract:
         if len({f.name for f in self.action.fields}) != self.action.size:
             raise ValueError("action.fields has two fields with one name.")
         _check_conditions(self)
+        _check_sequences(self)
         _check_action(self.action)
 
     @property
     def policy_carries(self) -> tuple[Carry, ...]:
         """The network's memory, in the order of the graph's inputs."""
         return tuple(c for c in self.carries if c.owner == "policy")
+
+    @property
+    def actions_each(self) -> int:
+        """Actions of one decision."""
+        return round(self.rate_hz / (self.decision_hz or self.rate_hz))
 
 
 def _check_conditions(contract: Contract) -> None:
@@ -207,6 +219,21 @@ def _check_conditions(contract: Contract) -> None:
 def _known_commands() -> dict[str, tuple[str, tuple[str, ...]]]:
     further = (command.further for command in commands())
     return {name: kind for known in (COMMANDS, *further) for name, kind in known.items()}
+
+
+def _check_sequences(contract: Contract) -> None:
+    """Check that a policy that decides more rarely than it acts remembers what it has decided.
+
+    Raises:
+        ValueError: names the key.
+    """
+    count, size = contract.actions_each, contract.action.size
+    if count < 1 or abs(contract.rate_hz - count * (contract.decision_hz or contract.rate_hz)) > 1e-6:
+        raise ValueError(f"decision_hz = {contract.decision_hz:g} must divide rate_hz = {contract.rate_hz:g}.")
+    wanted = {PENDING: (count - 1, size), LEFT: (1,)} if count > 1 else {}
+    found = {c.name: c.shape for c in contract.policy_carries if c.name in (PENDING, LEFT)}
+    if found != wanted:
+        raise ValueError(f"carries {found} of the policy do not fit {count} actions a decision, which need {wanted}.")
 
 
 def command_names() -> list[str]:

@@ -6,7 +6,10 @@ from typing import Any
 from robomarl.config import UserError, to_dict
 from robomarl.policies.contract import SCHEMA_VERSION, conditions
 
-NEW_IN_2 = {"sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"}
+NEW_IN_2 = {
+    *("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"),
+    "decision_hz",
+}
 """Keys that a file of version 1 does not have: one that has lost some only says that it is one."""
 
 

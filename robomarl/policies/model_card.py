@@ -50,9 +50,10 @@ def model_card(contract: Contract, figures: Mapping[str, Any] | None = None) -> 
 def what(contract: Contract) -> str:
     """The first paragraph."""
     task = contract.scenario.content.get("task", "unknown")
+    often_hz = contract.rate_hz / contract.actions_each
     return (
         f"A policy for one robot of a team: task `{task}`, trained in `{contract.scenario.name}` for the vehicle "
-        f"`{contract.vehicle.name}`. Every robot runs its own copy and decides by itself, {contract.rate_hz:g} times a "
+        f"`{contract.vehicle.name}`. Every robot runs its own copy and decides by itself, {often_hz:g} times a "
         "second. Sealed: the exact numbers are in `bundle.json`, and changing any file makes the bundle invalid."
     )
 
@@ -66,7 +67,7 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         ("vehicle", f"{contract.vehicle.name} (`{contract.vehicle.sha256[:12]}`)"),
         ("robots in a team", team(contract)),
         ("roles", ", ".join(contract.roles) or "all alike"),
-        ("rate", f"{contract.rate_hz:g} Hz; physics in training {contract.sim_hz:g} Hz"),
+        ("rate", f"{rate(contract)}; physics in training {contract.sim_hz:g} Hz"),
         (
             "team-mates looked at",
             f"the {rule.count} nearest within {rule.range_m:g} m, heard within {rule.max_age_s:g} s",
@@ -126,6 +127,13 @@ def not_for(contract: Contract) -> list[str]:
         f"another rate than {contract.rate_hz:g} Hz, or inputs older than the last column below",
         "places where people or animals are: it sees its team-mates and nothing else",
     ]
+
+
+def rate(contract: Contract) -> str:
+    """How often it acts, and how often it decides where that is more rarely."""
+    if contract.actions_each == 1:
+        return f"{contract.rate_hz:g} Hz"
+    return f"{contract.rate_hz:g} actions a second, {contract.actions_each} of each decision"
 
 
 def team(contract: Contract) -> str:

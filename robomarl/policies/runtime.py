@@ -44,7 +44,9 @@ class Policy:
         self._session = open_session(bundle.files[POLICY_FILE])
         check_graph(self._session, self.contract)
         self._inputs = [i.name for i in self._session.get_inputs()]
-        self._single = _SingleRobot(self._session, self._num_obs, self.action.size, self._shapes)
+        self._single: Any = _SingleRobot(self._session, self._num_obs, self.action.size, self._shapes)
+        if self.contract.actions_each > 1:
+            self._single = _SequencePlayer(self._single)
 
     def init(self, batch: tuple[int, ...] = ()) -> PolicyCarry:
         """The memory before the first decision: zeros, with leading axes `batch`."""
@@ -101,6 +103,19 @@ class _SingleRobot:
             if not math.isfinite(np.vdot(flat, ones)):
                 action[:] = np.nan
         return tuple(buffer[0].copy() for buffer in self._out[1:]), action
+
+
+class _SequencePlayer:
+    """One robot's sequence of actions, as the graph plays it; the graph is asked only where no action is left."""
+
+    def __init__(self, ask: _SingleRobot) -> None:
+        self._ask = ask
+
+    def __call__(self, carry: PolicyCarry, obs: np.ndarray) -> tuple[PolicyCarry, np.ndarray]:
+        pending, left, *own = carry
+        if left[0] < 0.5 or not all(np.isfinite(array).all() for array in (obs, *carry)):
+            return self._ask(carry, obs)
+        return (np.concatenate([pending[1:], np.zeros_like(pending[:1])]), left - 1, *own), pending[0].copy()
 
 
 def load_policy(name_or_dir: str | Path, check_golden: bool = True) -> Policy:

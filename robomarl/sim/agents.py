@@ -105,6 +105,11 @@ class AgentsEnv(Env):
         return self.action
 
     @property
+    def decision_s(self) -> float:
+        """Between two decisions."""
+        return self.scenario.period_s
+
+    @property
     def action_size(self) -> int:
         """Length of one robot's action."""
         return self.action.size

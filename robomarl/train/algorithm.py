@@ -16,6 +16,7 @@ from robomarl.train import mappo, pqn, shac
 from robomarl.train.config import OFFLINE, TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.self_play import multi_scenario
+from robomarl.train.sequences import SequenceEnv
 from robomarl.train.state import TrainState, Update
 
 LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "pqn": pqn}
@@ -23,11 +24,33 @@ LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "pqn": 
 
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:
-    """The environment that a run trains in."""
+    """The environment that a run trains in.
+
+    Raises:
+        UserError: sequences of actions that can't be learned.
+    """
     rally_s = config.self_play.rally_s
     if rally_s and (played := simulation_of(scenario).games):
         scenario = played.with_rally(scenario, rally_s)
-    return make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
+    env = make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
+    if config.sequence.actions == 1:
+        return env
+    _check_sequences(config, env)
+    return SequenceEnv(env, config.sequence, config.value_horizon_s)
+
+
+def _check_sequences(config: TrainConfig, env: AgentsEnv) -> None:
+    what = ""
+    if LEARNERS.get(config.algorithm) is not mappo:
+        what = f"algorithm = {config.algorithm!r} learns one action at a time, mappo and ippo sequences"
+    elif is_game(env):
+        what = f"{env.scenario.name} is a game, in which one action at a time is learned"
+    elif env.law is not None:
+        what = f"in {env.scenario.name} a law says a part of each action, as it sees at the time"
+    elif config.noise.scale:
+        what = "noise.scale is for the elements of one action; leave it out"
+    if what:
+        raise UserError(f"sequence.actions = {config.sequence.actions}: {what}.")
 
 
 def is_game(env: AgentsEnv) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build, read_toml
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
+from robomarl.train.sequences import SequenceConfig
 
 BESIDE = ("seed", "stage", "bundle")
 """Keys of a recipe file that are no keys of `TrainConfig`."""
@@ -207,6 +208,8 @@ class TrainConfig:
     max_grad_norm: Positive = 1.0
     """Larger gradients are scaled down to this norm."""
     network: NetworkConfig = NetworkConfig()
+    sequence: SequenceConfig = SequenceConfig()
+    """Of actions, where decisions are rarer than they."""
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp", "upright"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too; upright: from the

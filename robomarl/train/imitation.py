@@ -26,6 +26,7 @@ from robomarl.train.networks import Networks, make_networks
 from robomarl.train.polyak import with_mean
 from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_state
+from robomarl.train.sequences import SequenceConfig, playing
 from robomarl.train.state import TrainState
 
 NUM_TEAMS, NUM_THROWN = 48, 96
@@ -33,7 +34,7 @@ NUM_TEAMS, NUM_THROWN = 48, 96
 ROUNDS = 5
 """Episodes of each; the policy flies none of the first, and all of the last."""
 STRIDE = 4
-"""Every so many decisions are kept: neighbours in time tell the same ..."""
+"""Of so many actions one is kept, with those that are of one decision with it: neighbours in time tell the same ..."""
 HARSH_S = 1.5
 """... but all of them for so long after a throw: that is when mates touch."""
 NOISE = 0.1
@@ -121,7 +122,8 @@ class Teacher:
         steps = ROUNDS * FITS
         self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
         self._moments: Any = None
-        self._act = jax.jit(partial(mean_action, self._networks))
+        self._sequence = config.sequence
+        self._act = jax.jit(partial(_played, self._networks, self._sequence))
         self._fit = jax.jit(partial(fit_step, (self._networks, self._optimizer)))
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
@@ -136,7 +138,7 @@ class Teacher:
         return self._learn(state)
 
     def _fly(self, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
-        team, spec, action = self._team, self._env.observation, self._env.action
+        team, spec, action = self._team, self._env.observation, self._env.unwrapped.action  # type: ignore[attr-defined]
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         scenario = team.scenario
         team.reset()
@@ -144,7 +146,9 @@ class Teacher:
         seen_by_law = self._law.observation.init(team.views())
         by_policy = (np.arange(self.num_teams) < share * self.num_teams)[:, None, None]
         kept: list[Demonstrations] = []
-        carry = self._networks.init_carry((self.num_teams, scenario.count))
+        batch = self.num_teams, scenario.count
+        carry = (*self._sequence.init_memory(action.size, batch), *self._networks.init_carry(batch))
+        decided, said = np.zeros(0), list[np.ndarray]()
         for step in range(scenario.max_steps):
             views = team.views()
             memory, obs = spec.observe(memory, views)
@@ -152,14 +156,19 @@ class Teacher:
             wanted = (self._law.act(read) - middle) / half
             carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
             flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)
-            if step % STRIDE == 0 or (self._thrown and step * scenario.period_s < HARSH_S):
-                kept.append(
-                    Demonstrations(obs[flying].reshape(-1, obs.shape[-1]), wanted[flying].reshape(-1, action.size))
-                )
+            decided, said = (decided, [*said, wanted]) if step % self._sequence.actions else (obs, [wanted])
+            if len(said) == self._sequence.actions and self._is_kept(step + 1 - len(said)):
+                rows = self._sequence.said(np.stack(said, -2))
+                kept.append(Demonstrations(*(a[flying].reshape(-1, a.shape[-1]) for a in (decided, rows))))
             world = team.step(middle + half * np.clip(flown, -1, 1))
             flying &= ~np.asarray(self._imitated.failed(scenario, world))
             bar.update()
         return Demonstrations(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
+
+    def _is_kept(self, step: int) -> bool:
+        """Whether what is decided in this step is a sample."""
+        is_harsh = self._thrown and step * self._env.scenario.period_s < HARSH_S
+        return is_harsh or -step % STRIDE < self._sequence.actions
 
     def _learn(self, state: TrainState) -> tuple[TrainState, float]:
         every = Demonstrations(*(np.concatenate(column) for column in zip(*self._seen, strict=True)))
@@ -178,6 +187,13 @@ def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs
     """(carry, what the policy does without noise [..., A], in [-1, 1])."""
     carry, output = networks.act(params, carry, networks.normalize(obs, obs_stats))
     return carry, jnp.tanh(jnp.split(output, 2, axis=-1)[0])
+
+
+def _played(
+    networks: Networks, sequence: SequenceConfig, params: Any, obs_stats: Any, carry: Any, obs: jax.Array
+) -> tuple[Any, jax.Array]:
+    """`mean_action` as it is played: (carry, obs) -> (carry, [..., A] in [-1, 1])."""
+    return playing(sequence, partial(mean_action, networks, params, obs_stats))(carry, obs)
 
 
 def fit_step(

@@ -45,7 +45,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         state, rollout = collect_rollout(config, env, networks, state)
         state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.scenario.period_s)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.decision_s)
         state, loss_metrics = jax.lax.scan(
             lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
         )
@@ -220,20 +220,24 @@ def mappo_loss(
     total = policy + config.value_cost * value - config.entropy_cost * entropy
     terms = {"policy": policy, "value": value, "entropy": entropy, "kl": (ratio - 1 - log_ratio).mean()}
     if config.change_cost:
-        terms["change"] = change_loss(dist, batch.done)
+        terms["change"] = change_loss(dist, batch.done, config.sequence.outputs)
         total += config.change_cost * terms["change"]
     return total, {f"loss/{name}": term for name, term in terms.items()}
 
 
-def change_loss(dist: Any, done: jax.Array) -> jax.Array:
-    """Squared change of the squashed mean from one decision of a robot to its next, summed over the command.
+def change_loss(dist: Any, done: jax.Array, outputs: int = 1) -> jax.Array:
+    """Squared change of the squashed mean from one action of a robot to its next, summed over the command.
 
     The temporal term of CAPS (Mysore et al., ICRA 2021, equation 3): the noise that explores is not in it, other than
-    in a reward for smooth commands, which would teach to explore less. `done` [B, T] cuts episodes apart.
+    in a reward for smooth commands, which would teach to explore less. `done` [B, T] cuts episodes apart; of the
+    `outputs` actions that a decision says, none is cut from the next.
     """
     mean = jnp.tanh(dist.loc)
-    change = ((mean[:, 1:] - mean[:, :-1]) ** 2).sum(-1)
-    return (change * (1 - done[:, :-1, None])).mean()
+    rows = mean.reshape(*mean.shape[:-1], outputs, -1)
+    between = ((rows[:, 1:, ..., 0, :] - rows[:, :-1, ..., -1, :]) ** 2).sum(-1)
+    change = (between * (1 - done[:, :-1, None])).mean()
+    within = ((rows[..., 1:, :] - rows[..., :-1, :]) ** 2).sum((-2, -1)).mean()
+    return (change + within) / outputs
 
 
 def imitation_loss(dist: Any, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:

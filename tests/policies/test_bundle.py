@@ -196,7 +196,10 @@ def test_what_is_written_is_what_is_read(sealed: Path):
     }
 
 
-NEW_IN_2 = ("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts")
+NEW_IN_2 = (
+    *("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"),
+    "decision_hz",
+)
 
 
 def as_version_1(data: dict[str, Any]) -> None:
@@ -210,7 +213,7 @@ def test_version_1_is_migrated_and_keeps_its_bytes(sealed: Path, tmp_path: Path)
     reseal(folder, as_version_1)
     old, new = load_bundle(folder), load_bundle(sealed)
     assert json.loads(old.files["bundle.json"])["schema_version"] == 1, "the sealed file is not touched"
-    assert old.contract == dataclasses.replace(new.contract, actions_seen=())
+    assert old.contract == dataclasses.replace(new.contract, actions_seen=(), decision_hz=None)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def header(bundle: Bundle) -> str:
             f"   World frame {contract.conventions.world}, body frame {contract.conventions.body}, quaternions "
             f"{contract.conventions.quaternion}, SI units, angles in radians. */",
             f"#ifndef {big}_H\n#define {big}_H\n",
-            f"#define {big}_RATE_HZ {_number(contract.rate_hz)}",
+            f"#define {big}_RATE_HZ {_number(contract.rate_hz)} /* calls of {name}_decide */",
             f"#define {big}_OBSERVATION_SIZE {contract.observation.spec.size}",
             f"#define {big}_ACTION_SIZE {contract.action.size}\n",
             _table("observation", _observation(bundle)),

@@ -91,7 +91,7 @@ def bundle_files(
     recorded = recorded or record(run)
     plain = replace(contract_of(run, name, team_size), actions_seen=actions_seen(recorded.action))
     command = golden.filtered(plain, recorded.views, recorded.action)
-    shapes = Shapes(plain.observation.spec.size, plain.team_size[1] - 1, tuple(carry_shapes(run)))
+    shapes = Shapes(plain.observation.spec.size, plain.team_size[1] - 1, carry_shapes(run))
     sequences = golden.Golden(recorded.views, recorded.obs, recorded.action, command)
     files = {
         POLICY_FILE: policy_graph(run, plain.observation.spec.size),
@@ -115,15 +115,15 @@ def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def policy_graph(run: Trained, num_obs: int) -> bytes:
-    """The ONNX graph of a run's policy: obs, carry.0, ... -> action, next.0, ..."""
+    """The ONNX graph of a run's policy: obs, carry.NAME, ... -> action, next.NAME, ..."""
     shapes = carry_shapes(run)
 
     def flat(obs, *carry):
         carry, action = run.policy_fn(tuple(carry), obs)
         return (action, *carry)
 
-    inputs = {"obs": (num_obs,), **{f"carry.{i}": shape for i, shape in enumerate(shapes)}}
-    return to_onnx(flat, inputs, ["action", *(f"next.{i}" for i in range(len(shapes)))])
+    inputs = {"obs": (num_obs,), **{f"carry.{name}": shape for name, shape in shapes.items()}}
+    return to_onnx(flat, inputs, ["action", *(f"next.{name}" for name in shapes)])
 
 
 def check_parity(bundle: Bundle) -> None:

@@ -1,6 +1,7 @@
 """The graph that holds policy and safety filter: `policy_filtered.onnx`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
@@ -28,8 +29,8 @@ class Shapes(NamedTuple):
     """O, length of the observation."""
     num_mates: int
     """K, most team-mates of a robot."""
-    carries: tuple[tuple[int, ...], ...] = ()
-    """Of the network's memory, without batch."""
+    carries: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """Of the policy's memory by name, without batch."""
 
 
 def has_graph(params: SafetyParams, action: ActionSpec) -> bool:
@@ -48,10 +49,10 @@ def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, ar
     """
     view, memory = blank_view(shapes.num_mates, batch=(1,)), initial_carry(params, (1,), np, "float32")
     obs = {"obs": np.zeros((1, shapes.num_obs), np.float32)}
-    state = {f"carry.{i}": np.zeros((1, *shape), np.float32) for i, shape in enumerate(shapes.carries)}
+    state = {f"carry.{name}": np.zeros((1, *shape), np.float32) for name, shape in shapes.carries.items()}
     state |= dict(leaves(memory, "safety"))
     seen = dict(leaves(view, ""))
-    step = _step(policy_fn, make_static_filter(params, around=around), len(shapes.carries), (view, memory))
+    step = _step(policy_fn, make_static_filter(params, around=around), tuple(shapes.carries), (view, memory))
     arrays = obs | {name: seen[name] for name in _read(step, seen, obs | state)} | state
 
     def function(*values: jax.Array) -> tuple[jax.Array, ...]:
@@ -62,11 +63,12 @@ def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, ar
     return to_onnx(function, sizes, outputs, {name: str(array.dtype) for name, array in arrays.items()})
 
 
-def _step(policy_fn: PolicyFn, safety: Callable, carries: int, trees: tuple[LocalView, FilterCarry]) -> Step:
-    """One decision as a function of named arrays [B, ...]. `trees` give view and memory their form."""
+def _step(policy_fn: PolicyFn, safety: Callable, names: tuple[str, ...], trees: tuple[LocalView, FilterCarry]) -> Step:
+    """One decision as a function of named arrays [B, ...]; `names` are those of the policy's memory, and `trees` give
+    view and the filter's memory their form."""
 
     def step(given: dict[str, Any]) -> tuple[jax.Array, ...]:
-        carry = tuple(given[f"carry.{i}"] for i in range(carries))
+        carry = tuple(given[f"carry.{name}"] for name in names)
         after, action = policy_fn(carry, given["obs"])
         # As `Policy` does: what squashes would turn infinity into a plausible command.
         fine = jnp.stack([_finite(x) for x in (given["obs"], *carry)]).all(0)

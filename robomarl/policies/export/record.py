@@ -81,9 +81,12 @@ class Recorded(NamedTuple):
     action: np.ndarray
 
 
-def carry_shapes(run: Trained) -> list[tuple[int, ...]]:
-    """Shapes of the network's memory, without batch; a recurrent run has `init_carry`, arrays of zeros."""
-    return [np.shape(c) for c in getattr(run, "init_carry", ())]
+def carry_shapes(run: Trained) -> dict[str, tuple[int, ...]]:
+    """Shapes of the policy's memory by name, without batch; a recurrent run has `init_carry`, arrays of zeros, and
+    where they are called otherwise than by number `carry_names`."""
+    carry = getattr(run, "init_carry", ())
+    names = getattr(run, "carry_names", tuple(map(str, range(len(carry)))))
+    return {name: np.shape(c) for name, c in zip(names, carry, strict=True)}
 
 
 def observation_of(run: Trained, env: Any) -> ObservationSpec:
@@ -131,7 +134,7 @@ def _recorded(run: Trained, scenario: Scenario) -> Recorded:
     def sequence(key: jax.Array) -> tuple:
         state = env.reset(key)
         views = env.views(_world(state))
-        carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes)
+        carry = tuple(jax.numpy.zeros((env.num_agents, *shape)) for shape in shapes.values())
         return jax.lax.scan(decide, (state, seen.init(views), carry), None, length=STEPS)[1]
 
     with jax.default_matmul_precision("highest"):
@@ -162,6 +165,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         observation=_observation(seen, run.observation_stats, safety),
         action=ActionSpec(env.commanded.fields),
         rate_hz=scenario.rates.policy_hz,
+        decision_hz=getattr(run, "decision_hz", scenario.rates.policy_hz),
         team_size=team,
         carries=_carries(run, seen, safety),
         scenario=source,
@@ -201,7 +205,7 @@ def _observation(spec: ObservationSpec, stats: Stats, safety: SafetyParams) -> O
 def _carries(run: Trained, spec: ObservationSpec, safety: SafetyParams) -> tuple[Carry, ...]:
     gap_s = GAP_PERIODS * safety.period_s
     shapes = [("observation", name, shape) for name, shape in spec.memory_shapes]
-    shapes += [("policy", str(i), shape) for i, shape in enumerate(carry_shapes(run))]
+    shapes += [("policy", *row) for row in carry_shapes(run).items()]
     shapes.append(("safety", "commands", (safety.queue_length, 4)))
     return tuple(Carry(owner, name, tuple(map(int, shape)), max_gap_s=gap_s) for owner, name, shape in shapes)  # type: ignore[arg-type]
 

@@ -60,7 +60,7 @@ class _Rows:
         contract = load_bundle(replay.folders[found.team[0]]).contract
         about = {"bundle": replay.loaded.name, "bundle_id": self.bundle, "vehicle": replay.loaded.vehicle}
         about |= {"fleet": found.fleet, "scenario": found.scenario, "robots": list(found.team)}
-        about |= {"rate_hz": contract.rate_hz}
+        about |= {"rate_hz": contract.rate_hz, "actions_each": contract.actions_each}
         self._schema = schema_of(contract.observation.elements, contract.action.fields, about)
         self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
         self._waiting: list[dict[str, Any]] = []

@@ -38,6 +38,11 @@ class TickTable:
         self._width = 0
         self.columns: TickColumns | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+        return tuple(self._label.split(","))
+
     def rows(self, data: bytes) -> np.ndarray:
         """[ticks, columns] of one message; [0, 0] where its columns are not those of a `tick` topic."""
         message = deserialize_message(data, Float64MultiArray)

@@ -1,5 +1,6 @@
 """`TrackRows`: the tracks of a recording's robots, from the ticks in which their policies moved them."""
 
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ class TrackRows:
 
     def __init__(self) -> None:
         """Nobody has moved."""
-        self._rows: dict[str, list[np.ndarray]] = {}
+        self._rows: dict[str, array] = {}
+        self._width = 0
 
     def note(self, moment: Moment) -> None:
         """A tick of a robot that moves."""
@@ -33,13 +35,14 @@ class TrackRows:
         row = np.concatenate([
             [seen_s, tick.at_s], own.pos_m, own.quat_wxyz, own.vel_m_s, own.omega_rad_s, command
         ])  # fmt: skip
-        self._rows.setdefault(moment.robot, []).append(row)
+        self._width = len(row)
+        self._rows.setdefault(moment.robot, array("d")).extend(row)
 
     def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
         """Every flight of every robot; what was received and lost is with the first one of each."""
         found = []
         for robot, rows in self._rows.items():
-            table, tally = np.array(rows), tallies[robot]
+            table, tally = np.array(rows).reshape(-1, self._width), tallies[robot]
             heard = sum(tally.received.values()), sum(tally.lost.values())
             since_s = np.diff(table[:, 1])
             cuts = np.flatnonzero((since_s > BREAK_S) | (since_s < 0)) + 1  # a clock may jump back

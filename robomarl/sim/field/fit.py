@@ -63,6 +63,8 @@ class FittedModel:
     predict: Callable[[Windows], Predict]
     gust_time_s: float
     """Over which gusts keep their direction."""
+    drag_per_s: Callable[[np.ndarray], float]
+    """Of parameters [P]: acceleration by wind, over its speed past the vehicle."""
 
 
 class WindowFit:
@@ -77,8 +79,8 @@ class WindowFit:
         """
         self._predict, self._model = model.predict(windows), model
         self._seen = elements(windows.state)[:, 1:]
-        steps = self._seen.shape[1] - SETTLE
-        self._whitener = Whitener(steps, float(np.median(windows.period_s)), model.gust_time_s)
+        self._steps, self._period_s = self._seen.shape[1] - SETTLE, float(np.median(windows.period_s))
+        self._whitener = self._whitener_at(model.first)
         self._noise, self._turn = FIRST, 10 * TURN_FLOOR
         self._whitening = self._whitener.whitening(FIRST)
         self._kept: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
@@ -118,8 +120,13 @@ class WindowFit:
         turns = errors[..., TURNS] / self._turn
         return np.concatenate([moves.T.reshape(len(errors), -1), turns.reshape(len(errors), -1)], -1)
 
+    def _whitener_at(self, theta: np.ndarray) -> Whitener:
+        drag_per_s = max(self._model.drag_per_s(theta), 0.0)
+        return Whitener(self._steps, self._period_s, self._model.gust_time_s, drag_per_s)
+
     def _learn(self, theta: np.ndarray) -> None:
         errors = self._at(theta)[0]
+        self._whitener = self._whitener_at(theta)
         self._noise = self._whitener.likeliest(_columns(errors))
         self._whitening = self._whitener.whitening(self._noise)
         self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))

@@ -122,10 +122,11 @@ def _noises(fit: Fit) -> list[Row]:
 
 
 def _gusts(model: FittedModel, fit: Fit) -> Row:
-    """The gusts push by way of the drag: both may be off, in logarithms independently."""
+    """The gusts push by way of the drag, which is that of the vehicle's weight: both may be off, in logarithms
+    independently."""
     at = model.names.index("drag_per_s")
-    drag, half = fit.value[at], (fit.high[at] - fit.low[at]) / 2
-    value, wrong = fit.noise.gust_m_s2, half / abs(drag)
+    drag, half = model.drag_per_s(fit.value), (fit.high[at] - fit.low[at]) / 2
+    value, wrong = fit.noise.gust_m_s2, half / abs(fit.value[at])
     if not drag > 0:
         return "gust_m_s", float("nan"), 0.0, float("inf"), "m/s"
     with np.errstate(divide="ignore"):

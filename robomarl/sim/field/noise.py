@@ -1,10 +1,10 @@
 """How errors of positions and velocities in a window hang together, and what makes them independent of each other.
 
 Estimates have noise of their own at every time; the start of a window is not known; and gusts push with an acceleration
-that keeps its direction for a while (Ornstein-Uhlenbeck). The errors of an open-loop model are then Gaussian with a
-known covariance. Whitened by its Cholesky factor, they are as independent as the innovations of a Kalman filter (Ljung,
-System Identification, 1999, ch. 7): least squares of them is maximum likelihood, also where a policy has reacted to the
-gusts, because a command is decided from what came before it.
+that keeps its direction for a while (Ornstein-Uhlenbeck). What they change of a velocity, drag takes away again. The
+errors of an open-loop model are then Gaussian with a known covariance. Whitened by its Cholesky factor, they are as
+independent as the innovations of a Kalman filter (Ljung, System Identification, 1999, ch. 7): least squares of them is
+maximum likelihood, also where a policy has reacted to the gusts, because a command is decided from what came before it.
 """
 
 import math
@@ -35,20 +35,23 @@ class Noise(NamedTuple):
 class Whitener:
     """Of windows of n decisions; `noise` may change."""
 
-    def __init__(self, steps: int, period_s: float, gust_time_s: float) -> None:
+    def __init__(self, steps: int, period_s: float, gust_time_s: float, drag_per_s: float = 0.0) -> None:
         """Work out what does not change.
 
         Args:
             steps: n.
             period_s: between two.
             gust_time_s: over which gusts keep their direction.
+            drag_per_s: at which a velocity's error fades; 0 where nothing slows the vehicle down.
         """
         time = np.arange(1, steps + 1) * period_s
-        gust = np.exp(-np.abs(time[:, None] - time) / gust_time_s)
-        once = np.tril(np.ones((steps, steps))) * period_s
-        both = np.concatenate([once @ once, once])
-        one, zero = np.ones(steps), np.zeros(steps)
-        starts = [np.concatenate([one, zero]), np.concatenate([time, one])]
+        apart = time[:, None] - time
+        gust = np.exp(-np.abs(apart) / gust_time_s)
+        summed = np.tril(np.ones((steps, steps))) * period_s
+        speed = np.tril(np.exp(-drag_per_s * np.abs(apart))) * period_s
+        both = np.concatenate([summed @ speed, speed])
+        one, zero, fading = np.ones(steps), np.zeros(steps), np.exp(-drag_per_s * time)
+        starts = [np.concatenate([one, zero]), np.concatenate([summed @ fading, fading])]
         self._starts = DIFFUSE**2 * sum(np.outer(s, s) for s in starts)
         self._gust = both @ gust @ both.T
         self._steps = steps

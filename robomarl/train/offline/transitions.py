@@ -35,7 +35,8 @@ class Transitions(NamedTuple):
 
 
 def check_fits(data: Dataset, observation: ObservationSpec, action: ActionSpec) -> None:
-    """Raises `UserError` where the rows are not of this observation and these commands; names the first that is off."""
+    """Raises `UserError` where the rows are not of this observation and these commands, naming the first that is off;
+    or where a decision was a sequence of actions, which rows of single ones do not show."""
     pairs = (("observation", observation.element_names()), ("command", [field.name for field in action.fields]))
     for column, wanted in pairs:
         has = data.names(column)
@@ -46,6 +47,9 @@ def check_fits(data: Dataset, observation: ObservationSpec, action: ActionSpec) 
                 f"{data.file}: element {off} of {column} is {found}, the scenario's is {told}; name the scenario that "
                 f"was flown ({data.about.get('scenario') or 'unknown'})."
             )
+    if data.about.get("actions_each", 1) != 1:
+        count = data.about["actions_each"]
+        raise UserError(f"{data.file}: each decision was {count} actions, which can't be learned from rows of one.")
 
 
 def scaled(command: np.ndarray, action: ActionSpec) -> np.ndarray:

@@ -83,7 +83,7 @@ def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, j
         *((f"rollout.{name}", getattr(rollout, name)) for name in ("reward", "done")),
     ]
     if learner(config) is mappo:
-        batch, state, _ = mappo.prepare_batch(config, networks, state, rollout, env.scenario.period_s)
+        batch, state, _ = mappo.prepare_batch(config, networks, state, rollout, env.decision_s)
         total, terms = mappo.mappo_loss(params, config, networks, batch, noise_floor(config, state.steps))
         names = ("obs", "seen", "target", "advantage")
         parts += [*((f"batch.{n}", getattr(batch, n)) for n in names), *terms.items(), ("loss", total)]

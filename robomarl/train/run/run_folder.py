@@ -33,6 +33,7 @@ from robomarl.train.run.ancestry import ANCESTRY, parse_ancestry
 from robomarl.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
 from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
+from robomarl.train.sequences import playing
 from robomarl.train.stages.plan import is_staged
 from robomarl.train.state import TrainState
 
@@ -88,8 +89,19 @@ class Run:
 
     @property
     def init_carry(self) -> tuple[np.ndarray, ...]:
-        """The actor's memory before the first decision, one robot's; empty for feed-forward."""
-        return tuple(np.asarray(c) for c in self.networks.init_carry(()))
+        """The policy's memory before the first action, one robot's; empty for feed-forward."""
+        return _init_carry(self, ())
+
+    @property
+    def carry_names(self) -> tuple[str, ...]:
+        """Of each array of it."""
+        own = len(self.networks.init_carry(()))
+        return (*self.config.sequence.memory_names, *map(str, range(own)))
+
+    @property
+    def decision_hz(self) -> float:
+        """Decisions per second; each is one action or a sequence of them."""
+        return self.scenario.rates.policy_hz / self.config.sequence.actions
 
     @property
     def params(self) -> dict[str, Any]:
@@ -121,7 +133,8 @@ class Run:
             runs = (replace(self, experts=()), *self.experts)
             by_length = {length_m(run.scenario): run.policy_fn for run in runs}
             return by_field(by_length, self.env.observation, half_length(self.scenario))
-        return deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action, self.env.law)
+        decide = deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action, self.env.law)
+        return playing(self.config.sequence, decide)
 
 
 def create_run(
@@ -235,6 +248,11 @@ def versions() -> dict[str, str]:
     return found
 
 
+def _init_carry(run: Run, batch: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    pending = run.config.sequence.init_memory(run.env.commanded.size, batch)
+    return tuple(np.asarray(c) for c in (*pending, *run.networks.init_carry(batch)))
+
+
 def read_json(file: Path) -> Any:
     """Content of a file of a run folder; raises `UserError` where it can't be read."""
     try:
@@ -252,13 +270,13 @@ class RunPolicy:
         self.scenario_name = run.scenario.name
         self.vehicle_name = run.scenario.vehicle_config.name
         self.observation, self.action = run.env.observation, run.env.commanded
-        spec, law = run.env.action, run.env.law
-        self._networks = networks = run.networks
+        spec, law, networks = run.env.action, run.env.law, run.networks
+        self._run = run
         self._learned = run.params, run.state.obs_stats
 
         def act(learned: tuple, carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
             params, stats = learned
-            return deterministic_policy(networks, params, stats, spec, law)(carry, obs)
+            return playing(run.config.sequence, deterministic_policy(networks, params, stats, spec, law))(carry, obs)
 
         self._act = jax.jit(act)
 
@@ -270,7 +288,7 @@ class RunPolicy:
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """Carry before the first decision; empty for feed-forward policies."""
-        return tuple(np.asarray(c) for c in self._networks.init_carry(batch))
+        return _init_carry(self._run, batch)
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A])."""

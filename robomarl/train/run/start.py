@@ -13,6 +13,7 @@ from robomarl.train.algorithm import init_state
 from robomarl.train.config import TrainConfig
 from robomarl.train.run.average_runs import mean_of
 from robomarl.train.run.new_inputs import read_fitting, with_scales
+from robomarl.train.run.new_outputs import repeated
 from robomarl.train.run.storage import load_checkpoints
 from robomarl.train.run.weights import learned, with_weights
 from robomarl.train.state import TrainState
@@ -32,7 +33,7 @@ def initial_weights(config: TrainConfig, env: Any, options: "RunOptions") -> lis
     found = []
     for seed in options.folders:
         sources = [of_seed(source, seed) for source in options.init]
-        rows = [read_fitting(source, config, env, f"--init {source}") for source in sources]
+        rows = [repeated(read_fitting(source, config, env, f"--init {source}"), config, env) for source in sources]
         for source, weights in zip(sources, rows, strict=True):
             learned(partial(init_state, config, env), weights, f"--init {source}")
         found.append(mean_of(rows) if len(rows) > 1 else rows[0])

@@ -65,15 +65,18 @@ def test_windows_hold_the_commands_before_them():
     assert cut_windows([track(SETTLE + LENGTH)], PERIOD_S) is None
 
 
-def test_whitened_errors_are_independent_and_the_noise_is_found():
+@pytest.mark.parametrize("drag_per_s", [0.0, 0.8])
+def test_whitened_errors_are_independent_and_the_noise_is_found(drag_per_s: float):
     steps, columns, truth, rng = 60, 3000, Noise(0.004, 0.01, 0.05), np.random.default_rng(1)
-    whitener = Whitener(steps, PERIOD_S, 0.5)
+    whitener = Whitener(steps, PERIOD_S, 0.5, drag_per_s)
     keep = np.exp(-PERIOD_S / 0.5)
     push = np.zeros((steps, columns))
     push[0] = rng.normal(0, truth.gust_m_s2, columns)
     for k in range(1, steps):
         push[k] = keep * push[k - 1] + rng.normal(0, truth.gust_m_s2 * np.sqrt(1 - keep**2), columns)
-    speed = rng.normal(0, 1, columns) + np.cumsum(push, 0) * PERIOD_S
+    speed, now = np.zeros_like(push), rng.normal(0, 1, columns)
+    for k in range(steps):  # as a vehicle that drag slows down
+        speed[k] = now = now * np.exp(-drag_per_s * PERIOD_S) + push[k] * PERIOD_S
     place = rng.normal(0, 1, columns) + np.cumsum(speed, 0) * PERIOD_S
     place += rng.normal(0, truth.position_m, place.shape)
     speed += rng.normal(0, truth.velocity_m_s, speed.shape)

@@ -108,6 +108,9 @@ def test_what_does_not_fit_is_said(data: Dataset, tmp_path: Path, capsys: pytest
     about["observation"][4]["name"] = "wind.x"
     with pytest.raises(UserError, match=r"element 4 of observation is wind\.x, the scenario's is velocity\.y"):
         check_fits(data._replace(about=about), env.observation, env.action)
+    assert data.about["actions_each"] == 1
+    with pytest.raises(UserError, match="each decision was 4 actions, which can't be learned from rows of one"):
+        check_fits(data._replace(about={**data.about, "actions_each": 4}), env.observation, env.action)
     nobody = data._replace(columns={**data.columns, "state": np.full(len(data.columns["tick"]), "HOLD")})
     with pytest.raises(UserError, match="no row is of an active policy"):
         asked_for(nobody, env.action)

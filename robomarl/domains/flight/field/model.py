@@ -59,7 +59,12 @@ def fitted(scenario: FlightScenario) -> FittedModel:
     floor = [1e-4, 5e-4, 5e-4, 1e-3, 2e-3, 5e-3, 5e-3]
     scale = np.array([0.01, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3])
     predict, gust_time_s = partial(predictor, scenario), scenario.weather.gust_time_s
-    return FittedModel(NAMES, UNITS, np.array(first), scale, np.array(floor), predict, gust_time_s)
+    return FittedModel(NAMES, UNITS, np.array(first), scale, np.array(floor), predict, gust_time_s, drag_of)
+
+
+def drag_of(theta: np.ndarray) -> float:
+    """Of a vehicle with these parameters: the drag's force is that of the file's mass, whatever the vehicle weighs."""
+    return float(theta[NAMES.index("drag_per_s")] / theta[NAMES.index("mass_scale")])
 
 
 def predictor(scenario: FlightScenario, windows: Windows) -> Predict:
