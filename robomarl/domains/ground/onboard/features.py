@@ -3,7 +3,7 @@
 from typing import cast
 
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
-from robomarl.features import NeighbourRule, feature, neighbours
+from robomarl.features import NeighbourRule, feature, neighbours, of_nearest
 from robomarl.geometry import join, namespace
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -48,6 +48,18 @@ def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
     rows = rows.reshape(*rows.shape[:-1], rule.count, 8)
     picked = rows[..., (0, 1, 3, 4, 7)]
     return picked.reshape(*picked.shape[:-2], -1)
+
+
+@feature(("dx", "dy"), "m", "world", (*_MATES, "heard.plan.stop_m"), per_neighbour=True)
+def mates_plan(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to where the same mates come to rest by the plans that they have committed to."""
+    return of_nearest(view, rule, (view.heard.plan.stop_m - view.own.pos_m[..., None, :])[..., :2])
+
+
+@feature(("time",), "s", "-", ("time_s",))
+def elapsed(view: LocalView, rule: NeighbourRule) -> Array:
+    """Since the policy was activated: what was to be done first may be over."""
+    return view.time_s[..., None]
 
 
 @feature(("x", "y"), "m", "world", ("own.pos_m",))
