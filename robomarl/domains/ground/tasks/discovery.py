@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.domains.ground.onboard.features import open_first
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.tasks.base import (
     DONE,
@@ -25,7 +26,7 @@ from robomarl.domains.ground.tasks.base import (
     to_all,
     told,
 )
-from robomarl.geometry import namespace, norm
+from robomarl.geometry import namespace
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -109,16 +110,13 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """Sensing robots sweep a half each; tagging robots take open landmarks, one from each end, or wait."""
-    seen, own = view.sensed, view.own.pos_m[..., :2]
+    """Sensing robots sweep a half each; tagging robots take the nearest open landmark, or wait."""
+    seen = view.sensed
     assert isinstance(seen, FloorSensed)
     side = np.where(seen.capability[..., 2] > 0.5, 1.0, -1.0)
-    is_open = seen.things[..., 2] == 1
-    far = norm(seen.things[..., :2] - own[..., None, :]) - 0.5 * side[..., None] * seen.things[..., 0]
-    best = np.argmin(np.where(is_open, far, 99.0), -1)
-    chosen = np.take_along_axis(seen.things, best[..., None, None], -2)[..., 0, :2]
+    nearest = open_first(view)[..., 0, :]
     wait = np.stack([side * WAIT_M[0], side * WAIT_M[1]], -1)
-    tag = np.where(is_open.any(-1)[..., None], chosen, wait)
+    tag = np.where(nearest[..., 2:] == 1, nearest[..., :2], wait)
     return np.where((seen.capability[..., 1] > 0)[..., None], tag, _swept(scenario, view, side))
 
 
