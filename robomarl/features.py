@@ -164,14 +164,25 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
         return _neighbours_of_one(view, rule)
     xp = namespace(view.own.pos_m)
     heard, own = view.heard, view.own
-    place = heard.pos_m + heard.vel_m_s * heard.age_s[..., None] - own.pos_m[..., None, :]
-    known = heard.mask & ((place * place).sum(-1) <= rule.range_m**2) & (heard.age_s <= rule.max_age_s)
+    place, known = _heard_now(view, rule)
     motion = heard.vel_m_s - own.vel_m_s[..., None, :]
     one = xp.ones_like(heard.age_s)
     rows = xp.concatenate([place, motion, heard.age_s[..., None], one[..., None]], -1)
-    rows = xp.where(known[..., None], rows, 0.0)
-    picked = _nearest(place, known, rule.count) @ rows
+    return of_nearest(view, rule, rows)
+
+
+def of_nearest(view: LocalView, rule: NeighbourRule, rows: Array) -> Array:
+    """[..., count W] of what is known of every mate [..., K, W] the rows of the nearest; 0 where there is none."""
+    place, known = _heard_now(view, rule)
+    picked = _nearest(place, known, rule.count) @ namespace(place).where(known[..., None], rows, 0.0)
     return picked.reshape(*picked.shape[:-2], -1)
+
+
+def _heard_now(view: LocalView, rule: NeighbourRule) -> tuple[Array, Array]:
+    """[..., K, 3] where mates are now as seen from the robot, and [..., K] which of them are looked at."""
+    heard = view.heard
+    place = heard.pos_m + heard.vel_m_s * heard.age_s[..., None] - view.own.pos_m[..., None, :]
+    return place, heard.mask & ((place * place).sum(-1) <= rule.range_m**2) & (heard.age_s <= rule.max_age_s)
 
 
 def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> tuple[float, ...]:

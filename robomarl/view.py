@@ -52,7 +52,7 @@ class Heard(NamedTuple):
     age_s: Array
     """[..., K] time since the stamp of its message."""
     plan: Plan
-    """Its committed plan. Read by the safety filter only, never by a policy."""
+    """Its committed plan, for the safety filter; a policy reads it only where its contract says so."""
 
 
 class Goal(NamedTuple):

@@ -133,6 +133,16 @@ OFFLINE = ("bc", "td3_bc", "iql")
 
 
 @dataclass(frozen=True)
+class ImitationConfig:
+    """Of `robomarl train --imitate`, see `robomarl.train.imitation`."""
+
+    rounds: Count = 5
+    """Episodes of each team; the policy flies none of the first, and all of the last."""
+    sizes: tuple[Count, ...] = ()
+    """Robots in the teams, all of which fly in every round; none: as many as in the scenario."""
+
+
+@dataclass(frozen=True)
 class OfflineConfig:
     """Of `algorithm` = "bc", "td3_bc" and "iql", which learn from `robomarl train --data FILE` and simulate nothing."""
 
@@ -215,6 +225,7 @@ class TrainConfig:
     """qp: the safety filter stands between policy and vehicle in training too; upright: from the
     moment when a vehicle that was thrown is upright."""
     search: SearchConfig = SearchConfig()
+    imitation: ImitationConfig = ImitationConfig()
     offline: OfflineConfig = OfflineConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
     """Of games."""

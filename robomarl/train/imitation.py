@@ -4,6 +4,7 @@ The team flies with the law at first and then more and more with the policy; whe
 would have done, and the actor is fitted to that. What comes out is a run that `train --init` goes on from.
 """
 
+import dataclasses
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +20,10 @@ from tqdm import tqdm
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.batch import BatchSim
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import learner, training_env
-from robomarl.train.config import TrainConfig
+from robomarl.train.config import ImitationConfig, TrainConfig
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.polyak import with_mean
 from robomarl.train.run.run_folder import create_run
@@ -30,15 +32,15 @@ from robomarl.train.sequences import SequenceConfig, playing
 from robomarl.train.state import TrainState
 
 NUM_TEAMS, NUM_THROWN = 48, 96
-"""Teams that fly side by side; so many where they are thrown, for every throw is another."""
-ROUNDS = 5
-"""Episodes of each; the policy flies none of the first, and all of the last."""
+"""Teams of each size that fly side by side; so many where they are thrown, for every throw is another."""
 STRIDE = 4
 """Of so many actions one is kept, with those that are of one decision with it: neighbours in time tell the same ..."""
 HARSH_S = 1.5
 """... but all of them for so long after a throw: that is when mates touch."""
 NOISE = 0.1
 """Standard deviation of the noise on what is flown, in half ranges: it shows the law what it would not meet."""
+APART = 10_000
+"""Added to the seed of what is flown: evaluations with the same seed meet other episodes."""
 BATCH = 2048
 FITS = 1200
 """Gradient steps after each round."""
@@ -66,13 +68,15 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     env = training_env(config, scenario)
     state = blank_state(config, env, seed)
     teacher = Teacher(config, env, law(scenario), seed)
-    bar = tqdm(total=ROUNDS * scenario.max_steps, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)
+    rounds, steps = config.imitation.rounds, scenario.max_steps
+    total = rounds * len(teacher.teams) * steps
+    bar = tqdm(total=total, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)
     error = 0.0
     with bar:
-        for round_index in range(ROUNDS):
-            state, error = teacher.round(state, round_index / (ROUNDS - 1), bar)
+        for round_index in range(rounds):
+            state, error = teacher.round(state, round_index / max(rounds - 1, 1), bar)
     save_state(out / "checkpoint.npz", jax.device_put(with_mean(config, state)))
-    decisions = ROUNDS * teacher.num_teams * scenario.max_steps * scenario.count
+    decisions = rounds * steps * sum(team.num_envs * team.scenario.count for team in teacher.teams)
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 
 
@@ -115,20 +119,27 @@ class Teacher:
         assert simulation.imitated is not None, "there is a law"
         self._imitated = simulation.imitated
         self._thrown = self._imitated.is_harsh(env.scenario)
-        self.num_teams = NUM_THROWN if self._thrown else NUM_TEAMS
-        self._team = simulation.batch(self._imitated.harder(env.scenario), "fast", self.num_teams, seed)
+        self.teams = self._made_teams(config.imitation, seed)
         self._random = np.random.default_rng(seed)
         self._seen: list[Demonstrations] = []
-        steps = ROUNDS * FITS
+        steps = config.imitation.rounds * FITS
         self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
         self._moments: Any = None
         self._sequence = config.sequence
         self._act = jax.jit(partial(_played, self._networks, self._sequence))
         self._fit = jax.jit(partial(fit_step, (self._networks, self._optimizer)))
 
+    def _made_teams(self, how: ImitationConfig, seed: int) -> list[BatchSim]:
+        """A batch of teams of each size."""
+        simulation, scenario = simulation_of(self._env.scenario), self._imitated.harder(self._env.scenario)
+        num = NUM_THROWN if self._thrown else NUM_TEAMS
+        sizes = how.sizes or (scenario.count,)
+        return [simulation.batch(dataclasses.replace(scenario, count=n), "fast", num, APART + seed) for n in sizes]
+
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
-        samples = self._fly(state, share, bar)
+        flown = [self._fly(team, state, share, bar) for team in self.teams]
+        samples = Demonstrations(*(np.concatenate(column) for column in zip(*flown, strict=True)))
         self._seen.append(samples)
         low, high = state.obs_range
         state = state._replace(
@@ -137,16 +148,16 @@ class Teacher:
         )
         return self._learn(state)
 
-    def _fly(self, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
-        team, spec, action = self._team, self._env.observation, self._env.unwrapped.action  # type: ignore[attr-defined]
+    def _fly(self, team: BatchSim, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
+        spec, action = self._env.observation, self._env.unwrapped.action  # type: ignore[attr-defined]
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         scenario = team.scenario
         team.reset()
-        memory, flying = spec.init(team.views()), np.ones(self.num_teams, bool)
+        memory, flying = spec.init(team.views()), np.ones(team.num_envs, bool)
         seen_by_law = self._law.observation.init(team.views())
-        by_policy = (np.arange(self.num_teams) < share * self.num_teams)[:, None, None]
+        by_policy = (np.arange(team.num_envs) < share * team.num_envs)[:, None, None]
         kept: list[Demonstrations] = []
-        batch = self.num_teams, scenario.count
+        batch = team.num_envs, scenario.count
         carry = (*self._sequence.init_memory(action.size, batch), *self._networks.init_carry(batch))
         decided, said = np.zeros(0), list[np.ndarray]()
         for step in range(scenario.max_steps):

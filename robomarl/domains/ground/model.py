@@ -28,7 +28,8 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
     first = law(scenario)
     names = [field.name for field in first.observation.fields] if first else []
     names += [name for name in task_of(scenario).features if name not in names]
-    names = [name for name in names if name != "mates_in_plane" or rule.count]
+    names += ["mates_plan"] if scenario.sees_plans else []
+    names = [name for name in names if rule.count or name not in ("mates_in_plane", "mates_plan")]
     return ObservationSpec(tuple(map(ObservationField, names)), rule)
 
 

@@ -120,6 +120,8 @@ class GroundScenario(TeamScenario):
     least_gain_per_s: NonNegative | None = None
     """If set, a policy sets the gain of its robot's safety filter, from this to the vehicle's, and nothing else: its
     robots want straight to their goals."""
+    sees_plans: bool = False
+    """Policies see where their mates have committed to come to rest (`mates_plan`), as their filters do."""
 
     def zone(self, name: str) -> FloorZone:
         """The zone of that name; the task has checked that it is there."""

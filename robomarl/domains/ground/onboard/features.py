@@ -3,7 +3,7 @@
 from typing import cast
 
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
-from robomarl.features import NeighbourRule, feature, neighbours
+from robomarl.features import NeighbourRule, feature, neighbours, of_nearest
 from robomarl.geometry import join, namespace
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -11,6 +11,8 @@ from robomarl.view import LocalView
 _MATES = ("own.pos_m", "own.vel_m_s", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 FAR_M = 0.5
 """Beyond it `goal_offset` is the direction alone."""
+BEHIND_M2 = 100.0
+"""Landmarks that are not to be tagged come after those that are, as if they were so far away."""
 
 
 def within(offset: Array, far_m: float = FAR_M) -> Array:
@@ -50,6 +52,18 @@ def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
     return picked.reshape(*picked.shape[:-2], -1)
 
 
+@feature(("dx", "dy"), "m", "world", (*_MATES, "heard.plan.stop_m"), per_neighbour=True)
+def mates_plan(view: LocalView, rule: NeighbourRule) -> Array:
+    """From the robot to where the same mates come to rest by the plans that they have committed to."""
+    return of_nearest(view, rule, (view.heard.plan.stop_m - view.own.pos_m[..., None, :])[..., :2])
+
+
+@feature(("time",), "s", "-", ("time_s",))
+def elapsed(view: LocalView, rule: NeighbourRule) -> Array:
+    """Since the policy was activated: what was to be done first may be over."""
+    return view.time_s[..., None]
+
+
 @feature(("x", "y"), "m", "world", ("own.pos_m",))
 def place(view: LocalView, rule: NeighbourRule) -> Array:
     """Where the robot is in the arena."""
@@ -78,8 +92,13 @@ def _units(count: int, kind: str) -> str:
 
 
 def _things(view: LocalView) -> Array:
-    """[..., 3 M] every thing's place relative to the robot, and what it is; of what is not known (kind 0) nothing."""
-    xp, things = namespace(view.own.pos_m), _sensed(view).things
+    """[..., 3 M] of everything; see `_offsets`."""
+    return _offsets(view, _sensed(view).things)
+
+
+def _offsets(view: LocalView, things: Array) -> Array:
+    """[..., 3 M] the place of each relative to the robot, and what it is; of what is not known (kind 0) nothing."""
+    xp = namespace(view.own.pos_m)
     kind = things[..., 2:]
     away = xp.where(kind != 0, things[..., :2] - view.own.pos_m[..., None, :2], 0.0)
     rows = xp.concatenate([away, kind], -1)
@@ -95,8 +114,16 @@ _THINGS = ("own.pos_m", "sensed.things")
 
 @feature(_rows(THINGS["discovery"]), _units(THINGS["discovery"], "-"), "world", _THINGS)
 def landmarks(view: LocalView, rule: NeighbourRule) -> Array:
-    """Landmarks: kind 1 where sensed, 2 where tagged."""
-    return _things(view)
+    """Landmarks: kind 1 where sensed, 2 where tagged. Those that are to be tagged first, the nearest of them first."""
+    return _offsets(view, open_first(view))
+
+
+def open_first(view: LocalView) -> Array:
+    """[..., M, 3] what the robot is told of: kind 1 first, and the nearest first."""
+    xp, things = namespace(view.own.pos_m), _sensed(view).things
+    away = things[..., :2] - view.own.pos_m[..., None, :2]
+    order = xp.argsort((away * away).sum(-1) + xp.where(things[..., 2] == 1, 0.0, BEHIND_M2), axis=-1)
+    return xp.take_along_axis(things, order[..., None], axis=-2)
 
 
 @feature(_rows(THINGS["foraging"]), _units(THINGS["foraging"], "level"), "world", _THINGS)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.domains.ground.onboard.features import open_first
 from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.tasks.base import (
     DONE,
@@ -25,7 +26,7 @@ from robomarl.domains.ground.tasks.base import (
     to_all,
     told,
 )
-from robomarl.geometry import namespace, norm
+from robomarl.geometry import namespace
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -33,10 +34,12 @@ from robomarl.view import LocalView
 COUNT = THINGS["discovery"]
 LANDMARK_GRID = (3.0, 1.8, 0.5)
 """Width, height and spacing of the cells that landmarks are in [m]."""
-LANE_SHARE, EDGE_M = 0.4, 0.3
+LANE_M, EDGE_M = 0.36, 0.3
 """Of the script: sensing robots drive along their half, near enough to the middle to see it, this far from the ends."""
-SWEEP_S = 17.0
-"""First to the left end, and after so long to the right."""
+FIRST_S, SWEEP_S = 20.0, 36.0
+"""First to the left end, after so long to the right, and then after so long back each time."""
+WAIT_M = (0.5, 0.85)
+"""Tagging robots wait there, x and y of the one on the right, where they are in nobody's way."""
 
 
 class Landmarks(NamedTuple):
@@ -107,19 +110,21 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """Sensing robots sweep a half each; tagging robots take open landmarks, one from the left, one from the right."""
-    seen, own = view.sensed, view.own.pos_m[..., :2]
+    """Sensing robots sweep a half each; tagging robots take the nearest open landmark, or wait."""
+    seen = view.sensed
     assert isinstance(seen, FloorSensed)
-    arena, rank = scenario.arena, seen.capability[..., 2]
-    side = np.where(rank > 0.5, 1.0, -1.0)
-    end = np.where(view.time_s < SWEEP_S, arena.low_m[0] + EDGE_M, arena.high_m[0] - EDGE_M)
-    sweep = np.stack([end, side * LANE_SHARE * arena.high_m[1]], -1)
-    is_open = seen.things[..., 2] == 1
-    far = norm(seen.things[..., :2] - own[..., None, :]) - 0.5 * side[..., None] * seen.things[..., 0]
-    best = np.argmin(np.where(is_open, far, 99.0), -1)
-    chosen = np.take_along_axis(seen.things, best[..., None, None], -2)[..., 0, :2]
-    tag = np.where(is_open.any(-1)[..., None], chosen, own)
-    return np.where((seen.capability[..., 1] > 0)[..., None], tag, sweep)
+    side = np.where(seen.capability[..., 2] > 0.5, 1.0, -1.0)
+    nearest = open_first(view)[..., 0, :]
+    wait = np.stack([side * WAIT_M[0], side * WAIT_M[1]], -1)
+    tag = np.where(nearest[..., 2:] == 1, nearest[..., :2], wait)
+    return np.where((seen.capability[..., 1] > 0)[..., None], tag, _swept(scenario, view, side))
+
+
+def _swept(scenario: Any, view: LocalView, side: Array) -> Array:
+    """[..., 2] the end of its half that a sensing robot drives to now."""
+    sweep = np.floor((view.time_s + SWEEP_S - FIRST_S) / SWEEP_S)
+    low, high = scenario.arena.low_m[0] + EDGE_M, scenario.arena.high_m[0] - EDGE_M
+    return np.stack([np.where(sweep % 2 == 0, low, high), side * LANE_M], -1)
 
 
 def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
@@ -131,7 +136,7 @@ def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
 
 DISCOVERY = GroundTask(
     begin=begin,
-    features=("place", "heading", "speed_and_turn", "landmarks", "capability", "mates_in_plane"),
+    features=("elapsed", "place", "heading", "speed_and_turn", "landmarks", "capability", "mates_in_plane"),
     published=published,
     shaping=shaping,
     weights={"sense": 1.0, "tag": 5.0, "time": -0.05, "progress": 5.0},

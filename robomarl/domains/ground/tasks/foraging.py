@@ -24,7 +24,7 @@ from robomarl.domains.ground.tasks.base import (
     to_all,
     told,
 )
-from robomarl.geometry import namespace
+from robomarl.geometry import namespace, norm
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -32,8 +32,9 @@ from robomarl.view import LocalView
 COUNT = THINGS["foraging"]
 REACH_M = 0.3
 """Robots this near to a resource take part."""
-RING_M = 0.2
-"""Of the script: robots stand this far from it, each in a direction of its own."""
+BEHIND_M, RING_M, SIDE_RAD, EDGE_M = 0.2, 0.26, 1.1, 0.15
+"""Of the script: from it to the first robot and to the others, their angle from the way to the arena's middle, and how
+far all of them stay from its edge."""
 
 
 class Resources(NamedTuple):
@@ -85,22 +86,38 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """Both resources."""
-    return told(scenario, world, rows(world.own.task.place_m, world.own.task.level))
+    """Both resources; the first that is left comes first."""
+    task, xp = world.own.task, namespace(world.pos_m)
+    things = rows(task.place_m, task.level)
+    return told(scenario, world, xp.where(task.level[..., :1, None] > 0, things, things[..., ::-1, :]))
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """All to the first resource that is left, each to a place of its own beside it."""
-    seen, arena = view.sensed, scenario.arena
+    """All to the first resource that is left, and around it.
+
+    The nearest drives past it to the side where the arena's edge is: whoever came later could not get there. The others
+    stay on this side, to the left or to the right as they come, so that nobody has to pass anybody.
+    """
+    seen, own, heard = view.sensed, view.own.pos_m[..., :2], view.heard
     assert isinstance(seen, FloorSensed)
-    things = seen.things
-    middle = np.where(things[..., :1, 2] > 0, things[..., 0, :2], things[..., 1, :2])
-    level = seen.capability[..., 0]
-    angle = 2 * np.pi * level / 3
-    place = middle + RING_M * np.stack([np.cos(angle), np.sin(angle)], -1)
-    low, high = np.array(arena.low_m[:2]) + 0.15, np.array(arena.high_m[:2]) - 0.15
-    some = (things[..., 2] > 0).any(-1)[..., None]
-    return np.where(some, np.clip(place, low, high), view.own.pos_m[..., :2])
+    middle, level = seen.things[..., 0, :2], seen.things[..., 0, 2]
+    inward = np.arctan2(-middle[..., 1], -middle[..., 0])
+    ours, theirs = own - middle, heard.pos_m[..., :2] - middle[..., None, :]
+    away, bearings = np.where(heard.mask, norm(theirs), np.nan), _bearing(theirs, inward[..., None])
+    is_first = ~(away < norm(ours)[..., None]).any(-1)
+    other = np.argmax(np.where(heard.mask, away, 0.0), -1)
+    left = _bearing(ours, inward) > np.take_along_axis(bearings, other[..., None], -1)[..., 0]
+    side = np.where(left, SIDE_RAD, -SIDE_RAD)
+    angle = inward + np.where(is_first, np.pi, side)
+    ring = np.where(is_first, BEHIND_M, RING_M)[..., None]
+    place = middle + ring * np.stack([np.cos(angle), np.sin(angle)], -1)
+    low, high = (np.array(end[:2]) for end in (scenario.arena.low_m, scenario.arena.high_m))
+    return np.where(level[..., None] > 0, np.clip(place, low + EDGE_M, high - EDGE_M), own)
+
+
+def _bearing(offset: Array, ahead: Array) -> Array:
+    """[...] angle of an offset [..., 2] from the direction `ahead` [...], in [-pi, pi)."""
+    return (np.arctan2(offset[..., 1], offset[..., 0]) - ahead + np.pi) % (2 * np.pi) - np.pi
 
 
 def marks(scenario: Any, world: TeamWorld) -> list[Mark]:

@@ -1,0 +1,107 @@
+"""Where scripts send robots, by hand, and what policies may see of their mates' plans."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robomarl.domains.ground.onboard.features import mates_plan
+from robomarl.domains.ground.onboard.sensed import FloorSensed
+from robomarl.domains.ground.tasks import task_of
+from robomarl.domains.simulation import simulation_of
+from robomarl.features import NeighbourRule
+from robomarl.sim.scenario import load_scenario
+from robomarl.train.algorithm import training_env
+from robomarl.train.config import ImitationConfig, TrainConfig
+from robomarl.train.imitation import Teacher, blank_state
+from robomarl.view import LocalView
+
+
+def views(name: str, places: list[tuple[float, float]], **task: Any) -> tuple[Any, LocalView]:
+    """What a team sees that stands there, every robot heard where it is."""
+    scenario = load_scenario(name)
+    batch = simulation_of(scenario).batch(scenario, "fast", 1, 0)
+    world = batch.reset()
+    at = np.array([[(x, y, 0.0) for x, y in places]], np.float32)
+    own = world.own._replace(task=world.own.task._replace(**task)) if task else world.own
+    batch.set_world(world._replace(pos_m=at, said=world.said._replace(pos_m=at), own=own))
+    return scenario, batch.views()
+
+
+def resources(first: tuple[float, float], second: tuple[float, float], levels: list[float]) -> dict[str, np.ndarray]:
+    return {"place_m": np.array([[first, second]], np.float32), "level": np.array([levels], np.float32)}
+
+
+def test_foragers_stand_around_a_resource_and_the_nearest_behind_it():
+    """A resource at (1, 0): the arena's middle is to the left of it, the edge to the right."""
+    left = resources((1.0, 0.0), (-1.0, 0.0), [6, 5])
+    scenario, seen = views("foraging", [(0.4, 0.5), (0.9, 0.0), (0.4, -0.5)], **left)
+    found = task_of(scenario).target(scenario, seen)[0]
+    angle = np.pi + np.array([-1.1, 1.1])
+    np.testing.assert_allclose(found[1], (1.2, 0.0), atol=1e-6)
+    np.testing.assert_allclose(found[[0, 2]], 0.26 * np.stack([np.cos(angle), np.sin(angle)], -1) + (1, 0), atol=1e-6)
+    assert found[0, 1] > 0 > found[2, 1], "nobody passes anybody"
+    apart = np.linalg.norm(found[:, None] - found[None], axis=-1)[np.triu_indices(3, 1)]
+    assert apart.min() > 2 * 0.15 and np.linalg.norm(found - (1, 0), axis=-1).max() < 0.3
+
+
+def test_foragers_go_to_the_second_once_the_first_is_gone_and_stay_when_both_are():
+    scenario, seen = views("foraging", [(0, 0.5), (0, 0), (0, -0.5)], **resources((1, 0), (-1, 0), [0, 5]))
+    assert isinstance(seen.sensed, FloorSensed)
+    np.testing.assert_allclose(seen.sensed.things[0, 0], [(-1, 0, 5), (1, 0, 0)])
+    assert (task_of(scenario).target(scenario, seen)[0, :, 0] < -0.7).all()
+    scenario, seen = views("foraging", [(0, 0.5), (0, 0), (0, -0.5)], **resources((1, 0), (-1, 0), [0, 0]))
+    np.testing.assert_allclose(task_of(scenario).target(scenario, seen)[0], [(0, 0.5), (0, 0), (0, -0.5)])
+
+
+@pytest.mark.parametrize(("time_s", "x"), [(0.0, -1.3), (19.9, -1.3), (20.1, 1.3), (55.9, 1.3), (56.1, -1.3)])
+def test_sensing_robots_sweep_their_halves_and_tagging_robots_wait_at_the_side(time_s: float, x: float):
+    scenario, seen = views("discovery", [(0.2, 0.3), (0.2, -0.3), (0, 0.7), (0, -0.7)])
+    found = task_of(scenario).target(scenario, seen._replace(time_s=seen.time_s * 0 + time_s))[0]
+    np.testing.assert_allclose(found, [(x, -0.36), (x, 0.36), (-0.5, -0.85), (0.5, 0.85)], atol=1e-6)
+
+
+def test_a_policy_sees_where_the_nearest_mates_have_committed_to_stop():
+    plain = load_scenario("passage_4")
+    scenario, seen = views("passage_4_plans", [(0, 0), (1, 0), (0.5, 0), (-2, 0)])
+    stop = seen.heard.pos_m + np.array([0.1, 0.2, 0.0], np.float32)
+    seen = seen._replace(heard=seen.heard._replace(plan=seen.heard.plan._replace(stop_m=stop)))
+    rows = np.asarray(mates_plan(seen, NeighbourRule(2, 6.0, 0.3)))[0, 0].reshape(2, 2)
+    np.testing.assert_allclose(rows, [(0.6, 0.2), (1.1, 0.2)], atol=1e-6)
+    names = [[f.name for f in simulation_of(s).model.observation(s).fields] for s in (plain, scenario)]
+    assert names[1] == [*names[0], "mates_plan"]
+    spec = simulation_of(scenario).model.observation(scenario)
+    assert "heard.plan.stop_m" in spec.reads
+
+
+def test_of_mates_that_are_not_heard_no_plan_is_seen():
+    _, seen = views("passage_4_plans", [(0, 0), (1, 0), (0.5, 0), (-2, 0)])
+    deaf = seen._replace(heard=seen.heard._replace(mask=seen.heard.mask & False))
+    assert not np.asarray(mates_plan(deaf, NeighbourRule(3, 6.0, 0.3))).any()
+
+
+def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("robomarl.train.imitation.FITS", 2)
+    scenario = dataclasses.replace(load_scenario("crowd_short"), time_limit_s=1.0)
+    config = TrainConfig(scenario="crowd_short", num_envs=8, imitation=ImitationConfig(rounds=1, sizes=(2, 4)))
+    env = training_env(config, scenario)
+    simulation = simulation_of(scenario)
+    assert simulation.imitated is not None
+    law = simulation.imitated.law(scenario)
+    assert law is not None
+    teacher = Teacher(config, env, law(scenario), 0)
+    assert [team.scenario.count for team in teacher.teams] == [2, 4]
+    state, error = teacher.round(blank_state(config, env, 0), 0.0, BAR)
+    samples = 48 * (2 + 4) * 8  # every fourth of 30 decisions
+    assert np.isfinite(error) and int(np.asarray(state.obs_stats.count).max()) == samples
+
+
+class Bar:
+    """A progress bar that shows nothing."""
+
+    def update(self) -> None:
+        """Nothing."""
+
+
+BAR: Any = Bar()
