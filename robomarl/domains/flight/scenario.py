@@ -94,8 +94,8 @@ class FlightScenario(Scenario):
     """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The
     safety filter has the vehicle's whole box."""
     remembered_s: NonNegative = 0.0
-    """Policies of the task `swap` see a mean of their position error too, over about this time, and so what thrust and
-    mass are off; 0: none."""
+    """Policies see a mean over about this time, 0: none. Of the task `swap` of their position error, and so what thrust
+    and mass are off; of `lift` whether their own point is too high beside the load's middle, and so who is lost."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     field: DeploymentConfig = DeploymentConfig()

@@ -16,6 +16,7 @@ from robomarl.domains.payload.controllers import catch
 from robomarl.domains.payload.controllers.catch import CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.controllers.goal_motion import goal_fields
+from robomarl.domains.payload.controllers.lost_mate import lasting_fields
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
@@ -50,7 +51,8 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
         past = (*map(ObservationField, now), ObservationField("cable", catch.HISTORY))
     follow_s = scenario.load.follow_s if scenario.load else 0.0
     moves = () if thrown(scenario) else goal_fields(follow_s, scenario.period_s)
-    return ObservationSpec((*past, ObservationField("own_index"), *moves))
+    lasts = () if thrown(scenario) else lasting_fields(scenario.remembered_s, scenario.period_s)
+    return ObservationSpec((*past, ObservationField("own_index"), *moves, *lasts))
 
 
 def thrown(scenario: FlightScenario) -> bool:

@@ -5,7 +5,8 @@ feature `place_error`, and a damper. A low-level controller that cancels the cab
 swinging load: under vehicles that stand still it swings for a minute. So each vehicle also goes along with its point
 of the load, whose velocity it takes from the last measured poses. What is left are the errors that the configuration
 does not know of: cable lengths, centre of mass. Where the scenario says over what time a goal is to be watched
-(`load.follow_s`), the vehicle flies along with it.
+(`load.follow_s`), the vehicle flies along with it. Where it says over what time carriers remember (`remembered_s`), who
+lost a mate leans its cable out (`lost_mate`).
 """
 
 from typing import NamedTuple
@@ -14,7 +15,8 @@ import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.goal_motion import GoalMotion, goal_fields
-from robomarl.domains.payload.onboard.features import AHEAD_M, MAX_INDEX
+from robomarl.domains.payload.controllers.lost_mate import lasting_fields, leaning, outwards, rotated
+from robomarl.domains.payload.onboard.features import AHEAD_M, AHEAD_RAD, MAX_INDEX
 from robomarl.geometry import namespace, norm
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
@@ -59,9 +61,21 @@ class Gains(NamedTuple):
     gravity."""
     goal_far_s: Array | float = 0.5
     """The gains of position, velocity and damping are as if the own point were off by the goal's speed times this."""
+    lean_rad: Array | float = 2.0
+    """How much farther the own cable leans outwards when a mate is lost; see `lost_mate` ..."""
+    lean_from: Array | float = 0.6
+    """... once the own point has been too high for so much of what `FlightScenario.remembered_s` remembers ..."""
+    lean_reach: Array | float = 0.3
+    """... how much longer than the cable its way there is, because the load gives way ..."""
+    lean_high_m: Array | float = 0.1
+    """... in full where the own point is too high by this ..."""
+    lean_within_m: Array | float = 0.3
+    """... how far the load may be from its goal; at twice that no cable leans, or the load were dragged along ..."""
+    lean_far_m: Array | float = 0.5
+    """... and by how much more than it is the own point is taken to be off then, for the gains."""
 
 
-STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5)
+STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5, *[0.0] * 6)
 """What counts as a step of 1 in a search."""
 FOLLOWING = ("goal_accel", "goal_lead_s", "goal_lean_s2", "goal_far_s")
 """Gains that matter where the goal moves."""
@@ -81,7 +95,7 @@ class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
     search_from = Gains(answer=0.3, answer_most_m=0.015, lead_m=0.1, turn_lead_rad=0.2)
-    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, *[0.0] * 12)
 
     observation = ObservationSpec(
         (
@@ -105,7 +119,9 @@ class PlaceLaw:
         self._lead_m = max(LEAD_M - self._ahead_m, 0.0)
         follow_s = scenario.load.follow_s if scenario.load else 0.0
         self._goal = GoalMotion(follow_s, scenario.period_s) if follow_s else None
-        seen = (*PlaceLaw.observation.fields, *goal_fields(follow_s, scenario.period_s))
+        moving = goal_fields(follow_s, scenario.period_s)
+        self._moves, self._remembers = 3 * len(moving), scenario.remembered_s > 0
+        seen = (*PlaceLaw.observation.fields, *moving, *lasting_fields(scenario.remembered_s, scenario.period_s))
         self.observation = ObservationSpec(seen)
 
     def with_gains(self, gains: Gains) -> "PlaceLaw":
@@ -119,7 +135,7 @@ class PlaceLaw:
         return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in STEPS._asdict().items()))
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 48 or 60], within the vehicle's limits; no body rates.
+        """The command for an observation [..., 48 to 61], within the vehicle's limits; no body rates.
 
         The point's velocity is minus the rate of its error. Its noise is large, its integral, the vehicle's
         velocity, is not.
@@ -133,16 +149,18 @@ class PlaceLaw:
         arm = place + cable + self._point(load_axes, index) - _limited(way, self._ahead_m)
         place = place + _limited(way, self._lead_m + far * g.lead_m)
         place = place + _turned(arm, xp.clip(turn[..., 2:], -far * g.turn_lead_rad, far * g.turn_lead_rad))
+        leans, aside = self._lean(obs, arm)
+        place = place + aside
         place = place + error * xp.minimum(g.answer, g.answer_most_m / (left + 1e-6))
         lean, speed, along = self._along(obs)
-        left = left + g.goal_far_s * norm(speed)[..., None]
+        left = left + g.goal_far_s * norm(speed)[..., None] + g.lean_far_m * leans
         far = left / (left + g.near_m)
         position = g.position_near_per_s + far * (g.position_far_per_s - g.position_near_per_s)
         gain = g.velocity_near_per_s + far * (g.velocity_far_per_s - g.velocity_near_per_s)
         damping = g.damping_near_per_s + far * (g.damping_far_per_s - g.damping_near_per_s)
         wanted = self._faster * position * (place + lean) + speed - velocity
         accel = self._faster * (gain * wanted - damping * swing) + along
-        accel = xp.where(axes[..., 8:] < UPRIGHT, self._away(cable), accel)
+        accel = xp.where((axes[..., 8:] < UPRIGHT) & (leans <= 0), self._away(cable), accel)
         command = xp.concatenate([accel, xp.zeros_like(accel[..., :2])], -1)
         return xp.clip(command, self._low, self._high).astype(np.float32)
 
@@ -150,8 +168,17 @@ class PlaceLaw:
         """How far the place is ahead, how fast it moves, and the acceleration that takes, [..., 3] each."""
         if self._goal is None:
             return (obs[..., :3] * 0,) * 3
-        g, (speed, accel, jerk) = self.gains, self._goal(obs[..., 48:])
+        g, (speed, accel, jerk) = self.gains, self._goal(obs[..., 48 : 48 + self._moves])
         return g.goal_lean_s2 * accel, speed + g.goal_lean_s2 * jerk, g.goal_accel * (accel + g.goal_lead_s * jerk)
+
+    def _lean(self, obs: Array, arm: Array) -> tuple[Array, Array]:
+        """How much the own cable leans, 0 to 1, and what that moves the place by; `arm` goes from the load to it."""
+        if not self._remembers:
+            return obs[..., :1] * 0, obs[..., :3] * 0
+        way, turn, error = obs[..., 18:21], obs[..., 21:24], obs[..., 45:48]
+        share = leaning(self.gains, way, obs[..., 48 + self._moves :])
+        point = rotated(self._point(obs[..., 24:33], obs[..., 33:39]), _limited(turn, AHEAD_RAD))
+        return share, outwards(self.gains, share, (arm - point, point), (way - error)[..., 2:])
 
     def _point(self, load_axes: Array, index: Array) -> Array:
         """[..., 3] from the load to the point where the own cable is tied to it, world frame."""

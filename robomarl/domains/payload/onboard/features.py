@@ -120,6 +120,24 @@ def cable(seen: Carried, rule: NeighbourRule) -> Vec3:
     return minus(seen.own, seen.tied)
 
 
+HIGH_M, AROUND_M = 0.03, 1.0
+"""`point_high` is 1 where the own point is too high by this and more; it is half of that where the load is so far from
+its goal."""
+
+
+@feature(("up",), "-", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
+def point_high(seen: Carried, rule: NeighbourRule) -> tuple[Array, ...]:
+    """Whether the load leans so that the robot's own point is too high (1) or too low (-1) beside its middle.
+
+    Where it lasts, a mate across the load is lost: `robomarl.domains.payload.controllers.lost_mate`.
+    """
+    x, y, _ = components(seen.view.sensed.point_m)  # type: ignore[attr-defined]
+    goal, (dx, dy, dz) = _columns(components(seen.view.goal.quat_wxyz)), seen.way
+    high = (seen.axes[2] - goal[2]) * x + (seen.axes[5] - goal[5]) * y
+    far = (dx * dx + dy * dy + dz * dz) / AROUND_M**2
+    return (library(high).clip(high / HIGH_M, -1.0, 1.0) / (1 + far * far),)
+
+
 AHEAD_M, AHEAD_RAD = 0.5, 0.6
 """How far ahead of the load, on its way to the goal, the place is that a robot is led to; half its cable at most."""
 _PLACE = (*_LOAD, "sensed.grip_n", "sensed.length_m", "goal.pos_m", "goal.quat_wxyz")
