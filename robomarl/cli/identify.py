@@ -84,7 +84,7 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
     """
     from robomarl.sim.field.patch import Provenance
     from robomarl.sim.scenario import load_scenario
-    from robomarl.train.run.run_folder import commit_of_checkout
+    from robomarl.train.run.source import commit_of_checkout
 
     if not bags:
         raise UserError("no recording is named; give the folder of at least one.")

@@ -15,11 +15,11 @@ from brax.training.acme import specs
 
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import NoiseConfig, TrainConfig
-from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
+from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update
 
 

@@ -19,9 +19,9 @@ from robomarl.sim.agents import AgentsEnv
 from robomarl.train import mappo
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import TrainConfig
-from robomarl.train.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.optimizer import move
 from robomarl.train.rollout import fall, restart
+from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import ChoiceRollout, Metrics, TrainState, Update
 
 RANDOM_SHARE, RANDOM_UNTIL = (1.0, 0.05), 0.5

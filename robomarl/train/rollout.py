@@ -6,9 +6,9 @@ from brax.envs.base import State
 
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.curriculum import reset_at
 from robomarl.train.distribution import distribution, log_prob, noise_along, squash
 from robomarl.train.networks import Carry, Networks, role_slice
+from robomarl.train.stages.curriculum import reset_at
 from robomarl.train.state import Rollout, TrainState
 
 

@@ -18,11 +18,11 @@ from brax.training.acme import running_statistics as stats
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
-from robomarl.train.curriculum import lesson_metrics, next_level
 from robomarl.train.distribution import distribution
 from robomarl.train.networks import Networks, networks_of
 from robomarl.train.optimizer import move
 from robomarl.train.rollout import collect_rollout, fall, noise_floor
+from robomarl.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
 
 LAST_RATE = 0.1

@@ -20,8 +20,8 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig
 from robomarl.train.imitation import Teacher, blank_state
+from robomarl.train.initial.new_outputs import repeated
 from robomarl.train.mappo import change_loss, init_state, make_update
-from robomarl.train.run.new_outputs import repeated
 from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.weights import learned, weights_of
 from robomarl.train.sequences import SequenceConfig, SequenceEnv, playing
@@ -215,13 +215,13 @@ def _flown_by_a_law_that_counts(config: TrainConfig, env: Any, scenario: Any) ->
     teacher = object.__new__(Teacher)
     simulation = simulation_of(scenario)
     teacher.__dict__.update(
-        num_teams=2, _env=env, _law=Law(), _sequence=config.sequence, _thrown=False,
-        _team=simulation.batch(scenario, "fast", 2, 0), _random=np.random.default_rng(0),
+        _env=env, _law=Law(), _sequence=config.sequence, _thrown=False, _random=np.random.default_rng(0),
         _imitated=SimpleNamespace(failed=lambda scenario, world: np.zeros(2, bool)),
         _networks=SimpleNamespace(init_carry=lambda batch: ()),
         _act=lambda params, stats, carry, obs: (carry, np.zeros((*obs.shape[:-1], 4))),
     )  # fmt: skip
-    return teacher._fly(blank_state(config, env, 0), 0.0, SimpleNamespace(update=lambda: None))  # type: ignore[arg-type]
+    team, bar = simulation.batch(scenario, "fast", 2, 0), SimpleNamespace(update=lambda: None)
+    return teacher._fly(team, blank_state(config, env, 0), 0.0, bar)  # type: ignore[arg-type]
 
 
 def test_the_recipe_that_ships_is_of_four_actions():

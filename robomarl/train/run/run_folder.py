@@ -10,11 +10,9 @@ A run folder appears whole or not at all; how states are written is in `storage.
 import copy
 import io
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +29,7 @@ from robomarl.train.networks import Networks, deterministic_policy, networks_of
 from robomarl.train.polyak import deployed
 from robomarl.train.run.ancestry import ANCESTRY, parse_ancestry
 from robomarl.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
+from robomarl.train.run.source import commit_of_checkout, versions
 from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
 from robomarl.train.sequences import playing
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 WEIGHTS_FILE = "weights.npz"
 """Where a bundle keeps what `--init` starts from."""
-PACKAGES = ("robomarl", "jax", "brax", "flax", "optax", "mujoco", "numpy")
 
 LAW = "['law']."
 """How the names of gains begin among weights."""
@@ -225,27 +223,6 @@ def sealed_weights(bundle: "Bundle", source: str) -> dict[str, np.ndarray]:
 def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float]:
     """The gains of a law by name; empty where the weights are a network's."""
     return {name.removeprefix(LAW): float(value) for name, value in weights.items() if name.startswith(LAW)}
-
-
-def commit_of_checkout() -> str:
-    """Commit of the source, with `-dirty` when files differ; "unknown" outside a checkout."""
-    where = Path(__file__).resolve().parent
-    command = ["git", "-C", str(where), "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that decide a run's figures."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
 
 
 def _init_carry(run: Run, batch: tuple[int, ...]) -> tuple[np.ndarray, ...]:

@@ -22,14 +22,14 @@ from robomarl.config import UserError
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.curriculum import check_curriculum
+from robomarl.train.initial.start import first_state, initial_weights, of_seed
 from robomarl.train.run.ancestry import ancestors_of
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import Logs, ProgressBar
 from robomarl.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.train.run.run_folder import Run, create_run, load_recipe_of, recipe_text
-from robomarl.train.run.start import first_state, initial_weights, of_seed
 from robomarl.train.run.storage import replace_text, save_checkpoint
+from robomarl.train.stages.curriculum import check_curriculum
 from robomarl.train.state import TrainState, Update
 
 Rows = list[dict[str, float]]

@@ -11,11 +11,11 @@ from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, make_update
-from robomarl.train.curriculum import check_curriculum
+from robomarl.train.initial.new_inputs import fitted, read_fitting
 from robomarl.train.run.mixture import with_experts
-from robomarl.train.run.new_inputs import fitted, read_fitting
 from robomarl.train.run.run_folder import Run
 from robomarl.train.run.weights import weights_of, with_weights
+from robomarl.train.stages.curriculum import check_curriculum
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
 
 Runs = dict[str, Run]

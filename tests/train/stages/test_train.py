@@ -16,9 +16,9 @@ from robomarl.policies.bundle import load_bundle
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.initial.start import initial_weights
 from robomarl.train.run.run_folder import create_run, load_run
 from robomarl.train.run.runner import RunOptions
-from robomarl.train.run.start import initial_weights
 from robomarl.train.run.storage import save_checkpoint
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining
 from robomarl.train.stages.train import create_staged, options_of, read_staged, train_stages

@@ -17,9 +17,9 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.spec import NeighbourRule, ObservationSpec
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.initial.new_inputs import fitted, with_scales
 from robomarl.train.mappo import normalize
 from robomarl.train.networks import deterministic_policy, networks_of
-from robomarl.train.run.new_inputs import fitted, with_scales
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.read import load_plan
 

@@ -11,8 +11,8 @@ from robomarl.config import UserError
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import Lesson, NetworkConfig, TrainConfig, load_recipe
-from robomarl.train.curriculum import check_curriculum, next_level, reset_at, value_at
 from robomarl.train.mappo import init_state, make_update
+from robomarl.train.stages.curriculum import check_curriculum, next_level, reset_at, value_at
 
 ENV = make_env(load_scenario("swap_2"))
 WIND = Lesson("randomize.wind_m_s", (0.0, 0.0), (2.0, 4.0), over=0.5)
