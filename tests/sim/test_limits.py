@@ -130,6 +130,14 @@ def test_who_is_simulated_nowhere_is_told_so():
         identify_limits.run(identify_limits.Args("turtlebot3_burger"))
 
 
+def test_a_vehicle_is_measured_in_the_scenarios_that_have_a_plant_for_it():
+    """The robots of soccer drive in passages too, which have none."""
+    found = scenarios_of("ssl_omni", load_any_vehicle("ssl_omni"))
+    assert found and all(scenario.name.startswith("soccer") for scenario in found)
+    with pytest.raises(UserError, match="gritsbot: no scenario has this vehicle on a plant"):
+        scenarios_of("gritsbot", load_any_vehicle("gritsbot"))
+
+
 def flown(extra_s: float) -> dict[str, bool]:
     """Which figures of crazyflie_21's file cover a reduced measurement, with so much more delay in the link."""
     vehicle = load_any_vehicle("crazyflie_21")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.domains.simulation import simulation_of
 from robomarl.hardware_configs.scenario_files import read_scenario, scenario_names
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.sim.limits.conditions import Condition, corners, distinct
@@ -18,18 +19,21 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
     Args:
         name: as on the command line.
         vehicle: the file of that name.
-        only: names or paths of scenarios; by default all that ship and name this vehicle.
+        only: names or paths of scenarios; by default all that ship, name this vehicle and have a plant for it.
 
     Raises:
-        UserError: there is none, so that nothing in the project simulates the vehicle.
+        UserError: there is none, so that nothing in the project can measure the vehicle.
     """
-    names = only or [s for s in scenario_names() if _vehicle_of(s) == vehicle.name]
-    if not names:
+    if only:
+        return [dataclasses.replace(load_scenario(s), vehicle=name) for s in only]
+    every = (load_scenario(s) for s in scenario_names() if _vehicle_of(s) == vehicle.name)
+    found = [dataclasses.replace(s, vehicle=name) for s in every if simulation_of(s).measured is not None]
+    if not found:
         raise UserError(
-            f"{vehicle.name}: no scenario has this vehicle, so nothing here simulates it; take its figures from a "
+            f"{vehicle.name}: no scenario has this vehicle on a plant to measure it on; take its figures from a "
             "named data sheet, or say in its sources that they are assumed."
         )
-    return [dataclasses.replace(load_scenario(s), vehicle=name) for s in names]
+    return found
 
 
 def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
