@@ -108,9 +108,12 @@ class GiveWay:
         """Around a crowd, or to the right of who is in the way; who leaves a roundabout goes straight."""
         xp, params = namespace(nominal, view.own.pos_m), self.params
         found = meet(view, params.limits.speed_m_s)
+        right = keep_right(params, view, nominal, found)
+        if found.near.shape[-1] + 1 < roundabout.CROWD:
+            return carry, right
         disc, blocks = roundabout.update(params, carry.roundabout, view, found.near)
         led = xp.concatenate([roundabout.steer(params, disc, view), nominal[..., 2:]], -1)
-        asked = xp.where((disc.known_s > 0)[..., None], nominal, keep_right(params, view, nominal, found))
+        asked = xp.where((disc.known_s > 0)[..., None], nominal, right)
         return carry._replace(roundabout=disc), xp.where(blocks[..., None], led, asked)
 
     def _at_passages(self, carry: WayCarry, view: LocalView, commands: tuple[Array, Array]) -> tuple[WayCarry, Array]:

@@ -28,9 +28,9 @@ EDGE = 0.85
 """Who is nearer to the centre than this share of the crowd's mean distance, or whose goal is, does not go around it."""
 BEHIND_M = 0.4
 """Who is farther away than the goal by more than this is not of the crowd."""
-BEYOND_M = 0.1
+BEYOND_M = 0.2
 """A ring leads farther from the centre than the goal is by no more than this."""
-REMEMBER_S, FREE_S = 8.0, 2.0
+REMEMBER_S, FREE_S = 8.0, 4.0
 """A roundabout is remembered for so long at most, and for so long once the way to the goal is free."""
 NEAR_GOAL_M = 0.3
 """Who is this near goes straight to the goal."""
