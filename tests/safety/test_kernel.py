@@ -154,8 +154,8 @@ def test_a_memory_in_one_piece_is_the_memory(random: np.random.Generator):
         copied = each(carry, np.array)
         after, result = safety(carry, view, nominal)
         other, _ = safety(copied, view, nominal)
-        batch = (each(tree, lambda leaf: np.asarray(leaf)[None]) for tree in (copied, view))
-        many, _ = safety(*batch, nominal[None])
+        alone = each(copied, lambda leaf: leaf[None]), each(view, lambda leaf: np.asarray(leaf)[None])
+        many, _ = safety(*alone, nominal[None])
         for (name, a), (_, b), (_, c) in zip(leaves(after), leaves(other), leaves(many), strict=True):
             np.testing.assert_array_equal(a, b, name)
             np.testing.assert_array_equal(a, c[0], name)

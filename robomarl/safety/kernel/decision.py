@@ -175,8 +175,9 @@ def _pack(parts: tuple[Array, ...], room: Room) -> bytes:
     except (AttributeError, TypeError, ValueError):  # numbers of Python, lists, arrays with gaps
         packed = b""
     if not packed:
-        rows = (np.ascontiguousarray(part, float) for part in parts[:-2])
-        packed = b"".join((*rows, *(np.ascontiguousarray(mask, bool) for mask in parts[-2:]), room.spare))
+        rows: list[Array] = [np.ascontiguousarray(part, float) for part in parts[:-2]]
+        rows += [np.ascontiguousarray(mask, bool) for mask in parts[-2:]]
+        packed = b"".join((*rows, room.spare))
     if len(packed) != 8 * room.num_in:
         raise ValueError(f"{len(packed)} bytes came in, not {8 * room.num_in}: an array has a wrong shape.")
     return packed
