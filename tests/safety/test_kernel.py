@@ -161,3 +161,14 @@ def test_a_memory_in_one_piece_is_the_memory(random: np.random.Generator):
             np.testing.assert_array_equal(a, c[0], name)
         carry, _ = safety(carry, view, nominal)
         np.testing.assert_array_equal(result.command, carry.commands[-1])
+
+
+@needs_kernel
+@pytest.mark.parametrize("far", [1e3, 1e5, 999_000.0])
+def test_a_point_far_away_is_projected_onto_one_plane_to_the_last_digit(far: float):
+    """What rounding leaves of one step is more than a row may be broken by, and was taken for no answer at all."""
+    rows, points = np.array([[[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]]]), far * np.array([[0.6, 0.0, 0.8]])
+    found = project_batch(rows, np.array([[2.9, 5.0]]), points)
+    assert found.solved.all()
+    assert found.residual[0] < 1e-14
+    np.testing.assert_allclose(found.u, [[0.6 * 2.9, 0.0, 0.8 * 2.9]], atol=1e-9)
