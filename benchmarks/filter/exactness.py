@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import Row
-from benchmarks.filter import fuzz
+from benchmarks.filter import fuzz, fuzz_jax
 from benchmarks.filter.problems import KINDS, Problems, draw
 
 COUNT = 1_000_000
@@ -73,7 +73,8 @@ class Tally:
 
 def rows() -> list[Row]:
     """Both campaigns."""
-    return [*[row for tally in campaign(COUNT, backends()) for row in tally.rows()], *fuzz.rows()]
+    found = [row for tally in campaign(COUNT, backends()) for row in tally.rows()]
+    return [*found, *fuzz.rows(fuzz_jax.backends())]
 
 
 def campaign(count: int, backends: list[Backend], seed: int = 0) -> list[Tally]:

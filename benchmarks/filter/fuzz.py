@@ -59,9 +59,9 @@ class Tally:
         ]
 
 
-def rows() -> list[Row]:
-    """The whole campaign."""
-    return [row for tally in campaign(COUNT) for row in tally.rows()]
+def rows(more: dict[str, Decide] | None = None) -> list[Row]:
+    """The whole campaign; see `campaign`."""
+    return [row for tally in campaign(COUNT, more=more) for row in tally.rows()]
 
 
 def campaign(count: int, seed: int = 0, more: dict[str, Decide] | None = None) -> list[Tally]:

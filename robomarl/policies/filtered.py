@@ -23,6 +23,9 @@ State = dict[str, np.ndarray]
 """Memory of network and filter, by the graph's input names."""
 
 
+_TYPES = {"tensor(float)": np.float32, "tensor(bool)": bool, "tensor(int32)": np.int32}
+
+
 class FilteredPolicy:
     """The filtered graph of a bundle, in onnxruntime.
 
@@ -64,23 +67,26 @@ class FilteredPolicy:
 
         Returns:
             The next state, and `command` [B, 4] or as wide as the action, `ok` [B], `reason` [B], `action` [B, A].
+
+        Raises:
+            ValueError: an array has another shape; which, and what it must be.
         """
-        known = dict(leaves(view, ""))
-        feed = {"obs": np.asarray(obs, np.float32)} | {name: self._fit(name, known[name]) for name in self._view}
-        found = dict(zip(self._outputs, self._session.run(None, feed | state), strict=True))
+        known = dict(leaves(view, "")) | {"obs": obs} | state
+        feed = {name: self._fit(name, known[name], len(obs)) for name in self._inputs}
+        found = dict(zip(self._outputs, self._session.run(None, feed), strict=True))
         nexts = {name: found.pop(f"next.{name.removeprefix('carry.')}") for name in state}
         return nexts, found
 
-    def _fit(self, name: str, value: np.ndarray) -> np.ndarray:
+    def _fit(self, name: str, value: np.ndarray, count: int) -> np.ndarray:
         """An input in the graph's type, with blank mates where the view has fewer than the graph."""
         node = self._inputs[name]
-        value = np.asarray(value, bool if node.type == "tensor(bool)" else np.float32)
-        short = [(0, int(want) - have) if i else (0, 0) for i, (want, have) in enumerate(_sizes(node.shape, value))]
-        return np.pad(value, short) if any(pair[1] for pair in short) else value
-
-
-def _sizes(shape: list[Any], value: np.ndarray) -> list[tuple[Any, int]]:
-    return list(zip(shape, value.shape, strict=True))
+        value, must = np.asarray(value, _TYPES[node.type]), (count, *node.shape[1:])
+        room = must[1] - value.shape[1] if name.startswith("heard.") and value.ndim == len(must) else 0
+        if room > 0:
+            value = np.pad(value, [(0, room if axis == 1 else 0) for axis in range(value.ndim)])
+        if value.shape != must:  # a runtime stretches a batch of one without a word
+            raise ValueError(f"{name} has the shape {value.shape}; it must be {must}.")
+        return value
 
 
 def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:

@@ -103,6 +103,24 @@ def test_it_does_what_the_filter_does(filter_alone: onnxruntime.InferenceSession
     assert {Reason.OK, Reason.INFEASIBLE} <= set(expected.reason)
 
 
+@pytest.mark.parametrize(
+    "name", ["obs", "own.pos_m", "own.age_s", "heard.mask", "heard.plan.stop_m", "safety.commands"]
+)
+def test_wrong_shapes_and_short_memories_are_refused(name: str):
+    """The runtime stretches what is of one robot to all, and blank mates are filled in: nothing else is."""
+    graph = FilteredPolicy(load_bundle("swap_4"))
+    view, state = random_views(np.random.default_rng(1), 5, MATES), graph.init((5,))
+    obs = np.zeros((5, graph.contract.observation.spec.size), np.float32)
+    graph(state, obs, view)
+    value = {"obs": obs, **state, **dict(leaves(view, ""))}[name]
+    short = [value[:, :-1]] if name == "safety.commands" else []
+    fewer = [value[..., :-1]] if name != "heard.mask" else []  # of mates there may be fewer
+    for bad in (value[:1], value[..., None], *fewer, *short):
+        where = replace_leaf(view, name, bad) if name.startswith(("own.", "heard.")) else view
+        with pytest.raises(ValueError, match="has the shape"):
+            graph(state | ({name: bad} if name in state else {}), bad if name == "obs" else obs, where)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e9])
 @pytest.mark.parametrize("leaf", ["own.pos_m", "own.vel_m_s", "own.age_s", "heard.pos_m", "heard.vel_m_s", "obs"])
 def test_bad_input_is_never_ok(

@@ -11,6 +11,7 @@ from benchmarks.filter.problems import KINDS, draw
 from robomarl.safety import jax_filter, kernel
 from robomarl.safety.model.motion import Vec3
 from robomarl.safety.qp import projection
+from robomarl.safety.qp.jax_static import project_static
 
 BACKENDS = ["numpy", "c"] if kernel.usable() else ["numpy"]
 
@@ -49,6 +50,21 @@ def test_jax_agrees_as_well_and_gradients_make_no_difference():
     for tally in single:
         assert tally.other_status + tally.off <= tally.problems * 1e-3, tally.backend.name
     assert single[0].other_status == single[1].other_status
+
+
+def test_a_point_far_away_is_in_no_rounding(random: np.random.Generator):
+    """A policy may ask for 1e5 m/s^2; what is near is found to 1e-9 all the same, by graphs too."""
+    problems = draw("random", random, 500, 8)
+    box, sides = np.concatenate([np.eye(3), -np.eye(3)]), np.full(6, 3.0)
+    rows = np.concatenate([problems.rows, np.broadcast_to(box, (500, 6, 3))], 1)
+    bounds, points = np.concatenate([problems.bounds, np.broadcast_to(sides, (500, 6))], 1), problems.points * 1e5
+    right = projection.project_batch(rows, bounds, points)
+    with jax.enable_x64(True):
+        table = np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1)
+        found = project_static(jax.numpy.asarray(table), jax.numpy.asarray(points.T))
+    assert np.asarray(found.solved)[right.solved].all()
+    np.testing.assert_allclose(np.asarray(found.u).T[right.solved], right.u[right.solved], atol=1e-9, rtol=0)
+    assert 100 < right.solved.sum() < 500
 
 
 @pytest.mark.parametrize("spoilt", [False, True])

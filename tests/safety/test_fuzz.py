@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarks.filter import fuzz, uglies
+from benchmarks.filter import fuzz, fuzz_jax, uglies
 from robomarl.safety import kernel
 from robomarl.safety.filter import SafetyFilter
 from robomarl.view import blank_view
@@ -29,6 +29,12 @@ def test_all_backends_decide_the_same():
         else:
             assert tally.other_reason == tally.off == 0, tally.found
             assert tally.furthest <= 1e-6
+
+
+@pytest.mark.slow
+def test_the_filter_of_training_and_the_text_of_graphs_decide_the_same_in_double_precision():
+    for tally in fuzz.campaign(COUNT, 1, fuzz_jax.backends())[-2:]:
+        assert tally.other_reason == tally.off == 0, tally.found
 
 
 def test_a_backend_that_is_wrong_is_found():

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.safety import kernel
 from robomarl.safety.falsify.jobs import Hunt, fly_again
 from robomarl.safety.filter import Reason, SafetyFilter
+from robomarl.safety.jax_filter import make_jax_filter
 from robomarl.safety.model import barriers
 from robomarl.safety.model.constants import constants_of
 from robomarl.safety.model.hold import NOWHERE_M, Still, hold_of, room_of
@@ -183,3 +185,28 @@ def test_a_row_that_cannot_be_held_brakes_the_whole_robot(backend: str):
     assert result.command[1] < 0.0, "against the velocity, not with the policy"
     _, result = safety(safety.init(), make_view((0, 0, 1.5), (-0.6, 0.5, 0), [FAR]), aside)
     assert result.command[1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("backend", ["numpy", "c", "jax", "blind"])
+def test_a_place_that_is_no_number_in_any_part_is_none(backend: str, axis: int):
+    """Only the first part was looked at: of a robot that does not hear, the command was no number then."""
+    if backend == "c" and not kernel.usable():
+        pytest.skip("the C kernel is not built here")
+    safety = SafetyFilter(PARAMS, backend="numpy")
+    view = make_view((0, 0, 1.2), (0, 0, 0), [((1, 0, 1.2), (0, 0, 0))], age_s=0.9)
+    place = np.zeros(3)
+    place[axis] = np.nan
+    carry = safety.init()._replace(place_m=place)
+    if backend == "blind":
+        after, command = safety.blind(safety(safety.init(), view, np.zeros(4))[0]._replace(place_m=place), view, 0.1)
+    elif backend == "jax":
+        safe = make_jax_filter(PARAMS)
+        after, result = safe(safe.init()._replace(place_m=jax.numpy.asarray(place)), view, np.zeros(4))
+        command = result.command
+    else:
+        after, result = SafetyFilter(PARAMS, backend=backend)(carry, view, np.zeros(4))
+        command = result.command
+        assert result.reason == Reason.STALE
+    assert np.isfinite(command).all()
+    assert np.isfinite(after.place_m).all()

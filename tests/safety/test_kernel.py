@@ -9,9 +9,12 @@ from benchmarks.filter.daqp_projection import project
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.config import UserError
 from robomarl.safety import kernel
+from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.kernel.projection import project_batch
+from robomarl.safety.leaves import each
 from robomarl.safety.qp import projection
 from tests.safety.qp.test_projection import brute_force
+from tests.safety.views import PARAMS, leaves, pick, random_views, replace_leaf
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 
@@ -93,3 +96,62 @@ def test_no_rows_is_solved():
     found = project_batch(np.zeros((0, 3)), np.zeros(0), np.array([1.0, 2.0, 3.0]))
     assert found.solved
     assert found.u.tolist() == [1, 2, 3]
+
+
+@needs_kernel
+def test_what_one_robot_reads_may_be_of_any_type_and_lie_anywhere(random: np.random.Generator):
+    """C takes doubles one behind the other; numbers of Python, single precision, lists and gaps are brought there."""
+    view, nominal = pick(random_views(random, 1), 0), np.round(random.normal(size=4) * 3)
+    for name, leaf in leaves(view):
+        if leaf.dtype == float:
+            view = replace_leaf(view, name, leaf.astype(np.float32).astype(float))
+    safety = SafetyFilter(PARAMS, backend="c")
+    carry = safety.init()
+    right = safety(carry, view, nominal)
+    changes = {
+        "single": lambda leaf: leaf.astype(np.float32) if leaf.dtype == float else leaf,
+        "list": lambda leaf: leaf.tolist(),
+        "gaps": lambda leaf: np.repeat(leaf, 2, -1)[..., ::2] if leaf.ndim else leaf,
+        "columns first": lambda leaf: np.asfortranarray(leaf) if leaf.ndim > 1 else leaf,
+        "other end first": lambda leaf: leaf.astype(">f8") if leaf.dtype == float else leaf,
+    }
+    for change in changes.values():
+        other = view
+        for name, leaf in leaves(view):
+            if name.startswith(("own", "heard")):
+                other = replace_leaf(other, name, change(leaf))
+        for wanted in (nominal, nominal.astype(np.float32), nominal.astype(int)):
+            found = safety(carry, other, wanted)
+            for (name, a), (_, b) in zip(leaves(found[0]), leaves(right[0]), strict=True):
+                np.testing.assert_array_equal(a, b, name)
+            np.testing.assert_array_equal(found[1].command, right[1].command)
+
+
+@needs_kernel
+def test_a_memory_in_one_piece_is_the_memory(random: np.random.Generator):
+    """In flight it is not taken apart; a copy of it, and a batch, decide the same in every bit."""
+    safety, views = SafetyFilter(PARAMS, backend="c"), random_views(random, 20)
+    carry = safety.init()
+    for i in range(20):
+        view, nominal = pick(views, i), random.normal(size=4) * 3
+        copied = each(carry, np.array)
+        after, result = safety(carry, view, nominal)
+        other, _ = safety(copied, view, nominal)
+        alone = each(copied, lambda leaf: leaf[None]), each(view, lambda leaf: np.asarray(leaf)[None])
+        many, _ = safety(*alone, nominal[None])
+        for (name, a), (_, b), (_, c) in zip(leaves(after), leaves(other), leaves(many), strict=True):
+            np.testing.assert_array_equal(a, b, name)
+            np.testing.assert_array_equal(a, c[0], name)
+        carry, _ = safety(carry, view, nominal)
+        np.testing.assert_array_equal(result.command, carry.commands[-1])
+
+
+@needs_kernel
+@pytest.mark.parametrize("far", [1e3, 1e5, 999_000.0])
+def test_a_point_far_away_is_projected_onto_one_plane_to_the_last_digit(far: float):
+    """What rounding leaves of one step is more than a row may be broken by, and was taken for no answer at all."""
+    rows, points = np.array([[[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]]]), far * np.array([[0.6, 0.0, 0.8]])
+    found = project_batch(rows, np.array([[2.9, 5.0]]), points)
+    assert found.solved.all()
+    assert found.residual[0] < 1e-14
+    np.testing.assert_allclose(found.u, [[0.6 * 2.9, 0.0, 0.8 * 2.9]], atol=1e-9)

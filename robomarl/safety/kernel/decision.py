@@ -28,14 +28,14 @@ _CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _
 _cut = itemgetter(*_CUTS)
 
 
-class Layout(NamedTuple):
+class Room(NamedTuple):
     """How the numbers of a robot lie in memory, by how many mates and strangers there is room for."""
 
     sizes: Any
     """`RmSizes`."""
     num_in: int
     num_out: int
-    room: Any
+    scratch: Any
     """What a decision needs besides."""
     spare: bytes
     """Up to the next whole number behind the masks."""
@@ -64,7 +64,7 @@ class KernelFilter:
         self._fill(self._struct, "RmConstants", constants)
         self._turns = constants.look_ahead_m > 0
         self._made: tuple[FilterCarry | None, np.ndarray] = (None, np.empty(0))
-        self._layouts: dict[tuple[int, int, int, bool], Layout] = {}
+        self._rooms: dict[tuple[int, int, int, bool], Room] = {}
         self._lock = Lock()
 
     def one(
@@ -73,11 +73,11 @@ class KernelFilter:
         """One decision of one robot; see `SafetyFilter`."""
         parts = self._read(carry, view, nominal, gain_per_s)
         sizes = len(carry.commands), len(parts[-2]), len(parts[-1]), gain_per_s is not None
-        layout = self._layouts.get(sizes) or self._layout_of(sizes)
-        given, out = _pack(parts, layout), np.empty(layout.num_out)
+        room = self._rooms.get(sizes) or self._room_for(sizes)
+        given, out = _pack(parts, room), np.empty(room.num_out)
         pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
         with self._lock:  # C runs without Python's, and two threads may share a filter
-            self._lib.rm_decide(self._struct, layout.sizes, *pointers, layout.room)
+            self._lib.rm_decide(self._struct, room.sizes, *pointers, room.scratch)
         slack, gap, active, reason, misfit = out[4:9].tolist()
         good, misfits = not reason, carry.bias.misfits
         result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
@@ -92,12 +92,12 @@ class KernelFilter:
         """One decision of many robots with any leading axes."""
         lead, count = nominal.shape[:-1], math.prod(nominal.shape[:-1])
         parts = self._read(carry, view, nominal, gain_per_s)
-        room = (mask.shape[-1] for mask in parts[-2:])
-        layout = self._layout_of((carry.commands.shape[-2], *room, gain_per_s is not None))
-        given, out = _rows(parts, layout, count), np.empty((count, layout.num_out))
+        others = (mask.shape[-1] for mask in parts[-2:])
+        room = self._room_for((carry.commands.shape[-2], *others, gain_per_s is not None))
+        given, out = _rows(parts, room, count), np.empty((count, room.num_out))
         pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
         with self._lock:
-            self._lib.rm_decide_many(count, self._struct, layout.sizes, *pointers, layout.room)
+            self._lib.rm_decide_many(count, self._struct, room.sizes, *pointers, room.scratch)
         out = out.reshape(*lead, -1)
         reason = out[..., 7].astype(int)
         good = reason == Reason.OK
@@ -148,13 +148,13 @@ class KernelFilter:
             self._fill(array[i], "RmSolid", solid)
         return array
 
-    def _layout_of(self, sizes: tuple[int, int, int, bool]) -> Layout:
-        if sizes not in self._layouts:
+    def _room_for(self, sizes: tuple[int, int, int, bool]) -> Room:
+        if sizes not in self._rooms:
             told, lib = self._ffi.new("RmSizes *", sizes), self._lib
-            room = self._ffi.new("double[]", lib.rm_room_size(self._struct, told))
+            scratch = self._ffi.new("double[]", lib.rm_room_size(self._struct, told))
             spare = bytes(-(sizes[1] + sizes[2]) % 8)
-            self._layouts[sizes] = Layout(told, lib.rm_in_size(told), lib.rm_out_size(told), room, spare)
-        return self._layouts[sizes]
+            self._rooms[sizes] = Room(told, lib.rm_in_size(told), lib.rm_out_size(told), scratch, spare)
+        return self._rooms[sizes]
 
     def _keep(self, pointer: Any) -> Any:
         """Memory that C has a pointer to lives as long as the filter."""
@@ -167,24 +167,25 @@ def _number(value: Any) -> Array:
     return value if getattr(value, "dtype", None) is _DOUBLE else np.asarray(value, float)
 
 
-def _pack(parts: tuple[Array, ...], layout: Layout) -> bytes:
+def _pack(parts: tuple[Array, ...], room: Room) -> bytes:
     """What one robot reads, as it lies in memory: one copy, where all is of the types that C reads."""
     try:
         fine = [*map(_dtype, parts)] == [_DOUBLE] * (len(parts) - 2) + [_BOOL, _BOOL]
-        packed = b"".join((*parts, layout.spare)) if fine else b""
+        packed = b"".join((*parts, room.spare)) if fine else b""
     except (AttributeError, TypeError, ValueError):  # numbers of Python, lists, arrays with gaps
         packed = b""
     if not packed:
-        rows = (np.ascontiguousarray(part, float) for part in parts[:-2])
-        packed = b"".join((*rows, *(np.ascontiguousarray(mask, bool) for mask in parts[-2:]), layout.spare))
-    if len(packed) != 8 * layout.num_in:
-        raise ValueError(f"{len(packed)} bytes came in, not {8 * layout.num_in}: an array has a wrong shape.")
+        rows: list[Array] = [np.ascontiguousarray(part, float) for part in parts[:-2]]
+        rows += [np.ascontiguousarray(mask, bool) for mask in parts[-2:]]
+        packed = b"".join((*rows, room.spare))
+    if len(packed) != 8 * room.num_in:
+        raise ValueError(f"{len(packed)} bytes came in, not {8 * room.num_in}: an array has a wrong shape.")
     return packed
 
 
-def _rows(parts: tuple[Array, ...], layout: Layout, count: int) -> np.ndarray:
+def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
     """[count, num_in] what many robots read."""
-    given, at = np.zeros((count, layout.num_in)), 0
+    given, at = np.zeros((count, room.num_in)), 0
     for part in parts[:-2]:
         if part is _STILL or part is _NO_GAIN:
             at += part.size

@@ -5,7 +5,7 @@
 #define OPEN_SIDE 4.0
 
 Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf) {
-    const int rests = fabs(before[0]) < RM_LARGE;
+    const int rests = sane(before); /* in all its parts */
     const int slow = dot(own->motion.vel, own->motion.vel) <= c->slow_m_s * c->slow_m_s;
     Hold hold = {deaf && (rests || slow), {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M}, {0.0, 0.0, 0.0}};
     for (int i = 0; i < 3 && hold.on; i++) {

@@ -50,13 +50,14 @@ static int step_onto(int count, const double *const *row, const double *from, do
     return 1;
 }
 
-/* Projection of the point onto the planes of the rows; a second step takes away what rounding left of the first. */
+/* Projection of the point onto the planes of the rows; a second step takes away what rounding left of the first: of a
+ * point 1e5 away that is more than PIVOT, on a single plane too. */
 static int onto(int count, const double *const *row, const double *point, double *u) {
     double first[3];
     for (int i = 0; i < 3; i++) u[i] = point[i];
     if (!step_onto(count, row, point, u)) return 0;
     for (int i = 0; i < 3; i++) first[i] = u[i];
-    return count == 1 || step_onto(count, row, first, u);
+    return step_onto(count, row, first, u);
 }
 
 /* Bring `row` into the basis; 0 where no point holds it and the basis' rows. */

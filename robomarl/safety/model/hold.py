@@ -59,7 +59,9 @@ def hold_of(c: Constants, before: Vec3, own: Predicted, still: Still, xp: Librar
         still: what decides whether it stays.
         xp: library of the components.
     """
-    rests, place, square = xp.abs(before[0]) < LARGE, [], 0.0
+    # A place that is none in any part is none: one that is no number would go on into the command.
+    rests = (xp.abs(before[0]) < LARGE) & (xp.abs(before[1]) < LARGE) & (xp.abs(before[2]) < LARGE)
+    place, square = [], 0.0
     for p, x, v, half in zip(before, *own.motion, c.hold_m, strict=True):
         # Who is pushed out of the box takes it along.
         place.append(xp.where(rests, xp.minimum(xp.maximum(p, x - half), x + half), x))

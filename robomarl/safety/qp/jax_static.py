@@ -194,7 +194,8 @@ def _candidates(pool: Array, u0: Array) -> tuple[Array, Array, Array]:
     multiplier = inverse @ (start - points)
     share = multiplier.min(-2) / jnp.maximum(jnp.abs(multiplier).max(-2), 1e-300)
     one = new[..., 0] == new[..., 0]
-    plane = u0[:, None] - _over(pool[:, :1], u0)[..., None] * new
+    plane = u0 - _over(pool[:, :1], u0) * new[:, 0]
+    plane = (plane - _over(pool[:, :1], plane) * new[:, 0])[:, None]
     return (
         jnp.concatenate([plane, points[..., 0]], 1),
         jnp.concatenate([one, exists[..., 0]], 1),
