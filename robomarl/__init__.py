@@ -5,7 +5,7 @@ JAX by that. Everything else is in the sub-packages; docs/architecture.md says w
 
 - What a robot decides with: `load_pilot`, `load_policy`, `Pilot`, `SafetyFilter`, `SafetyParams`, `FilterResult`.
 - What it knows: `LocalView`, `blank_view`, `Goal`.
-- Files that people edit: `load_vehicle`, `load_fleet`, `load_scenario`; `UserError` says what is wrong in one.
+- Files that people edit: `load_any_vehicle`, `load_fleet`, `load_scenario`; `UserError` says what is wrong in one.
 - What is simulated and trained in: `make_env`. This and `load_scenario` need the extra `train`.
 - A kind of team of one's own: `Domain`, `Onboard`, `Command`, `Simulation`.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robomarl.domains.onboard import Onboard as Onboard
     from robomarl.domains.simulation import Simulation as Simulation
     from robomarl.hardware_configs.fleet import load_fleet as load_fleet
-    from robomarl.hardware_configs.vehicle import load_vehicle as load_vehicle
+    from robomarl.hardware_configs.vehicle import load_any_vehicle as load_any_vehicle
     from robomarl.policies.pilot import Pilot as Pilot
     from robomarl.policies.pilot import load_pilot as load_pilot
     from robomarl.policies.runtime import load_policy as load_policy
@@ -41,7 +41,7 @@ _MODULES = {
     "domains.onboard": ("Command", "Onboard"),
     "domains.simulation": ("Simulation",),
     "hardware_configs.fleet": ("load_fleet",),
-    "hardware_configs.vehicle": ("load_vehicle",),
+    "hardware_configs.vehicle": ("load_any_vehicle",),
     "policies.pilot": ("Pilot", "load_pilot"),
     "policies.runtime": ("load_policy",),
     "safety.filter": ("SafetyFilter",),
