@@ -136,7 +136,7 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
     if len(files[CONTRACT_FILE]) > MAX_CONTRACT:
         raise UserError(f"{where}: is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
     try:
-        return _contract(json.loads(files[CONTRACT_FILE], parse_constant=_no_constant), where)
+        return _contract(json.loads(files[CONTRACT_FILE], parse_constant=_no_constant, object_pairs_hook=_once), where)
     except (ValueError, RecursionError):  # also numbers that are no JSON once they are read, and depths
         raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
     except UserError as error:
@@ -237,6 +237,14 @@ def bundle_id(files: dict[str, bytes]) -> str:
 
 def _difference(entry: FileEntry, content: bytes) -> str:
     return f"{len(content)} bytes, not {entry.size}" if len(content) != entry.size else "its sha256 differs"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What one reader takes is what all do: of a key that is there twice some take the first, Python the last."""
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key is there twice")
+    return data
 
 
 def _no_constant(name: str) -> None:

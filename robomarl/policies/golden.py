@@ -125,7 +125,9 @@ def read_arrays(content: bytes) -> dict[str, np.ndarray]:
             room -= len(data)
             if room < 0:
                 raise ValueError(f"over {MAX_BYTES >> 20} MiB of arrays")
-            arrays[entry.filename.removesuffix(".npy")] = _array(data)
+            if (name := entry.filename.removesuffix(".npy")) in arrays:
+                raise ValueError(f"{name[:40]} is there twice")
+            arrays[name] = _array(data)
     return arrays
 
 

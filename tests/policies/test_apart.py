@@ -290,6 +290,19 @@ def test_a_contract_that_is_none_is_one_sentence(text: str, tmp_path: Path):
     assert not verify_bundle(folder).ok
 
 
+def test_what_is_there_twice_is_refused(tmp_path: Path):
+    """Of two keys, or two arrays, of one name Python takes the last: what else reads the file may take the first."""
+    folder = copy(bundles_dir() / "swap_4", tmp_path)
+    file, arrays = folder / "bundle.json", io.BytesIO((folder / "golden.npz").read_bytes())
+    file.write_text(file.read_text().replace("{", '{"rate_hz": 10.0,', 1))
+    with pytest.raises(UserError, match="is not valid JSON"):
+        load_bundle(folder)
+    with zipfile.ZipFile(arrays, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("obs.npy", archive.read("obs.npy"))
+    with pytest.raises(UserError, match="obs is there twice"):
+        golden.from_bytes(arrays.getvalue())
+
+
 def test_figures_within_figures_are_one_sentence(tmp_path: Path):
     folder = copy(bundles_dir() / "swap_4", tmp_path)
     (folder / "eval.json").write_text("[" * 100_000)

@@ -159,7 +159,8 @@ def test_an_order_to_all_to_end_it_overrules_an_activation_that_is_under_way(
         stage.console.wait(answer.done, 15, "the activation to end")
     finally:
         node.destroy_client(client)
-    assert answer.result().message.startswith(f"all: {end} was ordered meanwhile")
+    said = answer.result()
+    assert said is not None and said.message.startswith(f"all: {end} was ordered meanwhile")
     stage.console.wait(lambda: all(robot.heard[-1] is end for robot in robots), 10, "both to be told to end it")
     activated = [Order.ACTIVATE in robot.heard for robot in robots]
     assert activated == [phase is Order.ACTIVATE] * 2
