@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build, read_toml
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
-from robomarl.train.sequences import SequenceConfig
+from robomarl.train.sequences.play import SequenceConfig
 
 BESIDE = ("seed", "stage", "bundle")
 """Keys of a recipe file that are no keys of `TrainConfig`."""
