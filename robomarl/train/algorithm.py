@@ -16,7 +16,7 @@ from robomarl.train import mappo, pqn, shac
 from robomarl.train.config import OFFLINE, TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.self_play import multi_scenario
-from robomarl.train.sequences import SequenceEnv
+from robomarl.train.sequences.play import SequenceEnv
 from robomarl.train.state import TrainState, Update
 
 LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "pqn": pqn}

@@ -9,7 +9,7 @@ from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserE
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
 from robomarl.train.offline.config import OfflineConfig
-from robomarl.train.sequences import SequenceConfig
+from robomarl.train.sequences.play import SequenceConfig
 
 BESIDE = ("seed", "stage", "bundle")
 """Keys of a recipe file that are no keys of `TrainConfig`."""

@@ -28,7 +28,7 @@ from robomarl.train.networks import Networks, make_networks
 from robomarl.train.polyak import with_mean
 from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_state
-from robomarl.train.sequences import SequenceConfig, playing
+from robomarl.train.sequences.play import SequenceConfig, playing
 from robomarl.train.state import TrainState
 
 NUM_TEAMS, NUM_THROWN = 48, 96

@@ -20,11 +20,11 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig
 from robomarl.train.imitation import Teacher, blank_state
-from robomarl.train.initial.new_outputs import repeated
 from robomarl.train.mappo import change_loss, init_state, make_update
 from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.weights import learned, weights_of
-from robomarl.train.sequences import SequenceConfig, SequenceEnv, playing
+from robomarl.train.sequences.holding import repeated
+from robomarl.train.sequences.play import SequenceConfig, SequenceEnv, playing
 
 SMALL = TrainConfig(num_envs=2, unroll=2, minibatches=1, epochs=1, network=NetworkConfig((6,), (4,)))
 THREE = replace(SMALL, sequence=SequenceConfig(3))
@@ -56,7 +56,8 @@ def test_a_held_action_is_played_so_often():
     assert held.said(wanted).tolist() == [3, 1], "the mean is nearest"
     assert SequenceConfig(3).said(wanted).tolist() == [1, 0, 2, 0, 6, 3]
     assert SequenceConfig(3).played(SequenceConfig(3).said(wanted)).tolist() == wanted.tolist()
-    assert playing(SequenceConfig(), max) is max, "one action is the policy as it was"
+    one: Any = object()
+    assert playing(SequenceConfig(), one) is one, "one action is the policy as it was"
 
 
 def test_a_decision_is_its_actions_and_earns_what_they_earn():
@@ -65,7 +66,7 @@ def test_a_decision_is_its_actions_and_earns_what_they_earn():
     actions = one.action.high * jax.random.uniform(jax.random.key(1), (3, 2, 4), minval=-1.0)
     begun = jax.jit(env.reset)(jax.random.key(0))
     after = jax.jit(env.step)(begun, jnp.moveaxis(actions, 0, 1).reshape(2, 12))
-    state, reward, step = begun, 0.0, jax.jit(one.step)
+    state, reward, step = begun, jnp.zeros(2), jax.jit(one.step)
     for i, action in enumerate(actions):
         state = step(state, action)
         reward += gamma**i * state.reward
@@ -191,7 +192,7 @@ def test_imitation_learns_what_the_law_does_over_a_decision():
     scenario = replace(load_scenario("swap_4"), count=2, time_limit_s=0.14)
     config = replace(THREE, scenario="swap_4")
     env = training_env(config, scenario)
-    assert isinstance(env, SequenceEnv) and env.unwrapped.action.size == 4
+    assert isinstance(env, SequenceEnv) and env.commanded.size == 4
     rows = _flown_by_a_law_that_counts(config, env, scenario)
     np.testing.assert_allclose(rows.wanted[0].reshape(3, 4)[:, 0], [0.0, 0.1, 0.2], atol=1e-6)
     times = np.unique(rows.wanted.reshape(-1, 3, 4)[:, 0, 0].round(4))

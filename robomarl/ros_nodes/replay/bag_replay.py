@@ -166,7 +166,7 @@ class BagReplay:
         goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
         self.watch(Moment(self.recording.team[robot.index], robot.index, tick, again.whole, own, goal))
         known = own.pos_m, own.quat_wxyz, own.vel_m_s, goal
-        sent = (row[part].copy() for part in (columns.nominal, columns.command))  # a view keeps the whole message
+        sent = row[columns.nominal].copy(), row[columns.command].copy()  # a view keeps the whole message
         filtered = bool(row[columns.head["filtered"]])
         self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
 

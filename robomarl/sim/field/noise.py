@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2
+from scipy.stats import t as student
 
 DIFFUSE = 1.0
 """Standard deviation of the start of a window [m, m/s]: as good as unknown."""
@@ -80,8 +80,12 @@ class Whitener:
         return first._replace(gust_m_s2=float(np.exp(found.x)))
 
     def gust_interval(self, noise: Noise, errors: np.ndarray) -> tuple[float, float]:
-        """95 % interval of the gusts' acceleration: where the likelihood ratio stays below that of chi squared."""
-        least, allowed = self._cost(noise, errors), float(chi2.ppf(0.95, 1)) / 2
+        """95 % interval of the gusts' acceleration: where the likelihood ratio stays below the square of Student's t.
+
+        Of many windows that is chi squared. Of few it is wider: windows that follow each other share a gust.
+        """
+        least, freedom = self._cost(noise, errors), max(errors.shape[1] // 3 - 1, 1)
+        allowed = float(student.ppf(0.975, freedom)) ** 2 / 2
 
         def beyond(log: float) -> float:
             return self._cost(noise._replace(gust_m_s2=math.exp(log)), errors) - least - allowed

@@ -12,10 +12,10 @@ import numpy as np
 from robomarl.train.algorithm import init_state
 from robomarl.train.config import TrainConfig
 from robomarl.train.initial.new_inputs import read_fitting, with_scales
-from robomarl.train.initial.new_outputs import repeated
 from robomarl.train.run.average_runs import mean_of
 from robomarl.train.run.storage import load_checkpoints
 from robomarl.train.run.weights import learned, with_weights
+from robomarl.train.sequences.holding import repeated
 from robomarl.train.state import TrainState
 
 if TYPE_CHECKING:

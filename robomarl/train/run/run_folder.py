@@ -32,7 +32,7 @@ from robomarl.train.run.mixture import PolicyFn, by_field, half_length, length_m
 from robomarl.train.run.source import commit_of_checkout, versions
 from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
-from robomarl.train.sequences import playing
+from robomarl.train.sequences.play import playing
 from robomarl.train.stages.plan import is_staged
 from robomarl.train.state import TrainState
 

@@ -77,13 +77,15 @@ def playing(config: SequenceConfig, decide: PolicyFn) -> PolicyFn:
         pending, left, *own = carry
         after, decision = decide(tuple(own), obs)
         rows = config.played(decision)
-        none_left = left < 0.5
-        action = jnp.where(none_left, rows[..., 0, :], pending[..., 0, :])
+        none_left: Any = left < 0.5
         moved = jnp.concatenate([pending[..., 1:, :], jnp.zeros_like(pending[..., :1, :])], -2)
-        pending = jnp.where(none_left[..., None], rows[..., 1:, :], moved)
-        left = jnp.where(none_left, float(config.actions - 1), left - 1)
-        kept = (_pick(none_left, new, old) for new, old in zip(after, own, strict=True))
-        return (pending, left, *kept), action
+        action: Any = jnp.where(none_left, rows[..., 0, :], pending[..., 0, :])
+        kept: Any = (
+            jnp.where(none_left[..., None], rows[..., 1:, :], moved),
+            jnp.where(none_left, float(config.actions - 1), left - 1),
+            *(_pick(none_left, new, old) for new, old in zip(after, own, strict=True)),
+        )
+        return kept, action
 
     return play
 
