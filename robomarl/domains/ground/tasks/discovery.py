@@ -36,7 +36,7 @@ LANDMARK_GRID = (3.0, 1.8, 0.5)
 """Width, height and spacing of the cells that landmarks are in [m]."""
 LANE_M, EDGE_M = 0.36, 0.3
 """Of the script: sensing robots drive along their half, near enough to the middle to see it, this far from the ends."""
-FIRST_S, SWEEP_S = 20.0, 36.0
+FIRST_S, SWEEP_S = 17.0, 26.0
 """First to the left end, after so long to the right, and then after so long back each time."""
 WAIT_M = (0.5, 0.85)
 """Tagging robots wait there, x and y of the one on the right, where they are in nobody's way."""
