@@ -1,30 +1,50 @@
-"""`bench sim`: swap_4 with all randomization on, in agent-steps and drone sub-steps per second."""
+"""`bench sim`: teams with all randomization on, in agent-steps and drone sub-steps per second."""
 
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from statistics import median
 
 from benchmarks import Row, seconds
 
 BATCHES = (256, 1024, 4096)
-REPEATS = 5
+REPEATS, THREADS = 5, 2
 
 
-def rows() -> list[Row]:
-    """`fast` at several batch sizes, bare MuJoCo with two threads, and the closed-loop `mujoco` engine."""
+def rows(cases: tuple[str, ...] = ("swap_4", "lift_3", "soccer", "mujoco")) -> list[Row]:
+    """The cases one after the other."""
+    from robomarl.sim.engines.compiler import share_results
+
+    share_results()
+    return [row for case in cases for row in CASES[case]()]
+
+
+def beside_mujoco(name: str) -> list[Row]:
+    """`fast` with controller, noise, observation and reward, beside `mujoco.rollout` of the same model; in turn."""
+    from robomarl.sim.env import make_env
     from robomarl.sim.scenario import load_scenario
 
-    scenario = load_scenario("swap_4")
-    bare = bare_mujoco(scenario)
-    found = [Row("mujoco.rollout, 2 threads", "drone sub-steps", bare, "1/s")]
+    scenario, env, found = load_scenario(name), make_env(load_scenario(name)), []
     for batch in BATCHES:
-        steps = fast(scenario, batch)
+        steps, bare = in_turn((fast_steps(env, batch), bare_mujoco(scenario)))
+        case, times = f"{name} fast, {batch} teams", steps * scenario.substeps / bare
         found += [
-            Row(f"fast, {batch} environments", "agent-steps", steps, "1/s"),
-            Row(f"fast, {batch} environments", "drone sub-steps", steps * scenario.substeps, "1/s"),
-            Row(f"fast, {batch} environments", "times mujoco.rollout", steps * scenario.substeps / bare, "x"),
+            Row(case, "agent-steps", steps, "1/s"),
+            Row(case, "drone sub-steps", steps * scenario.substeps, "1/s"),
+            Row(case, "the same of mujoco.rollout, 2 threads", bare, "1/s"),
+            Row(case, "times mujoco.rollout", times, "x"),
         ]
-    return [*found, *soccer(), *closed_loop()]
+    return found
+
+
+def in_turn(calls: Sequence[tuple[Callable[[], object], int]]) -> list[float]:
+    """What each of several does a second, median of rounds in which they take turns: (call, how much one does)."""
+    for call, _ in calls:
+        call()
+    took = [[seconds(call) for call, _ in calls] for _ in range(REPEATS)]
+    return [size / median(column) for (_, size), column in zip(calls, zip(*took, strict=True), strict=True)]
 
 
 def soccer() -> list[Row]:
@@ -33,36 +53,35 @@ def soccer() -> list[Row]:
     from robomarl.sim.scenario import load_scenario
 
     env = SoccerEnv(load_scenario("soccer_2v2"))
-    return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", throughput(env, n), "1/s") for n in (1024, 4096, 8192)]
+    rates = {n: in_turn([fast_steps(env, n)])[0] for n in (1024, 4096, 8192)}
+    return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", rate, "1/s") for n, rate in rates.items()]
 
 
-def fast(scenario, batch: int) -> float:
-    """Agent-steps per second of `TeamEnv` on `fast`: dynamics, radio, noise, observation, reward."""
-    from robomarl.sim.env import make_env
+def fast_steps(env, batch: int, length: int = 50) -> tuple[Callable[[], object], int]:
+    """Some decisions of all robots of an environment, all commands 0, and how many agent-steps they are.
 
-    return throughput(make_env(scenario), batch)
-
-
-def throughput(env, batch: int, length: int = 50) -> float:
-    """Agent-steps per second of an environment, all commands 0."""
+    Half of the teams on each of two threads, as `mujoco.rollout` has them: a program of small loops keeps one busy.
+    """
     import jax
     import jax.numpy as jnp
 
-    state = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), batch))
-    action = jnp.zeros((batch, env.num_agents, env.action_size))
+    part = batch // THREADS
+    reset = jax.jit(lambda keys: jax.vmap(env.reset)(keys))
+    starts = [reset(keys) for keys in jnp.split(jax.random.split(jax.random.key(0), batch), THREADS)]
+    action, pool = jnp.zeros((part, env.num_agents, env.action_size)), ThreadPoolExecutor(THREADS)
 
     @jax.jit
     def roll(state):
         return jax.lax.scan(lambda s, _: (jax.vmap(env.step)(s, action), s.reward.mean()), state, None, length)[0]
 
-    for _ in range(2):
-        jax.block_until_ready(roll(state))
-    took = median(seconds(lambda: jax.block_until_ready(roll(state))) for _ in range(REPEATS))
-    return batch * env.num_agents * length / took
+    jax.block_until_ready(roll(starts[0]))
+    return lambda: [
+        *pool.map(lambda state: jax.block_until_ready(roll(state)), starts)
+    ], batch * env.num_agents * length
 
 
-def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> float:
-    """Drone sub-steps per second of `mujoco.rollout` on the same model, hover thrust, two threads."""
+def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> tuple[Callable[[], object], int]:
+    """Some sub-steps of `mujoco.rollout` on the same model, hover thrust, two threads, and how many of drones."""
     import mujoco
     import numpy as np
     from mujoco import rollout
@@ -71,19 +90,17 @@ def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> float:
     from robomarl.types import GRAVITY_M_S2
 
     model = build_model(scenario)
-    data = [mujoco.MjData(model) for _ in range(2)]
+    data = [mujoco.MjData(model) for _ in range(THREADS)]
     full = mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros(mujoco.mj_stateSize(model, full))
     mujoco.mj_getState(model, data[0], start, full)
-    place = start[1 : 1 + 7 * scenario.count].reshape(-1, 7)
-    place[:, 0], place[:, 2] = np.arange(scenario.count), 1.0
-    hover = scenario.vehicle_config.body.mass_kg * GRAVITY_M_S2 / 4
+    if not scenario.load:  # a load and its carriers start where the cables are just taut
+        place = start[1 : 1 + 7 * scenario.count].reshape(-1, 7)
+        place[:, 0], place[:, 2] = np.arange(scenario.count), 1.0
+    hover = model.body_mass.sum() * GRAVITY_M_S2 / model.nu
     control = np.full((batch, length, model.nu), hover)
-    states = np.tile(start, (batch, 1))
-    with rollout.Rollout(nthread=2) as pool:
-        pool.rollout(model, data, states, control)
-        took = median(seconds(lambda: pool.rollout(model, data, states, control)) for _ in range(REPEATS))
-    return batch * length * scenario.count / took
+    states, pool = np.tile(start, (batch, 1)), rollout.Rollout(nthread=THREADS)
+    return lambda: pool.rollout(model, data, states, control), batch * length * scenario.count
 
 
 def closed_loop() -> list[Row]:
@@ -99,3 +116,12 @@ def closed_loop() -> list[Row]:
         factor = evaluate(policy, load_scenario("swap_4"), config).figures["realtime_factor"]
         found.append(Row(f"mujoco, closed loop, 200 teams, filter {mode}", "simulated over real time", factor, "x"))
     return found
+
+
+CASES: dict[str, Callable[[], list[Row]]] = {
+    "swap_4": partial(beside_mujoco, "swap_4"),
+    "lift_3": partial(beside_mujoco, "lift_3"),
+    "soccer": soccer,
+    "mujoco": closed_loop,
+}
+"""Cases by the name that `--case` takes."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from robomarl.domains.flight.quadrotor import RigidVehicle, turn
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig
-from robomarl.domains.payload.state import Cargo, Rigid, spread
+from robomarl.domains.payload.state import Cargo, Rigid
 from robomarl.geometry import namespace
+from robomarl.sim.engines.compiler import settle
 from robomarl.types import GRAVITY_M_S2, Array
 from robomarl.vectors import Vec3, cross, dot, to_body, to_world, up_axis
 
@@ -27,16 +28,31 @@ class Cables(NamedTuple):
     """From the load's centre of mass to its end, load frame."""
 
 
+def for_each(vector: tuple[Array, ...], vehicles: Array) -> tuple[Array, ...]:
+    """The load's components for each vehicle, [...] to [..., N] as `vehicles` has it.
+
+    Settled, or XLA looks up the vehicle's load for each number, in loops that then take one number at a time.
+    """
+    xp = namespace(vehicles)
+    return settle(tuple(xp.broadcast_to(xp.asarray(c)[..., None], vehicles.shape) for c in vector))
+
+
+def total(each: Array) -> Array:
+    """Sum over the vehicles, [..., N] to [...]; for a few of them a sum along an axis is a loop of its own."""
+    return sum(each[..., i] for i in range(each.shape[-1]))
+
+
 def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Cables:
     """Where the ends are and how fast they part."""
     xp = namespace(*body.pos)
     tied = tuple(body.pos[0] * 0 + p for p in cables.vehicle_point_m)
     start = tuple(p + o for p, o in zip(body.pos, to_world(body.quat, tied), strict=True))
     start_vel = tuple(v + o for v, o in zip(body.vel, to_world(body.quat, cross(body.omega, tied)), strict=True))
-    arm = tuple(p - c for p, c in zip(cargo.point_m, spread(cargo.com_m), strict=True))
-    quat, omega = spread(rigid.quat), spread(rigid.omega)
-    end = tuple(p + o for p, o in zip(spread(rigid.pos), to_world(quat, arm), strict=True))
-    end_vel = tuple(v + o for v, o in zip(spread(rigid.vel), to_world(quat, cross(omega, arm)), strict=True))
+    arm = tuple(p - c for p, c in zip(cargo.point_m, for_each(cargo.com_m, body.pos[0]), strict=True))
+    quat, omega = (for_each(part, body.pos[0]) for part in (rigid.quat, rigid.omega))
+    end = tuple(p + o for p, o in zip(for_each(rigid.pos, body.pos[0]), to_world(quat, arm), strict=True))
+    vel = for_each(rigid.vel, body.pos[0])
+    end_vel = tuple(v + o for v, o in zip(vel, to_world(quat, cross(omega, arm)), strict=True))
     gap = tuple(e - s for e, s in zip(end, start, strict=True))
     distance = xp.sqrt(dot(gap, gap) + 1e-12)
     toward = tuple(g / distance for g in gap)
@@ -62,8 +78,8 @@ def pull_on_vehicles(cables: CableConfig, body: RigidVehicle, found: Cables, ten
 def pull_on_load(rigid: Rigid, found: Cables, tension_n: Array) -> tuple[Vec3, Vec3]:
     """Force [N, world] and torque [N m, load frame] that the cables put on the load, [...] each."""
     force = tuple(-t * tension_n for t in found.toward)
-    torque = cross(found.arm_m, to_body(spread(rigid.quat), force))
-    return tuple(f.sum(-1) for f in force), tuple(t.sum(-1) for t in torque)
+    torque = cross(found.arm_m, to_body(for_each(rigid.quat, tension_n), force))
+    return tuple(total(f) for f in force), tuple(total(t) for t in torque)
 
 
 def wash(load: LoadConfig, body: RigidVehicle, rigid: Rigid, thrust_n: Array) -> Vec3:
@@ -73,12 +89,12 @@ def wash(load: LoadConfig, body: RigidVehicle, rigid: Rigid, thrust_n: Array) ->
     """
     xp = namespace(thrust_n)
     up = up_axis(body.quat)
-    away = tuple(r - p for r, p in zip(spread(rigid.pos), body.pos, strict=True))
+    away = tuple(r - p for r, p in zip(for_each(rigid.pos, body.pos[0]), body.pos, strict=True))
     below = -dot(away, up)
     aside = dot(away, away) - below * below
     share = load.downwash_share * xp.exp(-aside / load.downwash_radius_m**2)
     size = xp.where(below > 0, share * thrust_n, 0.0)
-    return tuple((-u * size).sum(-1) for u in up)
+    return tuple(total(-u * size) for u in up)
 
 
 def load_drag(load: LoadConfig, rigid: Rigid, wind: Vec3) -> tuple[Vec3, Vec3]:

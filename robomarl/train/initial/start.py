@@ -53,10 +53,15 @@ def first_state(
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
         return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
-    keys = [jax.random.key(seed) for seed in options.folders]
-    start = partial(init_state, config, env)
+    keys, start = [jax.random.key(seed) for seed in options.folders], partial(init_state, config, env)
     if weights:
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
         states = [with_scales(config, env, with_weights(jax.jit(start)(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
     return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))
+
+
+def abstract_state(config: TrainConfig, env: Any, options: "RunOptions") -> TrainState:
+    """Shapes and types of `first_state`, before there is one."""
+    keys, start = [jax.random.key(seed) for seed in options.folders], partial(init_state, config, env)
+    return jax.eval_shape(start, keys[0]) if len(keys) == 1 else jax.eval_shape(jax.vmap(start), jnp.stack(keys))

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,10 +20,11 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.initial.start import first_state, initial_weights, of_seed
+from robomarl.train.initial.start import abstract_state, first_state, initial_weights, of_seed
 from robomarl.train.run.ancestry import ancestors_of
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import Logs, ProgressBar
@@ -116,6 +118,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         for seed, folder in options.folders.items():
             sources = [of_seed(source, seed) for source in options.init]
             create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings))
+    update = compiled_update(step, config, env, options)
     first = first_state(config, env, options, weights)
     check_roles(config, env)
     steps = int(np.max(first.steps))
@@ -131,7 +134,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
-        rows = _loop(UpdateLoop(config, env, step, options, members, bar, more), first, interrupted)
+        rows = _loop(UpdateLoop(config, env, update, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     ended = {"interrupted": float(interrupted.is_set()), "finished": float(rows[0]["steps"] + more > config.last_step)}
@@ -171,7 +174,8 @@ class UpdateLoop:
 
     config: TrainConfig
     env: Any
-    step: Update
+    update: Callable[[], Update]
+    """Waits for the compiler."""
     options: RunOptions
     members: list[Member]
     bar: ProgressBar
@@ -206,8 +210,7 @@ def save_all(loop: UpdateLoop, state: TrainState) -> None:
 def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     """The states and metric rows of one update after another, until the budget is spent."""
     config, options, num = loop.config, loop.options, len(loop.members)
-    step = loop.step if num == 1 else jax.vmap(loop.step)
-    update = jax.jit(step)  # nothing is donated: the guard needs the state before
+    update = loop.update()
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
     while steps + loop.per_update <= config.last_step or count == 0:
@@ -220,6 +223,20 @@ def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, R
         yield state, rows
         if time.monotonic() - started > options.minutes * 60:
             return
+
+
+def compiled_update(step: Update, config: TrainConfig, env: Any, options: RunOptions) -> Callable[[], Update]:
+    """Compiles the update of all seeds while the first state is made, which takes a compiler too; call to wait for it.
+
+    Nothing is donated: the guard needs the state before.
+    """
+    update = jax.jit(step if options.seeds == 1 else jax.vmap(step))
+    if options.resume:  # that state is read and not made, and there may be nothing left to do
+        return lambda: update
+    state, worker = abstract_state(config, env, options), ThreadPoolExecutor(1)
+    compiled = worker.submit(lambda: update.lower(state).compile())
+    worker.shutdown(wait=False)
+    return compiled.result
 
 
 def guard(loop: UpdateLoop, last: TrainState, rows: Rows) -> None:
@@ -261,7 +278,11 @@ def interrupt_flag() -> Iterator[threading.Event]:
 
 
 def keep_compiled() -> None:
-    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set."""
+    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set.
+
+    Before the first program: the compiler is told to make what several results share once (`share_results`).
+    """
+    share_results()
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -5,7 +5,7 @@ number of each: with the robots as an axis of 4 XLA made a scalar loop of every 
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -23,6 +23,7 @@ from robomarl.domains.soccer.physics.contact import (
 )
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive, roll_on
 from robomarl.domains.soccer.scenario import SoccerScenario
+from robomarl.sim.engines.compiler import settle
 from robomarl.types import Array
 
 
@@ -66,13 +67,6 @@ def substep(scenario: SoccerScenario, game: Game, index: Array, moving: Moving) 
     robots, contacts = meet_each_other(scenario, settle(robots), contacts)
     robots = [stay_inside(scenario, robot) for robot in settle(robots)]
     return Moving(robots, meet_boards(scenario, ball, way), contacts)
-
-
-def settle(values: Any) -> Any:
-    """Keeps XLA from computing what several results share once for each of them."""
-    if isinstance(jax.tree.leaves(values)[0], np.ndarray | np.generic):
-        return values
-    return jax.lax.optimization_barrier(values)
 
 
 def fire(

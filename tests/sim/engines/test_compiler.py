@@ -1,0 +1,33 @@
+"""What the compiler is told: once, without a word against the user's own flags, and nothing that changes a value."""
+
+import os
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from robomarl.sim.engines.compiler import OPTION, SHARED, settle, share_results
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", SHARED),
+        ("--xla_cpu_enable_fast_math=false", f"--xla_cpu_enable_fast_math=false {SHARED}"),
+        (f"{OPTION}=xla_cpu_optimize_for_size", f"{OPTION}=xla_cpu_optimize_for_size"),
+        (SHARED, SHARED),
+    ],
+)
+def test_flags_of_the_user_stay(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", before)
+    share_results()
+    assert os.environ["XLA_FLAGS"] == after
+
+
+def test_settled_values_are_the_same_and_so_is_their_gradient() -> None:
+    pair = (np.arange(3.0), [np.ones(2)])
+    assert settle(pair) is pair
+    np.testing.assert_array_equal(settle((jnp.arange(3.0),))[0], [0, 1, 2])
+    slope = jax.vmap(jax.grad(lambda x: sum(settle((x * x, 3 * x)))))(jnp.array([1.0, 2.0]))
+    np.testing.assert_array_equal(slope, [5.0, 7.0])
