@@ -15,8 +15,8 @@ SHARED = f"{OPTION}=xla_cpu_use_multi_output_fusion"
 def share_results() -> None:
     """Tell XLA so, unless XLA_FLAGS says something about it already; it reads that when it compiles the first program.
 
-    `lift_3` on `fast` took three quarters of the time, and compiling four fifths (docs/log/learners.md). Compilers that do
-    not know the option pass over it.
+    `lift_3` on `fast` took three quarters of the time, and compiling four fifths (docs/log/learners.md). Compilers that
+    do not know the option pass over it.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if OPTION not in flags:
