@@ -12,10 +12,10 @@ import math
 from typing import NamedTuple
 
 from robomarl.geometry import namespace, norm
-from robomarl.safety import passages, roundabout
 from robomarl.safety.params import SafetyParams
-from robomarl.safety.passages import Lookout, Passage
-from robomarl.safety.roundabout import Roundabout
+from robomarl.safety.ways import passages, roundabout
+from robomarl.safety.ways.passages import Lookout, Passage
+from robomarl.safety.ways.roundabout import Roundabout
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
 
@@ -125,7 +125,8 @@ class GiveWay:
         near = (lookout.passage.known_s > 0) & (here.along_m > -passages.REACH_M)
         asked = xp.where((near | ~lookout.right_is_free)[..., None], nominal, asked)
         turned, free = turn_right(carry, view, asked, self.params.period_s)
-        carry = WayCarry(*(xp.where(near, a, b) for a, b in zip(carry[:4], turned[:4], strict=True)), *turned[4:])
+        parts = (xp.where(near, a, b) for a, b in zip(carry[:4], turned[:4], strict=True))
+        carry = WayCarry(*parts, roundabout=turned.roundabout, passage=turned.passage)
         wait, lookout = self._wait(lookout, view, near)
         steers, accel = passages.steer(self.params, lookout, view, wait)
         led = xp.concatenate([accel, nominal[..., 2:]], -1)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from robomarl.geometry import norm
-from robomarl.safety import roundabout
 from robomarl.safety.give_way import GiveWay, meet
-from robomarl.safety.roundabout import (
+from robomarl.safety.ways import roundabout
+from robomarl.safety.ways.roundabout import (
     BEYOND_M,
     EDGE,
     FREE_S,

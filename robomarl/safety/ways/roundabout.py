@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from robomarl.geometry import namespace, norm
 from robomarl.safety.params import SafetyParams
-from robomarl.safety.passages import EAST, right_of
+from robomarl.safety.ways.passages import EAST, right_of
 from robomarl.types import Array
 from robomarl.view import LocalView
 
