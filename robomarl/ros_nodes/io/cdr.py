@@ -2,7 +2,7 @@
 
 rclpy builds a Python object for every vector of a message; at 100 Hz and six robots that alone filled a core.
 Here a message is a template whose numbers are overwritten. `docs/log/benchmarks_history.md` has the figures; the
-tests hold every function here against rclpy's own serialization. Layout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
+tests hold every function here against rclpy's own serialization. CdrLayout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
 little-endian): four bytes of head, then every primitive aligned to its size, counted from behind the head.
 """
 
@@ -36,7 +36,7 @@ class PointAt(NamedTuple):
     """Transforms, velocities, accelerations."""
 
 
-class Layout:
+class CdrLayout:
     """How one sender lays a message out: where its numbers are, and every byte that stays the same."""
 
     def __init__(self, data: bytes, places: Sequence[tuple[int, int]], free: Sequence[tuple[int, int]] = ()) -> None:
