@@ -37,7 +37,7 @@ class Reader(Generic[T]):
 
     takes_bytes = True
 
-    def __init__(self, whole: Whole[T], lay: Callable[[bytes], cdr.Layout], made: Made[T]) -> None:
+    def __init__(self, whole: Whole[T], lay: Callable[[bytes], cdr.CdrLayout], made: Made[T]) -> None:
         """Nothing has been read.
 
         Args:
@@ -46,7 +46,7 @@ class Reader(Generic[T]):
             made: from the numbers of the layout to what is read.
         """
         self._whole, self._lay, self._made = whole, lay, made
-        self._layout: cdr.Layout | None = None
+        self._layout: cdr.CdrLayout | None = None
 
     def __call__(self, data: bytes) -> tuple[T, float]:
         """What the message says, and its stamp [s].
@@ -79,13 +79,13 @@ def command_reader() -> Reader[np.ndarray]:
     return Reader(lambda data: convert.command_to(deserialize_message(data, KIND)), _command_layout, _command)
 
 
-def _odometry_layout(data: bytes) -> cdr.Layout:
+def _odometry_layout(data: bytes) -> cdr.CdrLayout:
     _need(data[:4] == cdr.HEAD)
     pose, twist, frame = cdr.odometry_at(data)
     _need(frame == _FRAME)
     _, end = cdr.text_at(data, cdr.text_at(data, 12)[1])  # what fills up to the first double may be anything
     free = [(end, pose - end), (pose + 56, cdr.COVARIANCE_BYTES), (twist + 48, cdr.COVARIANCE_BYTES)]
-    return cdr.Layout(data, [(pose, 7), (twist, 6)], free)
+    return cdr.CdrLayout(data, [(pose, 7), (twist, 6)], free)
 
 
 def _estimate(numbers: list[float]) -> Estimate:
@@ -105,13 +105,13 @@ def _turned(w: float, x: float, y: float, z: float, vector: Sequence[float]) -> 
     return a + w * p + y * r - z * q, b + w * q + z * p - x * r, c + w * r + x * q - y * p
 
 
-def _broadcast_layout(data: bytes) -> cdr.Layout:
+def _broadcast_layout(data: bytes) -> cdr.CdrLayout:
     _need(data[:4] == cdr.HEAD)
     points, frame = cdr.trajectory_at(data)
     _need(frame == _FRAME and len(points) == 3 and all(point.counts == (1, 1, 0) for point in points))
     places = [at for point in points for at in ((point.transform, 3), (point.velocity, 3))][:5]
     free = [at for p in points for at in ((p.transform + 24, 32), (p.velocity + 24, 24), (p.duration, 8))]
-    return cdr.Layout(data, places, [*free, (points[2].velocity, 24)])
+    return cdr.CdrLayout(data, places, [*free, (points[2].velocity, 24)])
 
 
 def _broadcast(numbers: list[float]) -> Broadcast:
@@ -119,13 +119,13 @@ def _broadcast(numbers: list[float]) -> Broadcast:
     return Broadcast(found[:3], found[3:6], Plan(found[6:9], found[9:12], found[12:]))
 
 
-def _command_layout(data: bytes) -> cdr.Layout:
+def _command_layout(data: bytes) -> cdr.CdrLayout:
     _need(data[:4] == cdr.HEAD)
     points, frame = cdr.trajectory_at(data)
     _need(frame == _FRAME and len(points) == 1 and points[0].counts == (0, 1, 1))
     (point,) = points
     free = [(point.velocity, 24), (point.acceleration + 24, 24), (point.duration, 8)]
-    return cdr.Layout(data, [(point.velocity + 24, 3), (point.acceleration, 3)], free)
+    return cdr.CdrLayout(data, [(point.velocity + 24, 3), (point.acceleration, 3)], free)
 
 
 def _command(numbers: list[float]) -> np.ndarray:
