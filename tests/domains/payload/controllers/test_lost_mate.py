@@ -13,7 +13,7 @@ from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.onboard.features import AROUND_M, HIGH_M
 from robomarl.features import FEATURES, NeighbourRule
 from robomarl.sim.scenario import load_scenario
-from robomarl.view import Goal, LocalView
+from robomarl.view import Goal, LoadSensed, LocalView
 
 ACROSS = 2
 """Places at `lift_4` are in the order of its corners: this many on is the corner across."""
@@ -46,6 +46,7 @@ def view_of(tilt_rad: float, away_m: float) -> LocalView:
     team = make_team(load_scenario("lift_4"), "fast", 1, 0)
     team.reset()
     view = team.views()
+    assert isinstance(view.sensed, LoadSensed)
     sensed = view.sensed._replace(load_quat_wxyz=view.sensed.load_quat_wxyz * 0 + np.array([1.0, 0, 0, 0]))
     quat = np.array([math.cos(tilt_rad / 2), 0, math.sin(tilt_rad / 2), 0])
     goal = Goal(sensed.load_pos_m + np.array([away_m, 0, 0]), view.goal.quat_wxyz * 0 + quat)
