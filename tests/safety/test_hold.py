@@ -205,7 +205,8 @@ def test_a_place_that_is_no_number_in_any_part_is_none(backend: str, axis: int):
         after, result = safe(safe.init()._replace(place_m=jax.numpy.asarray(place)), view, np.zeros(4))
         command = result.command
     else:
-        after, result = SafetyFilter(PARAMS, backend=backend)(carry, view, np.zeros(4))
+        decide = SafetyFilter(PARAMS, backend=backend)  # type: ignore[arg-type]
+        after, result = decide(carry, view, np.zeros(4))
         command = result.command
         assert result.reason == Reason.STALE
     assert np.isfinite(command).all()
