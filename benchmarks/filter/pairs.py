@@ -1,4 +1,4 @@
-"""`python -m benchmarks.filter.pairs VEHICLE`: pairs of robots driven at each other, by another hand than `prove`.
+"""`bench pairs`, `python -m benchmarks.filter.pairs VEHICLE`: robots driven at each other by another hand than `prove`.
 
 Written from the words of vehicle files and of `docs/safety.md` alone: of the project it calls `SafetyFilter` as a robot
 does, and shares no code with the falsifier. Commands, errors and delays are those that its author thought of first; a
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import Row
 from robomarl.hardware_configs.vehicle import AnyVehicle, DifferentialDrive, Quadrotor, load_any_vehicle
 from robomarl.safety.filter import FilterCarry, Mode, SafetyFilter, from_vehicle
 from robomarl.types import FilterResult
@@ -18,6 +19,12 @@ from robomarl.view import LocalView, Plan, blank_view
 
 PERIOD_S, PARTS = 0.02, 8
 """Of a decision, and into how many parts the plant cuts it."""
+CASES = (
+    *(("crazyflie_21", 1.0, seed) for seed in range(3)),
+    *(("crazyflie_21", scale, 0) for scale in (1.1, 1.15, 1.2)),
+    *((name, scale, 0) for name in ("ssl_omni", "carrier_600") for scale in (1.0, 1.2)),
+)
+"""Vehicle, scale and seed of what `bench pairs` drives."""
 KINDS = {"nominal": 7, "push": 6, "bias": 4, "seen": 5, "late": 5, "lost": 4}
 """How many ways there are of each; pairs draw one."""
 
@@ -203,6 +210,16 @@ def fly(attack: Attack) -> Found:
         memory, result = safety(memory, radio.view(blank, now_s, own), pairs.nominal(step))
         pairs.move(result.command[..., :3], step)
     return Found(pairs.least, 2 * attack.vehicle.body.radius_m, pairs.kinds)
+
+
+def rows() -> list[Row]:
+    """Every vehicle at its declared bounds, and Crazyflies beyond them."""
+    found = []
+    for name, scale, seed in CASES:
+        flown = fly(Attack(load_any_vehicle(name), 3000, scale=scale, seed=seed))
+        case, contacts = f"{name}, bounds times {scale:g}, seed {seed}", float((flown.least_m < flown.contact_m).sum())
+        found += [Row(case, "contacts of 3,000", contacts, ""), Row(case, "least distance", flown.least_m.min(), "m")]
+    return found
 
 
 def main() -> None:
