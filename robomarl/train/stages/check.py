@@ -15,6 +15,7 @@ from robomarl.train.initial.new_inputs import fitted, read_fitting
 from robomarl.train.run.mixture import with_experts
 from robomarl.train.run.run_folder import Run
 from robomarl.train.run.weights import weights_of, with_weights
+from robomarl.train.sequences.holding import repeated
 from robomarl.train.stages.curriculum import check_curriculum
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
 
@@ -54,7 +55,7 @@ def check_fit(run: Run, source: str, runs: Runs) -> None:
         weights = fitted(zeros, runs[source].env.observation, run.config, run.env, said)
     else:
         weights = read_fitting(source, run.config, run.env, said)
-    with_weights(run.state, weights, said)
+    with_weights(run.state, repeated(weights, run.config, run.env), said)
 
 
 def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
