@@ -64,8 +64,8 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     law = imitated and imitated.law(scenario)
     if law is None:
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no law that a policy could imitate.")
+    env = training_env(config, scenario)  # what is wrong with a recipe is said before there is a folder
     create_run(out, config, scenario, seed)
-    env = training_env(config, scenario)
     state = blank_state(config, env, seed)
     teacher = Teacher(config, env, law(scenario), seed)
     rounds, steps = config.imitation.rounds, scenario.max_steps
@@ -76,7 +76,8 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
         for round_index in range(rounds):
             state, error = teacher.round(state, round_index / max(rounds - 1, 1), bar)
     save_state(out / "checkpoint.npz", jax.device_put(with_mean(config, state)))
-    decisions = rounds * steps * sum(team.num_envs * team.scenario.count for team in teacher.teams)
+    actions = rounds * steps * sum(team.num_envs * team.scenario.count for team in teacher.teams)
+    decisions = actions // config.sequence.actions
     return {"run": str(out), "scenario": scenario.name, "steps": decisions, "imitation_error": error}
 
 

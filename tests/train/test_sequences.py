@@ -25,6 +25,8 @@ from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.weights import learned, weights_of
 from robomarl.train.sequences.holding import repeated
 from robomarl.train.sequences.play import SequenceConfig, SequenceEnv, playing
+from robomarl.train.stages.check import check_plan
+from robomarl.train.stages.plan import Stage, StagedTraining
 
 SMALL = TrainConfig(num_envs=2, unroll=2, minibatches=1, epochs=1, network=NetworkConfig((6,), (4,)))
 THREE = replace(SMALL, sequence=SequenceConfig(3))
@@ -185,6 +187,11 @@ def test_a_policy_of_one_action_goes_on_by_holding_it(sequence: SequenceConfig):
         carry, action = policy(carry, obs)
         other, wanted = held(other, obs)
         np.testing.assert_allclose(action, wanted, atol=1e-6)
+
+
+def test_a_stage_of_sequences_may_follow_one_of_single_actions():
+    config = replace(SMALL, scenario="swap_4")
+    check_plan(StagedTraining((Stage("one", config), Stage("three", replace(THREE, scenario="swap_4"), ("one",)))))
 
 
 def test_imitation_learns_what_the_law_does_over_a_decision():

@@ -210,9 +210,9 @@ def save_all(loop: UpdateLoop, state: TrainState) -> None:
 def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
     """The states and metric rows of one update after another, until the budget is spent."""
     config, options, num = loop.config, loop.options, len(loop.members)
-    update = loop.update()
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
+    update = loop.update()  # its seconds count, as those of a run that is resumed do
     while steps + loop.per_update <= config.last_step or count == 0:
         last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}

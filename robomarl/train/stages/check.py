@@ -15,6 +15,7 @@ from robomarl.train.initial.new_inputs import fitted, read_fitting
 from robomarl.train.run.mixture import with_experts
 from robomarl.train.run.run_folder import Run
 from robomarl.train.run.weights import weights_of, with_weights
+from robomarl.train.sequences.holding import repeated
 from robomarl.train.stages.curriculum import check_curriculum
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
 
@@ -50,11 +51,15 @@ def check_fit(run: Run, source: str, runs: Runs) -> None:
     """Raises `UserError` where the run can't start from the weights of a stage before it, a bundle or a run."""
     said = f"start = {source!r}"
     if source in runs:
-        zeros = weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), runs[source].state))
-        weights = fitted(zeros, runs[source].env.observation, run.config, run.env, said)
+        weights = fitted(blank_weights(runs[source]), runs[source].env.observation, run.config, run.env, said)
     else:
         weights = read_fitting(source, run.config, run.env, said)
-    with_weights(run.state, weights, said)
+    with_weights(run.state, repeated(weights, run.config, run.env), said)
+
+
+def blank_weights(run: Run) -> dict[str, np.ndarray]:
+    """Zeros of the shapes of what the run learns, by name."""
+    return weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), run.state))
 
 
 def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
@@ -62,7 +67,7 @@ def check_bundle(bundle: BundlePlan, runs: Runs) -> None:
     first = []
     for name, *others in (listed(names) for names in (bundle.actor, *bundle.experts)):
         for other in others:
-            check_fit(runs[name], other, runs)
+            with_weights(runs[name].state, blank_weights(runs[other]), f"[bundle] the mean of {name} and {other}")
         if key := simulation_of(runs[name].scenario).all_seeing(runs[name].scenario):
             raise UserError(f"[bundle] stage {name} has {key}, and no robot sees everything; train a --stage.")
         first.append(runs[name])
