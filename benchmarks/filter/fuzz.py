@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Row
-from benchmarks.filter.uglies import Case, draw, leaves, one_of, vehicles
+from benchmarks.filter.uglies import Case, draw, filter_of, leaves, one_of, vehicles
 
 COUNT = 100_000
 CHUNK = 500
@@ -104,9 +104,7 @@ def many(backend: Any) -> Decide:
     """All robots at once."""
 
     def decide(params: Params, case: Case) -> dict[str, np.ndarray]:
-        from robomarl.safety.filter import SafetyFilter
-
-        return read(SafetyFilter(params, backend=backend)(*case))
+        return read(filter_of(params, case.nominal.shape[-1], backend)(*case))
 
     return decide
 
@@ -115,9 +113,7 @@ def alone(backend: Any) -> Decide:
     """One robot after the other."""
 
     def decide(params: Params, case: Case) -> dict[str, np.ndarray]:
-        from robomarl.safety.filter import SafetyFilter
-
-        safety = SafetyFilter(params, backend=backend)
+        safety = filter_of(params, case.nominal.shape[-1], backend)
         told = [read(safety(*one_of(case, i))) for i in range(len(case.nominal))]
         return {name: np.stack([one[name] for one in told]) for name in told[0]}
 

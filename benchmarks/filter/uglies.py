@@ -75,6 +75,14 @@ def vehicles() -> dict[str, Params]:
     }
 
 
+def filter_of(params: Params, width: int, backend: Any) -> Any:
+    """The filter for commands of so many elements."""
+    from robomarl.safety.body_rates import WIDTH, BodyRatesFilter
+    from robomarl.safety.filter import SafetyFilter
+
+    return (BodyRatesFilter if width == WIDTH else SafetyFilter)(params, backend=backend)
+
+
 def draw(params: Params, random: np.random.Generator, num: int, width: int = 4) -> Case:
     """Decisions of P robots; team-mates, strangers and the gain are drawn anew for each call.
 
@@ -84,11 +92,9 @@ def draw(params: Params, random: np.random.Generator, num: int, width: int = 4) 
         num: P.
         width: elements of a command.
     """
-    from robomarl.safety.filter import SafetyFilter
-
     view = _view(params, random, num)
     limits = np.max(np.abs((params.limits.accel_min_m_s2, params.limits.accel_max_m_s2)))
-    safety = SafetyFilter(params, backend="numpy")
+    safety = filter_of(params, width, "numpy")
     carry = safety.init((num,))
     for _ in range(int(random.integers(4))):
         carry, _ = safety(carry, view, random.uniform(-limits, limits, (num, width)))

@@ -13,7 +13,7 @@ from robomarl.domains.ground.tasks import TASKS, task_of
 from robomarl.domains.registry import domain_named
 from robomarl.domains.simulation import simulation_of
 from robomarl.policies.contract import describe
-from robomarl.policies.golden import Golden, from_bytes, to_bytes
+from robomarl.policies.golden import Golden, from_bytes, map_view, to_bytes
 from robomarl.sim.scenario import load_scenario
 
 SCENARIOS = {"passage": "passage_4"}
@@ -86,7 +86,8 @@ def test_a_bundle_of_every_task_says_what_it_sees_and_reads_it_from_a_file(name:
     model = simulation_of(scenario).model
     spec, views = model.observation(scenario), model.views(scenario, world)
     assert len(describe(spec)) == spec.size
-    obs, none = spec.observe(spec.init(views), views)[1], np.zeros((2, scenario.count, 1))
+    views = map_view(lambda leaf: np.asarray(leaf)[None], views)  # one sequence
+    obs, none = spec.observe(spec.init(views), views)[1], np.zeros((1, 2, scenario.count, 1))
     kept = from_bytes(to_bytes(Golden(views, obs, none, none))).views
     np.testing.assert_array_equal(spec.observe(spec.init(kept), kept)[1], obs)
 
