@@ -60,6 +60,7 @@ class AdapterNode(LifecycleNode):
         except UserError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
+        self.stop_ticking()  # of an adapter that is configured again
         self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
         self._reports = self.create_timer(1.0, self._report)
         self._ticker = Ticker(self.tick_s, self._tick, self._died)
