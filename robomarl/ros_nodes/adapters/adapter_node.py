@@ -55,12 +55,12 @@ class AdapterNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Prepare, and tick."""
+        self.stop_ticking()  # of an adapter that is configured again
         try:
             self.prepare(read(self, self._settings_type))
         except UserError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        self.stop_ticking()  # of an adapter that is configured again
         self._said_how = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
         self._reports = self.create_timer(1.0, self._report)
         self._ticker = Ticker(self.tick_s, self._tick, self._died)
