@@ -117,7 +117,7 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
         mark = getattr(error, "problem_mark", None)
         place, problem = f" in line {mark.line + 1}" if mark else "", getattr(error, "problem", None) or "no YAML"
         raise UserError(f"{path.name}: not valid YAML{place}, {problem}; mend the syntax there.") from None
-    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists without end
+    except (ValueError, LookupError, AttributeError, RecursionError) as error:  # what tags and long numbers make of it
         raise UserError(f"{path.name}: not valid YAML ({type(error).__name__}); mend the file.") from None
 
 
@@ -127,14 +127,14 @@ def _yaml_loader() -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            seen = set()
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, seen = super().compose_mapping_node(anchor), set()  # before `<<` adds keys of others
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
                 if key.value in seen:
                     said = f"key {key.value!r} is there twice"
                     raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
                 seen.add(key.value)
-            return super().construct_mapping(node, deep)
+            return node
 
     return Loader
 

@@ -234,6 +234,8 @@ def _check_sequences(contract: Contract) -> None:
     found = {c.name: c.shape for c in contract.policy_carries if c.name in (PENDING, LEFT)}
     if found != wanted:
         raise ValueError(f"carries {found} of the policy do not fit {count} actions a decision, which need {wanted}.")
+    if [c.name for c in contract.policy_carries[: len(wanted)]] != list(wanted):
+        raise ValueError(f"carries of the policy must begin with {' and '.join(wanted)}, in this order.")
 
 
 def command_names() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.registry import filter_for, onboard_of
+from robomarl.domains.registry import commands, filter_for, onboard_of
 from robomarl.policies.runtime import Policy, load_policy
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import GiveWay, WayCarry
@@ -122,12 +122,14 @@ def load_pilot(bundle: str | Path, team_size: int | None = None) -> Pilot:
         team_size: robots in the team, all of which have to be heard; by default those of the smallest that it is for.
 
     Raises:
-        UserError: as `load_policy`; or the bundle is not for teams of that size.
+        UserError: as `load_policy`; or the bundle is not for teams of that size, or no filter is for its commands.
     """
     policy = load_policy(bundle)
     least, most = policy.contract.team_size
     if not least <= (size := least if team_size is None else team_size) <= most:
         raise UserError(f"{bundle}: is for teams of {least} to {most} robots, not {size}; name another team_size.")
+    if (names := tuple(field.name for field in policy.action.fields)) not in [kind.elements for kind in commands()]:
+        raise UserError(f"{bundle}: commands {', '.join(names)}, for which there is no filter; use load_policy.")
     safety = policy.contract.safety
     return pilot_of(policy, replace(safety, min_mates=max(safety.min_mates, size - 1)))
 

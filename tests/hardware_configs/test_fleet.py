@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.config import UserError, read_yaml
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.paths import fleets_dir
 
@@ -57,6 +57,8 @@ def test_what_ships_is_sound(file: Path):
         ("index: 0", "index: 0, host: a, host: b", "key 'host' is there twice"),
         ("index: 0", f"index: {'9' * 5000}", r"not valid YAML \(ValueError\)"),
         ("name: pair", f"name: {'[' * 1500}", r"not valid YAML \(RecursionError\)"),
+        ("name: pair", "name: !!timestamp pair", r"not valid YAML \(AttributeError\)"),
+        ("name: pair", "name: !!bool pair", r"not valid YAML \(KeyError\)"),
         (GOOD[GOOD.index("robots:") :], "robots: []", "at least one robot"),
     ],
 )
@@ -69,7 +71,7 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, named: str):
 
 def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path):
     (tmp_path / "pair.yaml").write_bytes(GOOD.encode("utf-16"))
-    with pytest.raises(UserError, match="pair.yaml: not valid YAML"):
+    with pytest.raises(UserError, match=r"pair.yaml: byte 0 is no text \(UTF-8\)"):
         load_fleet(str(tmp_path / "pair.yaml"))
 
 
@@ -79,6 +81,13 @@ def test_what_robots_share_may_be_written_once(tmp_path: Path):
     text = text.replace("index: 1", "<<: &both {python: /opt/py, index: 7}, index: 1", 1)
     fleet = load(tmp_path, text)
     assert {(r.index, r.python) for r in fleet.robots} == {(0, "/opt/py"), (1, "/opt/py")}
+
+
+def test_what_is_merged_may_have_merged_something_itself(tmp_path: Path):
+    text = "robots: {one: &one {host: a}, two: &two {<<: *one, host: b}}\nlast: {<<: *two}\n"
+    (tmp_path / "x.yaml").write_text(text)
+    content, _ = read_yaml(str(tmp_path / "x.yaml"), "fleet", tmp_path)
+    assert content == {"robots": {"one": {"host": "a"}, "two": {"host": "b"}}, "last": {"host": "b"}}
 
 
 def test_an_unknown_name_lists_what_there_is():

@@ -11,12 +11,12 @@ from robomarl.config import UserError
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.tasks import TASKS
 from robomarl.domains.flight.tasks.swap import observation
-from robomarl.policies import golden
+from robomarl.policies import golden, pilot
 from robomarl.policies.export import export_bundle
-from robomarl.policies.pilot import Pilot
+from robomarl.policies.pilot import Pilot, load_pilot
 from robomarl.policies.runtime import Policy, load_policy, open_policy, read_golden
 from robomarl.safety.filter import Reason, SafetyFilter
-from robomarl.spec import ObservationField, ObservationSpec
+from robomarl.spec import ActionSpec, ObservationField, ObservationSpec
 from robomarl.view import blank_view
 from tests.policies.conftest import gru_run
 from tests.policies.sealing import copy, reseal
@@ -247,3 +247,16 @@ def test_the_pilot_brakes_on_a_broken_view(policy: Policy):
     pilot = Pilot(policy, SafetyFilter(policy.contract.safety))
     _, result = pilot.step(pilot.init(view), view)
     assert result.reason == Reason.NON_FINITE and np.isfinite(result.command).all()
+
+
+def test_a_pilot_is_for_a_team_and_for_commands_that_have_a_filter(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(UserError, match="swap_4: is for teams of 4 to 4 robots, not 3"):
+        load_pilot("swap_4", team_size=3)
+    policy = load_policy("swap_4")
+    assert load_pilot("swap_4").safety.params.min_mates == 3
+    accel, turn = policy.action.fields[:3], policy.action.fields[3:]
+    # In another order, or of another kind, a filter of accelerations would take them for what they are not.
+    policy.action = ActionSpec((*turn, *accel))
+    monkeypatch.setattr(pilot, "load_policy", lambda _: policy)
+    with pytest.raises(UserError, match="commands yaw_rate, acceleration.x, .* for which there is no filter"):
+        load_pilot("swap_4")

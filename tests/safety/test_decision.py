@@ -151,6 +151,14 @@ def test_a_mate_that_is_heard_twice_is_one_mate(backend: str, params: SafetyPara
         assert safety(safety.init((1,)), many, np.zeros((1, 4)))[1].reason[0] == reason
 
 
+def test_a_batch_may_be_empty(random: np.random.Generator):
+    """Nothing to decide is no error in either."""
+    given = (random_carry(PARAMS, random, 4), random_views(random, 4), np.zeros((4, 4)))
+    carry, view, nominal = (replace_all(tree, lambda leaf: leaf[:0]) for tree in given)
+    python, c = SafetyFilter(PARAMS, backend="numpy"), SafetyFilter(PARAMS, backend="c")
+    assert_same(c(carry, view, nominal), python(carry, view, nominal))
+
+
 def pick_batch(view: LocalView) -> LocalView:
     """A batch of one."""
     return replace_all(view, lambda leaf: np.asarray(leaf)[None])

@@ -160,6 +160,14 @@ def test_a_contract_whose_memory_is_not_that_of_its_rates_is_refused(flown: Poli
         replace(flown.contract, **change)
 
 
+def test_the_memory_of_a_sequence_comes_first(flown: Policy):
+    """A robot alone takes the first two memories for it."""
+    pending, left = flown.contract.policy_carries
+    others = [c for c in flown.contract.carries if c.owner != "policy"]
+    with pytest.raises(ValueError, match="must begin with pending and left, in this order"):
+        replace(flown.contract, carries=(*others, left, pending))
+
+
 @pytest.mark.parametrize(
     ("config", "scenario", "said"),
     [

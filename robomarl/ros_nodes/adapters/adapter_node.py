@@ -55,6 +55,7 @@ class AdapterNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Prepare, and tick."""
+        self.stop_ticking()  # of an adapter that is configured again
         try:
             self.prepare(read(self, self._settings_type))
         except UserError as error:

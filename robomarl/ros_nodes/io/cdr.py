@@ -2,7 +2,7 @@
 
 rclpy builds a Python object for every vector of a message; at 100 Hz and six robots that alone filled a core.
 Here a message is a template whose numbers are overwritten. `docs/log/benchmarks_history.md` has the figures; the
-tests hold every function here against rclpy's own serialization. CdrLayout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
+tests hold every function here against rclpy's own serialization. Layout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
 little-endian): four bytes of head, then every primitive aligned to its size, counted from behind the head.
 """
 

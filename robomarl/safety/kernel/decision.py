@@ -98,12 +98,12 @@ class KernelFilter:
         pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
         with self._lock:
             self._lib.rm_decide_many(count, self._struct, room.sizes, *pointers, room.scratch)
-        out = out.reshape(*lead, -1)
+        out, queue = out.reshape(*lead, room.num_out), out[:, _HEAD:].reshape(carry.commands.shape)
         reason = out[..., 7].astype(int)
         good = reason == Reason.OK
         result = FilterResult(out[..., :4], nominal, out[..., 6] != 0, out[..., 4], good, reason, out[..., 5])
         counts = carry.bias.misfits + (out[..., 8] != 0), np.where(good, carry.ok + 1, 0)
-        return _after([out[..., part] for part in _CUTS], out[..., _HEAD:].reshape(*lead, -1, 4), *counts), result
+        return _after([out[..., part] for part in _CUTS], queue, *counts), result
 
     def _read(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None

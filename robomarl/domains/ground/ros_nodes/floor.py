@@ -1,7 +1,8 @@
 """`FLOOR`: what an overhead system tells all robots of the floor, and what one robot makes of it.
 
 A row of three numbers for each thing (place x, y [m], what it is) and one for each robot, whose third number says
-whether it carries something. The scenario in a bundle's contract says how many there are, and what its robot can.
+whether it carries something. Of `foraging`, the resource that is taken next comes first. The scenario in a bundle's
+contract says how many there are, and what its robot can.
 """
 
 from collections.abc import Mapping
