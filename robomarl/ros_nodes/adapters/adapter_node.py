@@ -28,6 +28,7 @@ class AdapterNode(LifecycleNode):
         self._settings_type = settings
         declare(self, settings)
         self.failed, self._active, self._ticker = False, False, None
+        self.pressed = False  # the E-stop: an adapter that is configured again has not forgotten it
         self._lock = threading.Lock()
 
     def prepare(self, settings: Any) -> None:
@@ -103,13 +104,13 @@ class AdapterNode(LifecycleNode):
 class EStop:
     """The team's E-stop, as the monitor said it last."""
 
-    def __init__(self, node: LifecycleNode, base: str) -> None:
-        """Listen; not pressed before anything is heard."""
+    def __init__(self, node: AdapterNode, base: str) -> None:
+        """Listen; not pressed before anything was ever heard."""
         self._said = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
-        self._pressed = False
+        self._node = node
 
     def is_pressed(self) -> bool:
         """Now."""
         for pressed, _ in self._said.take():
-            self._pressed = pressed
-        return self._pressed
+            self._node.pressed = pressed
+        return self._node.pressed
