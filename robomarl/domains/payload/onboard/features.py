@@ -135,8 +135,8 @@ def point_high(seen: Carried, rule: NeighbourRule) -> tuple[Array, ...]:
     goal, (dx, dy, dz) = _columns(components(seen.view.goal.quat_wxyz)), seen.way
     high = (seen.axes[2] - goal[2]) * x + (seen.axes[5] - goal[5]) * y
     far = (dx * dx + dy * dy + dz * dz) / AROUND_M**2
-    # 0 times the distance is 0, and shows one that is not finite, which the quotient would hide.
-    return (library(high).clip(high / HIGH_M, -1.0, 1.0) / (1 + far * far) + 0 * far,)
+    # 0 times both is 0, and shows what is not finite, which the clip and the quotient would hide.
+    return (library(high).clip(high / HIGH_M, -1.0, 1.0) / (1 + far * far) + 0 * (high + far),)
 
 
 AHEAD_M, AHEAD_RAD = 0.5, 0.6
