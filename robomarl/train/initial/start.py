@@ -1,6 +1,6 @@
 """What a run starts from: its own checkpoints, the weights of other runs, or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,15 +53,24 @@ def first_state(
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
         return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
-    keys, start = [jax.random.key(seed) for seed in options.folders], partial(init_state, config, env)
     if weights:
+        start, keys = partial(init_state, config, env), [jax.random.key(seed) for seed in options.folders]
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
         states = [with_scales(config, env, with_weights(jax.jit(start)(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    return jax.jit(start)(keys[0]) if len(keys) == 1 else jax.jit(jax.vmap(start))(jnp.stack(keys))
+    make, key = _from_nothing(config, env, options)
+    return jax.jit(make)(key)
 
 
 def abstract_state(config: TrainConfig, env: Any, options: "RunOptions") -> TrainState:
     """Shapes and types of `first_state`, before there is one."""
-    keys, start = [jax.random.key(seed) for seed in options.folders], partial(init_state, config, env)
-    return jax.eval_shape(start, keys[0]) if len(keys) == 1 else jax.eval_shape(jax.vmap(start), jnp.stack(keys))
+    make, key = _from_nothing(config, env, options)
+    return jax.eval_shape(make, key)
+
+
+def _from_nothing(
+    config: TrainConfig, env: Any, options: "RunOptions"
+) -> tuple[Callable[[jax.Array], TrainState], jax.Array]:
+    """What makes the state of all seeds at once, and of what key or keys."""
+    start, keys = partial(init_state, config, env), [jax.random.key(seed) for seed in options.folders]
+    return (start, keys[0]) if len(keys) == 1 else (jax.vmap(start), jnp.stack(keys))
