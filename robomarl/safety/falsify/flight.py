@@ -10,6 +10,7 @@ from robomarl.safety.falsify.plant import Actuators, Robots, Way
 from robomarl.safety.falsify.steering import Aim, Steering
 from robomarl.safety.falsify.words import Words
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.leaves import each
 from robomarl.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
 STATE = 15
@@ -99,10 +100,9 @@ class Flight:
         after, result = self.safety(before, view, nominal)
         command = result.command
         if blind.any():
-            lost_s = (np.maximum(self._blind, 0) + 1) * words.period_s
-            unsighted, braked = self.safety.blind(before, view, lost_s)
-            command = np.where(blind[..., None], braked, command)
-            after = _pick(blind, unsighted, after)
+            sightless = (each(tree, lambda leaf: leaf[blind]) for tree in (before, view))  # few robots, at any time
+            unsighted, braked = self.safety.blind(*sightless, (self._blind[blind] + 1) * words.period_s)
+            after, command = _with(blind, unsighted, after), _with(blind, braked, command)
         self.carry = after
         self._last_own = own if self._last_own is None else _pick(blind, self._last_own, own)
         self._fell += (np.asarray(result.reason) != 0).mean(-1)
@@ -209,6 +209,15 @@ def fly(
         if tell:
             tell(flight)
     return flight.outcome(ticks)
+
+
+def _with(mask: np.ndarray, part: Any, whole: Any) -> Any:
+    """`whole`, with `part` for those robots [E, N] that the mask says, one after the other; through nested tuples."""
+    if isinstance(whole, tuple):
+        return type(whole)(*(_with(mask, a, b) for a, b in zip(part, whole, strict=True)))
+    both = np.array(whole)
+    both[mask] = part
+    return both
 
 
 def _pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
