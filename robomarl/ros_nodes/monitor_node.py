@@ -4,7 +4,7 @@
 - services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, prepare, activate, hold, land, stop, reset,
   estop. `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` has two phases: nobody moves
   unless all have said within `PREPARE_S` that they would, and if one fails then all the same, the others land (those
-  from HOLD hold) again.
+  from HOLD hold) again. Where an operator orders all to hold, land or stop meanwhile, they do that.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
 A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
@@ -45,6 +45,8 @@ READY_S = 2.0
 """After a reset robots have so long to become READY."""
 WAITS = {State.READY: Order.LAND, State.HOLD: Order.HOLD}
 """Who can be activated, and what ends it when another one can not."""
+MEANT = (Order.HOLD, Order.LAND, Order.STOP)
+"""An operator who orders one of these to all meanwhile says what ends it."""
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
 PREPARE_S = 2.0
@@ -175,18 +177,20 @@ class MonitorNode(Node):
         if refused := await self._ask(Order.PREPARE, asked, PREPARE_S) or self._overruled(ended):
             return refused
         refused = await self._ask(Order.ACTIVATE, asked) or self._overruled(ended)
-        return refused and refused | await self._call_off(before, asked, refused)
+        meant = self._ended[1] if self._ended != ended and self._ended[1] in MEANT else None
+        return refused and refused | await self._call_off(before, asked, refused, meant)
 
     def _overruled(self, ended: tuple[int, Order]) -> dict[str, str]:
         """What all were ordered since then that ends an activation."""
         return {} if self._ended == ended else {"all": f"{self._ended[1]} was ordered meanwhile"}
 
     async def _call_off(
-        self, before: dict[str, State | None], asked: Sequence[str], refused: dict[str, str]
+        self, before: dict[str, State | None], asked: Sequence[str], refused: dict[str, str], meant: Order | None
     ) -> dict[str, str]:
-        """Back to where they were, for all but those who refused; says who can't."""
+        """Back to where they were, or what is `meant`, for all but those who refused; says who can't."""
         failed: dict[str, str] = {}
         for state, order in WAITS.items():
+            order = meant or order
             those = [name for name in asked if before[name] is state]
             begun = [name for name in those if name not in refused]
             for name in [name for name in those if refused.get(name) == NO_ANSWER]:

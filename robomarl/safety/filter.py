@@ -56,7 +56,7 @@ class SafetyFilter:
         in_c = backend == "c" or (backend == "auto" and mode == "qp" and usable())
         self.backend: Backend = "c" if in_c else "numpy"
         """Which one it is."""
-        self._kernel = KernelFilter(self._constants) if in_c else None
+        self._kernel = KernelFilter(self._constants, params.queue_length) if in_c else None
         self._check_shapes = ShapeCheck(params)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
@@ -88,10 +88,11 @@ class SafetyFilter:
             ValueError: an array has another shape; which, and what it must be.
         """
         nominal = np.asarray(nominal)
-        shapes = self._check_shapes(carry, view, nominal, gain_per_s)
-        found = self._decide(carry, view, nominal, gain_per_s)
-        self._check_shapes.last = (found[0], shapes)
-        return found
+        for_one = self._kernel if nominal.ndim == 1 else None
+        if for_one and (found := for_one.plain(carry, view, nominal, gain_per_s)):
+            return found
+        self._check_shapes(carry, view, nominal, gain_per_s)
+        return self._decide(carry, view, nominal, gain_per_s)
 
     def blind(self, carry: FilterCarry, view: LocalView, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
         """A tick without an estimate of the own state: brake, within the rows of where the robot must be.

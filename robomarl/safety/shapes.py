@@ -52,24 +52,17 @@ class ShapeCheck:
         self._of_carry, self._of_view = _shapes_of(tuple(self._carry)), _shapes_of(self._view)
         self._of_sensed = _shapes_of(SENSED)
         self._fine: tuple = ()
-        self.last: tuple[FilterCarry | None, tuple] = (None, ())
-        """A memory that the filter made itself, and the shapes in it: in flight it comes next, and needs no look."""
 
-    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None) -> tuple:
+    def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None) -> None:
         """Check the arguments of a decision.
-
-        Returns:
-            The shapes in the memory, which are those in the next one too.
 
         Raises:
             ValueError: names an array, its shape, and the one that it must have.
         """
         senses = self._senses and hasattr(view.sensed, "strangers_pos_m")
-        made, known = self.last
         try:
-            kept = known if carry is made else self._of_carry(carry)
             seen = self._of_sensed(view) if senses else ()
-            shapes: tuple = (kept, self._of_view(view), nominal.shape, seen)
+            shapes: tuple = (self._of_carry(carry), self._of_view(view), nominal.shape, seen)
         except AttributeError:  # a plain number or a list
             shapes = self._slowly(carry, view, nominal, senses)
         if gain_per_s is not None:
@@ -77,7 +70,6 @@ class ShapeCheck:
         if shapes != self._fine:
             self._look(*shapes)
             self._fine = shapes
-        return shapes[0]
 
     def _slowly(self, carry: FilterCarry, view: LocalView, nominal: Array, senses: bool) -> tuple:
         def shapes(tree: Any, names: tuple[str, ...]) -> tuple[Shape, ...]:

@@ -138,11 +138,12 @@ def test_who_flies_already_is_not_asked(stage: Stage, robots: list[Puppet]):
 
 
 @pytest.mark.parametrize("phase", [Order.PREPARE, Order.ACTIVATE])
-@pytest.mark.parametrize(("state", "end"), [(State.READY, Order.LAND), (State.HOLD, Order.HOLD)])
+@pytest.mark.parametrize("end", [Order.LAND, Order.HOLD])
+@pytest.mark.parametrize("state", [State.READY, State.HOLD])
 def test_an_order_to_all_to_end_it_overrules_an_activation_that_is_under_way(
     stage: Stage, robots: list[Puppet], phase: Order, state: State, end: Order
 ):
-    """One robot takes its time to answer; meanwhile the operator thinks better of it."""
+    """One robot takes its time to answer; meanwhile the operator thinks better of it: what was ordered holds."""
     for robot in robots:
         robot.state = state
     robots[1].says[phase] = NO_ANSWER

@@ -1,10 +1,13 @@
 """The C kernel: whether it is the right one, and its projection against daqp, numpy and brute force."""
 
 import shutil
+import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from benchmarks.filter import uglies
 from benchmarks.filter.daqp_projection import project
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.config import UserError
@@ -128,8 +131,63 @@ def test_what_one_robot_reads_may_be_of_any_type_and_lie_anywhere(random: np.ran
 
 
 @needs_kernel
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", uglies.vehicles())
+def test_arrays_as_they_lie_in_flight_take_one_call_of_c(name: str, random: np.random.Generator):
+    """With the same result in every bit as copying them first, whatever is in them; in single precision too."""
+    params = uglies.vehicles()[name]
+    safety = SafetyFilter(params, backend="c")
+    case = uglies.draw(params, random, 60)
+    for i in range(60):
+        one = uglies.one_of(case, i)
+        for wanted in (one.nominal, one.nominal.astype(np.float32)):
+            given = one._replace(nominal=wanted)
+            quick, slow = safety._kernel.plain(*given), safety._kernel.one(*given)  # type: ignore[union-attr]
+            assert quick is not None
+            for (leaf, a), (_, b) in zip(leaves(quick), leaves(slow), strict=True):
+                np.testing.assert_array_equal(a, b, leaf)
+
+
+@needs_kernel
+def test_what_lies_otherwise_is_left_alone_and_nothing_is_held(random: np.random.Generator):
+    """C reads named tuples by their places and arrays by their memory: of whatever is not as it must be, nothing."""
+    view, nominal = pick(random_views(random, 1), 0), random.normal(size=4)
+    safety = SafetyFilter(PARAMS, backend="c")
+    carry, plain = safety.init(), safety._kernel.plain  # type: ignore[union-attr]
+    turned = NamedTuple("Own", [(name, np.ndarray) for name in reversed(view.own._fields)])(*reversed(view.own))  # type: ignore[misc]
+    wrong = [
+        (carry, view._replace(own=turned), nominal),
+        (tuple(carry), view, nominal),
+        (carry._replace(ok=np.zeros(2, int)), view, nominal),
+        (carry._replace(commands=carry.commands[1:]), view, nominal),
+        (carry, view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(float))), nominal),
+        (carry, view._replace(heard=view.heard._replace(mask=view.heard.mask[:-1])), nominal),
+        (carry, view._replace(sensed=case_of_strangers(random)), nominal),
+        (carry, view, nominal.astype(int)),
+        (carry, view, np.repeat(nominal, 2)[::2]),
+        (carry, view, nominal[:3]),
+        (carry, view, nominal, "1"),
+        (carry, view, nominal, np.zeros(1)),
+        (None, None, None),
+    ]
+    watched = [*(leaf for _, leaf in leaves(view)), nominal, type(view), type(view.own), None]
+    before = [sys.getrefcount(thing) for thing in watched]
+    for _ in range(100):
+        assert plain(carry, view, nominal) is not None
+        assert [plain(*given) for given in wrong] == [None] * len(wrong)
+    held = [sys.getrefcount(thing) - count for thing, count in zip(watched, before, strict=True)]
+    assert max(held) < 20 and min(held) > -20, held
+
+
+def case_of_strangers(random: np.random.Generator) -> uglies.Seen:
+    """What a player senses."""
+    params = uglies.vehicles()["quadrotor that evades"]
+    return uglies.one_of(uglies.draw(params, random, 1).view.sensed, 0)
+
+
+@needs_kernel
 def test_a_memory_in_one_piece_is_the_memory(random: np.random.Generator):
-    """In flight it is not taken apart; a copy of it, and a batch, decide the same in every bit."""
+    """It comes back as views of one array; a copy of it, and a batch, decide the same in every bit."""
     safety, views = SafetyFilter(PARAMS, backend="c"), random_views(random, 20)
     carry = safety.init()
     for i in range(20):

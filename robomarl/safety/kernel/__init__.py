@@ -4,7 +4,9 @@ It is built when robomarl is installed where a compiler and cffi are; cffi is ne
 it the filter computes the same in Python, in twenty times the time. `projection` is the QP alone.
 """
 
+import ctypes
 import importlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +22,8 @@ class Kernel(NamedTuple):
     """Makes pointers of buffers."""
     lib: Any
     """The functions of `kernel.h`."""
+    decide_plain: Callable
+    """One decision from Python's objects, `plain.c`."""
 
 
 def load() -> Kernel:
@@ -48,4 +52,5 @@ def _find() -> tuple[Kernel | None, str]:
         return None, f"can't be loaded ({error})"
     if module.ffi.string(module.lib.RM_SOURCE).decode() != source_hash(Path(__file__).parent):
         return None, "was built from other sources than those that are here"
-    return Kernel(module.ffi, module.lib), ""
+    plain = ctypes.cast(module.lib.rm_plain(), ctypes.py_object).value
+    return Kernel(module.ffi, module.lib, plain), ""

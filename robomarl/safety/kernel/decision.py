@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -12,20 +12,24 @@ from robomarl.safety import kernel
 from robomarl.safety.memory import FilterCarry, Reason
 from robomarl.safety.model.bias import Bias
 from robomarl.safety.model.constants import Constants
-from robomarl.safety.model.strangers import strangers_in
+from robomarl.safety.model.strangers import Strangers, strangers_in
 from robomarl.types import Array, FilterResult
-from robomarl.view import LocalView, Plan
+from robomarl.view import Heard, LocalView, Own, Plan
 
 _REASONS = tuple(Reason)
 _NONE = np.int32(0)
-_dtype, _DOUBLE, _BOOL = attrgetter("dtype"), np.dtype(float), np.dtype(bool)
 _STILL, _NO_GAIN, _NOBODY = np.zeros(7), np.zeros(()), np.zeros(0, bool)
 """In the place of attitude and body rates, of a gain, and of strangers, where nobody reads any."""
-_MEMORY, _PLACE, _HEAD = 18, 34, 37
-"""Where the memory (first the bias), the place and the queue begin in what comes out."""
+_PLACE, _HEAD = 34, 37
+"""Where the place and the queue begin in what comes out."""
 _CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _PLACE - 1]
 """What of the memory lies where in what comes out: plan, bias, place, and since when the bias is learned."""
-_cut = itemgetter(*_CUTS)
+_cut = itemgetter(*_CUTS, slice(0, 4), slice(_HEAD, None))
+"""Those, the command and the queue."""
+_named = tuple.__new__
+"""Makes a named tuple of a tuple, in a third of the time: every decision makes four."""
+PLAIN = (*map(np.dtype, (float, np.float32, bool)), "dtype", LocalView, Own, Heard, Plan, FilterCarry, Bias)
+"""What `plain.c` has to know of Python, behind the address of the constants and before the fields of strangers."""
 
 
 class Room(NamedTuple):
@@ -37,8 +41,6 @@ class Room(NamedTuple):
     num_out: int
     scratch: Any
     """What a decision needs besides."""
-    spare: bytes
-    """Up to the next whole number behind the masks."""
 
 
 class KernelFilter:
@@ -46,9 +48,10 @@ class KernelFilter:
 
     Args:
         constants: of the filter.
+        queue_length: of its memory.
     """
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, queue_length: int) -> None:
         """Copy the constants.
 
         Raises:
@@ -58,52 +61,61 @@ class KernelFilter:
         if constants.mode != "qp":
             raise ValueError(f"the C kernel has no filter mode {constants.mode!r}; use backend numpy.")
         self._constants = constants
-        self._ffi, self._lib = kernel.load()
+        self._ffi, self._lib, self._decide_plain = kernel.load()
         self._kept: list[Any] = []
         self._struct = self._ffi.new("RmConstants *")
         self._fill(self._struct, "RmConstants", constants)
+        fields = (f"strangers_{name}" for name in Strangers._fields)
+        self._with = (int(self._ffi.cast("size_t", self._struct)), *PLAIN, *fields)
+        self._num_out = _HEAD + 4 * queue_length
         self._turns = constants.look_ahead_m > 0
-        self._made: tuple[FilterCarry | None, np.ndarray] = (None, np.empty(0))
         self._rooms: dict[tuple[int, int, int, bool], Room] = {}
         self._lock = Lock()
+
+    def plain(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
+    ) -> tuple[FilterCarry, FilterResult] | None:
+        """One decision of one robot, from arrays as they lie in flight, shapes checked: in one call of C.
+
+        None where an array has another shape, type or layout: it may be wrong, or fine for `one`.
+        """
+        out = np.empty(self._num_out)
+        told = self._decide_plain(self._with, carry, view, nominal, gain_per_s, out)
+        return told and _answer(carry, nominal, out, told)
 
     def one(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of one robot; see `SafetyFilter`."""
-        parts = self._read(carry, view, nominal, gain_per_s)
-        sizes = len(carry.commands), len(parts[-2]), len(parts[-1]), gain_per_s is not None
-        room = self._rooms.get(sizes) or self._room_for(sizes)
-        given, out = _pack(parts, room), np.empty(room.num_out)
-        pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
-        with self._lock:  # C runs without Python's, and two threads may share a filter
-            self._lib.rm_decide(self._struct, room.sizes, *pointers, room.scratch)
+        out = self._decided(carry, view, nominal, gain_per_s)[0]
         slack, gap, active, reason, misfit = out[4:9].tolist()
-        good, misfits = not reason, carry.bias.misfits
-        result = FilterResult(out[:4], nominal, active != 0, slack, good, _REASONS[int(reason)], gap)
-        counts = misfits + 1 if misfit else misfits, np.int32(int(carry.ok) + 1) if good else _NONE
-        after = _after(_cut(out), out[_HEAD:].reshape(-1, 4), *counts)
-        self._made = after, out
-        return after, result
+        return _answer(carry, nominal, out, (slack, gap, active != 0, int(reason), misfit != 0))
 
     def batch(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
         """One decision of many robots with any leading axes."""
-        lead, count = nominal.shape[:-1], math.prod(nominal.shape[:-1])
-        parts = self._read(carry, view, nominal, gain_per_s)
-        others = (mask.shape[-1] for mask in parts[-2:])
-        room = self._room_for((carry.commands.shape[-2], *others, gain_per_s is not None))
-        given, out = _rows(parts, room, count), np.empty((count, room.num_out))
-        pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
-        with self._lock:
-            self._lib.rm_decide_many(count, self._struct, room.sizes, *pointers, room.scratch)
-        out, queue = out.reshape(*lead, room.num_out), out[:, _HEAD:].reshape(carry.commands.shape)
+        out = self._decided(carry, view, nominal, gain_per_s)
+        queue = out[:, _HEAD:].reshape(carry.commands.shape)
+        out = out.reshape(*nominal.shape[:-1], out.shape[-1])
         reason = out[..., 7].astype(int)
         good = reason == Reason.OK
         result = FilterResult(out[..., :4], nominal, out[..., 6] != 0, out[..., 4], good, reason, out[..., 5])
         counts = carry.bias.misfits + (out[..., 8] != 0), np.where(good, carry.ok + 1, 0)
         return _after([out[..., part] for part in _CUTS], queue, *counts), result
+
+    def _decided(
+        self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
+    ) -> np.ndarray:
+        """[count, num_out] what C says of so many robots."""
+        parts, count = self._read(carry, view, nominal, gain_per_s), math.prod(nominal.shape[:-1])
+        others = (mask.shape[-1] for mask in parts[-2:])
+        room = self._room_for((np.shape(carry.commands)[-2], *others, gain_per_s is not None))
+        given, out = _rows(parts, room, count), np.empty((count, room.num_out))
+        pointers = self._ffi.from_buffer("double[]", given), self._ffi.from_buffer("double[]", out)
+        with self._lock:  # C runs without Python's, and two threads may share a filter
+            self._lib.rm_decide_many(count, self._struct, room.sizes, *pointers, room.scratch)
+        return out
 
     def _read(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
@@ -112,18 +124,15 @@ class KernelFilter:
         own, heard = view.own, view.heard
         strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
         seen, *others = (_NOBODY,) if strangers is None else strangers
-        made, out = self._made
-        # In flight it is the memory of the last decision, and lies in one piece.
-        memory = (out[_MEMORY:],) if carry is made else (*carry.bias[:6], carry.place_m, carry.commands)
         return (
-            *(own.pos_m, own.vel_m_s, _number(own.age_s)),
+            *(own.pos_m, own.vel_m_s, own.age_s),
             *((own.quat_wxyz, own.omega_rad_s) if self._turns else (_STILL,)),
-            nominal if nominal.dtype is _DOUBLE else nominal.astype(float),
-            _NO_GAIN if gain_per_s is None else _number(gain_per_s),
-            *memory,
+            nominal,
+            _NO_GAIN if gain_per_s is None else gain_per_s,
+            *(*carry.bias[:6], carry.place_m, carry.commands),
             *(heard.pos_m, heard.vel_m_s, heard.age_s, *heard.plan),
             *others,
-            *(heard.mask, seen),
+            *(np.asarray(heard.mask), np.asarray(seen)),
         )
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
@@ -152,35 +161,13 @@ class KernelFilter:
         if sizes not in self._rooms:
             told, lib = self._ffi.new("RmSizes *", sizes), self._lib
             scratch = self._ffi.new("double[]", lib.rm_room_size(self._struct, told))
-            spare = bytes(-(sizes[1] + sizes[2]) % 8)
-            self._rooms[sizes] = Room(told, lib.rm_in_size(told), lib.rm_out_size(told), scratch, spare)
+            self._rooms[sizes] = Room(told, lib.rm_in_size(told), lib.rm_out_size(told), scratch)
         return self._rooms[sizes]
 
     def _keep(self, pointer: Any) -> Any:
         """Memory that C has a pointer to lives as long as the filter."""
         self._kept.append(pointer)
         return pointer
-
-
-def _number(value: Any) -> Array:
-    """Of Python, or an array."""
-    return value if getattr(value, "dtype", None) is _DOUBLE else np.asarray(value, float)
-
-
-def _pack(parts: tuple[Array, ...], room: Room) -> bytes:
-    """What one robot reads, as it lies in memory: one copy, where all is of the types that C reads."""
-    try:
-        fine = [*map(_dtype, parts)] == [_DOUBLE] * (len(parts) - 2) + [_BOOL, _BOOL]
-        packed = b"".join((*parts, room.spare)) if fine else b""
-    except (AttributeError, TypeError, ValueError):  # numbers of Python, lists, arrays with gaps
-        packed = b""
-    if not packed:
-        rows: list[Array] = [np.ascontiguousarray(part, float) for part in parts[:-2]]
-        rows += [np.ascontiguousarray(mask, bool) for mask in parts[-2:]]
-        packed = b"".join((*rows, room.spare))
-    if len(packed) != 8 * room.num_in:
-        raise ValueError(f"{len(packed)} bytes came in, not {8 * room.num_in}: an array has a wrong shape.")
-    return packed
 
 
 def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
@@ -198,11 +185,23 @@ def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
     return given
 
 
+def _answer(
+    carry: FilterCarry, nominal: np.ndarray, out: np.ndarray, told: tuple[float, float, bool, int, bool]
+) -> tuple[FilterCarry, FilterResult]:
+    """What comes out of one decision, without a copy; `told`: slack, gap, active, reason, misfit."""
+    slack, gap, active, reason, misfit = told
+    *parts, command, queue = _cut(out)
+    good, misfits = not reason, carry.bias.misfits
+    result = _named(FilterResult, (command, nominal, active, slack, good, _REASONS[reason], gap))
+    counts = misfits + 1 if misfit else misfits, np.int32(int(carry.ok) + 1) if good else _NONE
+    return _after(parts, queue.reshape(-1, 4), *counts), result
+
+
 def _after(parts: Sequence[Array], queue: Array, misfits: Array, ok: Array) -> FilterCarry:
     """The memory in what came out, without a copy; `parts` as `_CUTS` says."""
     pos, vel, stop, estimate, doubt, anchor, made, unsure, place, since = parts
-    bias = Bias(estimate, doubt, anchor, made, unsure, since, misfits)
-    return FilterCarry(queue, Plan(pos, vel, stop), place, bias, ok)
+    bias = _named(Bias, (estimate, doubt, anchor, made, unsure, since, misfits))
+    return _named(FilterCarry, (queue, _named(Plan, (pos, vel, stop)), place, bias, ok))
 
 
 def _value(source: Any, name: str) -> Any:

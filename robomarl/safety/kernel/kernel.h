@@ -2,6 +2,8 @@
 #ifndef ROBOMARL_KERNEL_H
 #define ROBOMARL_KERNEL_H
 
+#include <stddef.h>
+
 /* Values of robomarl.safety.memory.Reason. */
 enum { RM_OK = 0, RM_INFEASIBLE = 1, RM_STALE = 2, RM_NON_FINITE = 3, RM_SOLVER = 4, RM_MISSING = 5 };
 
@@ -80,5 +82,8 @@ void rm_decide_many(long count, const RmConstants *c, const RmSizes *sizes, cons
 int rm_in_size(const RmSizes *sizes);
 int rm_out_size(const RmSizes *sizes);
 int rm_room_size(const RmConstants *c, const RmSizes *sizes);
+
+/* A function of Python, KernelFilter.plain: a decision of one robot from Python's objects; its address, as a new reference. */
+size_t rm_plain(void);
 
 #endif
