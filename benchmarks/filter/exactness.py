@@ -131,19 +131,18 @@ def backends() -> list[Backend]:
         from robomarl.safety.kernel.projection import project_batch
 
         found.append(Backend("C", project_batch, "double"))
-    jax_loop, jax_open, jax_static, graph = _jax_backends()
+    jax_loop, jax_static, graph = _jax_backends()
     return [
         *found,
         Backend("JAX, f64", partial(jax_loop, dtype=np.float64), "double"),
         Backend("JAX, f32", partial(jax_loop, dtype=np.float32), "single"),
-        Backend("JAX without gradients, f32", partial(jax_open, dtype=np.float32), "single"),
         Backend("the graph's in JAX, f64", partial(jax_static, dtype=np.float64), "double"),
         Backend("ONNX, f64", graph, "double"),
     ]
 
 
-def _jax_backends() -> tuple[Any, Any, Any, Solver]:
-    """The projections of `jax_filter`, that of `jax_static`, and that as a graph."""
+def _jax_backends() -> tuple[Any, Any, Solver]:
+    """The projection of `jax_filter`, that of `jax_static`, and that as a graph."""
     import jax
 
     from robomarl.safety import jax_filter
@@ -161,7 +160,7 @@ def _jax_backends() -> tuple[Any, Any, Any, Solver]:
 
         return solve
 
-    found = (jax_filter.project, jax_filter.project_open, jax_static.project_static)
+    found = (jax_filter.project, jax_static.project_static)
     return *(solver(project) for project in found), _graph_solver()  # type: ignore[return-value]
 
 

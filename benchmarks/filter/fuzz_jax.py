@@ -17,11 +17,11 @@ def backends() -> dict[str, fuzz.Decide]:
     import jax.numpy as jnp
 
     from robomarl.safety.decision import Library
-    from robomarl.safety.jax_filter import least_open, project_open
+    from robomarl.safety.jax_filter import least_open, project
     from robomarl.safety.qp import jax_static
     from robomarl.safety.qp.projection import TOLERANCE
 
-    training = Library(jnp, partial(project_open, tolerance=TOLERANCE), repeat=least_open)
+    training = Library(jnp, partial(project, tolerance=TOLERANCE), repeat=least_open)
     return {"JAX": partial(_decide, training), "the graph's text": partial(_decide, jax_static._STATIC)}
 
 

@@ -1,10 +1,13 @@
 """The same filter in JAX, for training with it in the loop: jit, vmap, scan and gradients.
 
 Rows, checks and fallbacks are those of `batch`; only the loop of the projection is the compiler's. In single
-precision rows hold to `TOLERANCE`, and commands agree with the numpy filter to 1e-4.
+precision rows hold to `TOLERANCE`, and commands agree with the numpy filter to 1e-4. Loops end with the last robot that
+needs another round; the projection's gradient is that of its solution, from the rows that hold it in place.
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,24 +17,28 @@ from robomarl.safety.memory import FilterCarry, initial_carry
 from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.qp import least, projection
+from robomarl.safety.qp.candidates import over
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
+from robomarl.vectors import cross, dot
 from robomarl.view import LocalView
 
 TOLERANCE = 2e-5
 """Violation of a row [m/s^2] that counts as holding in single precision."""
+STIFF = 1e3
+"""How much more a row that holds counts than the way from the nominal command, in gradients: right to 0.1 %."""
 
 
 class JaxFilter:
     """As `SafetyFilter`, for JAX arrays with any leading axes; made by `make_jax_filter`."""
 
-    def __init__(self, params: SafetyParams, mode: Mode, gradients: bool = True) -> None:
+    def __init__(self, params: SafetyParams, mode: Mode) -> None:
         """Work out the constants; see `make_jax_filter`."""
         self.params = params
         self.mode = mode
         self._constants = constants_of(params, mode)
         self._check_shapes = ShapeCheck(params)
-        self._library = GRADIENTS if gradients else Library(jnp, project_open, repeat=least_open)
+        self._library = Library(jnp, project, repeat=least_open)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -45,55 +52,62 @@ class JaxFilter:
         return filter_batch(self._constants, self._library, carry, view, nominal, gain_per_s)
 
 
-def make_jax_filter(params: SafetyParams, mode: Mode = "qp", gradients: bool = True) -> JaxFilter:
+def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:
     """The filter of one type of vehicle, to be wrapped around an environment in training.
 
     Args:
         params: of the vehicle.
         mode: as of `SafetyFilter`.
-        gradients: whether its result will be differentiated. If not, rounds end with the last problem that needs one.
     """
-    return JaxFilter(params, mode, gradients)
+    return JaxFilter(params, mode)
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
 def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> projection.Projection:
-    """`qp.project_rows` for JAX."""
+    """`qp.project_rows` for JAX: rounds end with the last problem that needs one."""
     return projection.project_rows(rows, point, jnp, tolerance, _repeat)
 
 
-def project_open(rows: Array, point: Array, tolerance: float = TOLERANCE) -> projection.Projection:
-    """The same, without gradients: constant in its arguments, as far as JAX knows."""
-    rows, point = jax.lax.stop_gradient((rows, point))
-    return projection.project_rows(rows, point, jnp, tolerance, _repeat_open)
+@project.defjvp
+def _project_jvp(tolerance: float, given: tuple[Array, Array], moved: tuple[Array, Array]) -> tuple[Any, Any]:
+    """How the projected point moves with the point and with the rows that hold it; of what is not solved, nothing."""
+    found = project(*given, tolerance)
+    holds = (over(given[0], found.u) >= -tolerance) & found.solved
+    _, way = jax.jvp(lambda rows, point: _held(rows, point, holds), given, moved)
+    return found, projection.Projection(way * found.solved, *map(_still, found[1:]))
+
+
+def _held(rows: Array, point: Array, holds: Array) -> Array:
+    """[3, ...] the point nearest to `point` on the planes of the rows that hold, as stiff springs.
+
+    (1 + STIFF sum n n') u = point + STIFF sum n b, by Cramer's rule. Planes that follow from others need no care so.
+    """
+    normals = rows[:, :3] * jnp.where(holds, STIFF**0.5, 0.0)[:, None]
+    matrix = [tuple((normals[:, i] * normals[:, k]).sum(0) + (i == k) for i in range(3)) for k in range(3)]
+    pull = (normals * (rows[:, 3] * jnp.where(holds, STIFF**0.5, 0.0))[:, None]).sum(0)
+    x, y, z, wanted = *matrix, tuple(point + pull)
+    whole = dot(x, cross(y, z))
+    return jnp.stack([dot(wanted, cross(y, z)), dot(x, cross(wanted, z)), dot(x, cross(y, wanted))]) / whole
+
+
+def _still(x: Array) -> Any:
+    """The tangent of what has no gradient."""
+    return jnp.zeros_like(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros(x.shape, jax.dtypes.float0)
 
 
 def least_open(step: Callable, u: Array, needed: Array) -> Array:
-    """The rounds of `least`, none where nobody needs them; without gradients."""
-    more = lambda s: (s[0] < least.ROUNDS) & needed.any()  # noqa: E731
-    return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1])), (0, jax.lax.stop_gradient(u)))[1]
-
-
-def _least(step: Callable, u: Array, needed: Array) -> Array:
-    """The rounds of `least`; constant, as far as JAX knows: what is torn between rows jumps from one to another."""
-    return jax.lax.stop_gradient(jax.lax.scan(lambda s, _: (step(s), None), u, None, length=least.ROUNDS)[0])
+    """The rounds of `least`, none where nobody needs them; constant, as far as JAX knows: what is torn between rows
+    jumps from one to another."""
+    u = jax.lax.stop_gradient(u)
+    step, seen = jax.closure_convert(step, u)
+    seen, more = jax.lax.stop_gradient(seen), lambda s: (s[0] < least.ROUNDS) & needed.any()
+    return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1], *seen)), (0, u))[1]
 
 
 def _repeat(pivot: Callable, rows: Array, point: Array, state: projection.Basis) -> projection.Basis:
-    """As a scan: the graph holds one round, and gradients flow backwards through it."""
-    state, _ = jax.lax.scan(lambda s, _: (pivot(rows, point, s)[0], None), state, None, length=projection.ROUNDS)
-    return state
-
-
-def _repeat_open(pivot: Callable, rows: Array, point: Array, state: projection.Basis) -> projection.Basis:
-    """As a loop that ends when no problem is left that a round would change."""
-
     def step(left: tuple) -> tuple:
         number, _, state = left
         state, todo = pivot(rows, point, state)
         return number + 1, todo.any(), state
 
     return jax.lax.while_loop(lambda s: s[1] & (s[0] < projection.ROUNDS), step, (0, jnp.array(True), state))[2]
-
-
-GRADIENTS = Library(jnp, project, repeat=_least)
-"""For filters whose result will be differentiated."""

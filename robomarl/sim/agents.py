@@ -44,6 +44,15 @@ class StepOutcome(NamedTuple):
     contact: jax.Array
 
 
+CORRECTED = "corrected"
+"""Reward term of teams behind the filter; its weight is 0 unless a recipe says another."""
+
+
+def corrected(spec: ActionSpec, asked: jax.Array, sent: jax.Array) -> jax.Array:
+    """[N] how much a filter changed of each robot's action [N, A]: squares, with half of each range as unit."""
+    return (((sent - asked) * (2 / (spec.high - spec.low))) ** 2).sum(-1)
+
+
 def of_team(episode: EpisodeState, world: Any, failed: jax.Array, succeeded: jax.Array, max_steps: int) -> StepOutcome:
     """An outcome where `own` is whether the team has succeeded so far: that counts if nothing fails to the end."""
     timeout, once = ~failed & (world.step >= max_steps), episode.own | succeeded
@@ -142,6 +151,8 @@ class AgentsEnv(Env):
         world, command, safety = self.decide(episode, action, draws)
         memory, obs = self.observation.observe(episode.memory, self.views(world))
         terms, now = self.terms(episode.world, world, command), self.outcome(episode, world)
+        if CORRECTED in self.weights:
+            terms = terms | {CORRECTED: corrected(self.action, action, command)}
         weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
         metrics = {f"reward/{k}": v[: self.scenario.count].mean() for k, v in weighted.items()}
         said = {"success": now.success.astype(jnp.float32), "contact": now.contact.astype(jnp.float32)}

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
-from robomarl.safety.jax_filter import make_jax_filter
+from robomarl.safety.jax_filter import make_jax_filter, project
 from robomarl.safety.memory import FilterCarry
 from robomarl.safety.qp import projection
+from robomarl.safety.qp.candidates import over
 from robomarl.view import LocalView
 from tests.safety.views import PARAMS, leaves, random_carry, random_views
 
@@ -49,17 +50,6 @@ def test_it_agrees_with_numpy(params: SafetyParams, case):
     for (name, a), (_, b) in zip(leaves(found_carry), leaves(expected_carry), strict=True):
         np.testing.assert_allclose(a, b, atol=2e-4, rtol=1e-5, err_msg=name)
     assert {Reason.OK, Reason.INFEASIBLE} <= set(np.asarray(found.reason).tolist())
-
-
-def test_without_gradients_it_decides_the_same(case):
-    """As in training: under vmap, rounds until nobody needs one."""
-    carry, view, nominal = case
-    given = single((carry, to_bool(view), nominal))
-    _, expected = STEP(*given)
-    _, found = jax.jit(jax.vmap(make_jax_filter(PARAMS, gradients=False).__call__))(*given)
-    np.testing.assert_array_equal(found.reason, expected.reason)
-    np.testing.assert_allclose(found.command, expected.command, atol=1e-5)
-    assert Reason.INFEASIBLE in np.asarray(found.reason)
 
 
 def test_vmap_and_scan_change_nothing(case):
@@ -111,6 +101,28 @@ def test_gradients_are_finite_everywhere(case):
     assert np.isfinite(value)
     assert all(np.isfinite(g).all() for g in gradients)
     assert any((np.asarray(g) != 0).any() for g in gradients)
+
+
+def test_the_gradient_of_a_projection_is_that_of_finite_differences(random: np.random.Generator):
+    """Where nothing holds, and one, two and three rows; along random ways of point, normals and bounds together."""
+    count, step = 400, 1e-5
+    arrows, bounds = random.normal(size=(8, 3, count)), random.uniform(0.1, 1, (8, 1, count))
+    given = arrows, bounds, 1.5 * random.normal(size=(3, count))
+    way = tuple(random.normal(size=x.shape) for x in given)
+
+    def solve(arrows, bounds, points):
+        normals = arrows / jnp.sqrt((arrows**2).sum(1, keepdims=True))
+        rows = jnp.concatenate([normals, bounds], 1)
+        found = project(rows, points, projection.TOLERANCE)
+        return found.u, found.solved, (over(rows, found.u) > -projection.TOLERANCE).sum(0)
+
+    with jax.enable_x64(True):
+        (_, solved, holding), (moved, *_) = jax.jvp(jax.jit(solve), given, way)
+        ahead, behind = (solve(*(x + k * step * w for x, w in zip(given, way, strict=True)))[0] for k in (1, -1))
+    assert {0, 1, 2, 3} <= set(np.asarray(holding)[solved].tolist())
+    expected = np.asarray(ahead - behind)[:, solved] / (2 * step)
+    error = np.linalg.norm(np.asarray(moved)[:, solved] - expected, axis=0)
+    assert np.quantile(error / (1 + np.linalg.norm(expected, axis=0)), 0.98) < 0.03  # the others change their rows
 
 
 def test_projections_in_single_precision(random: np.random.Generator):

@@ -11,8 +11,10 @@ import pytest
 
 from robomarl.config import UserError
 from robomarl.domains.flight.env import TeamEnv
+from robomarl.sim.agents import corrected
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
+from robomarl.spec import ActionField, ActionSpec
 
 COUNT, BATCH = 3, 4
 
@@ -152,3 +154,17 @@ def test_filter_in_the_environment_keeps_robots_apart_that_fly_at_each_other() -
         least[safety] = float(jax.jit(lambda s, f=rush: jax.lax.scan(f, s, None, length=100)[1].min())(state))
     assert least["off"] < 2 * scenario.vehicle_config.body.radius_m
     assert least["qp"] > scenario.vehicle_config.safety.separation_m
+
+
+def test_what_a_filter_changes_counts_in_halves_of_the_range():
+    """Ranges of 2 and 8, changes of 1 and 2: (1 / 1)^2 + (2 / 4)^2; a robot whose action passes counts 0."""
+    spec = ActionSpec((ActionField("a", "-", "-", -1.0, 1.0), ActionField("b", "-", "-", 0.0, 8.0)))
+    asked, sent = jnp.array([[0.0, 1.0], [0.5, 2.0]]), jnp.array([[1.0, 3.0], [0.5, 2.0]])
+    np.testing.assert_allclose(corrected(spec, asked, sent), [1.25, 0.0])
+
+
+def test_only_who_flies_behind_the_filter_is_paid_for_what_it_changes():
+    scenario, weights = load_scenario("goto_2"), {"corrected": -2.0}
+    assert make_env(scenario, weights=weights, safety="qp").weights["corrected"] == -2
+    with pytest.raises(UserError, match="corrected"):
+        make_env(scenario, weights=weights)

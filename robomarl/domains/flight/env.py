@@ -12,7 +12,7 @@ from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, st
 from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.flight.views import local_views
 from robomarl.domains.flight.world import Integrate, World, advance, num_step_draws, with_plans
-from robomarl.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
+from robomarl.sim.agents import CORRECTED, AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
 from robomarl.sim.model.training_filter import PassThrough, make_filter
 from robomarl.sim.random_bits import seed_words
 from robomarl.view import LocalView
@@ -43,7 +43,8 @@ class TeamEnv(AgentsEnv):
         """
         self.scenario = scenario
         self.task = task_of(scenario)
-        self.weights = merge_weights(self.task.weights, weights)
+        filtered = {} if safety == "off" else {CORRECTED: 0.0}
+        self.weights = merge_weights(self.task.weights | filtered, weights)
         self.observation = self.task.observation(scenario)
         self.action = self.task.action(scenario)
         self.integrate = make_engine(scenario, sim)

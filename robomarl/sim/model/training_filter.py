@@ -46,7 +46,7 @@ class TrainingFilter:
         from robomarl.sim.model.upright_filter import FilterOnceUpright
 
         params, thrown = safety_params(scenario), mode == "upright"
-        self._filter = make_jax_filter(params, "qp" if thrown else mode, gradients=False)  # type: ignore[arg-type]
+        self._filter = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
         around = command_of(simulation_of(scenario).action(scenario)).around
         decide = self._filter if around is None else partial(around, self._filter)
         once = FilterOnceUpright(self._filter, scenario.period_s, decide)
@@ -58,7 +58,7 @@ class TrainingFilter:
         return Guarded(self._init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
 
     def __call__(self, carry: Guarded, view: LocalView, nominal: jax.Array) -> tuple[Guarded, jax.Array]:
-        """The command that is sent; no gradient is asked of it."""
+        """The command that is sent."""
         way, asked = self._rules(carry.way, view, nominal) if self._rules else (carry.way, nominal)
         safety, result = self._decide(carry.safety, view, asked)
         way = self._rules.after(way, result) if self._rules else way

@@ -16,9 +16,13 @@ from robomarl.train.state import TrainState
 
 
 def judged_behind(run: Run) -> str:
-    """The filter behind which a run's policies are judged: none, so that it makes good for nothing; a policy that sets
-    the filter's gain is nothing without one."""
-    return "full" if has_gain(run.env.commanded) else "off"
+    """The filter behind which a run's policies are judged: that of the recipe, behind which they learned.
+
+    By default none, so that it makes good for nothing; but a policy that sets the filter's gain is nothing without one.
+    """
+    if run.config.filter == "upright":
+        return "upright"
+    return "full" if run.config.filter == "qp" or has_gain(run.env.commanded) else "off"
 
 
 class BestPolicyKeeper:

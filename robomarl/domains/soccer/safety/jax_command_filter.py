@@ -18,7 +18,7 @@ class JaxPlayerFilter(JaxFilter):
 
     def __init__(self, params: SafetyParams, opponents: int) -> None:
         """Work out the constants; `opponents` is S, how many the view has rows for."""
-        super().__init__(params, "qp", gradients=False)
+        super().__init__(params, "qp")
         self._opponents = opponents
 
     def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
