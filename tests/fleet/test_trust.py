@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
-from robomarl.fleet.trust import keys, statement
+from robomarl.fleet.trust import keys, policy, statement
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.robot.startup import load_pilot
@@ -272,6 +274,26 @@ def test_a_counter_of_the_future_shuts_nobody_out(bundles, robots, tmp_path: Pat
         ahead = signed(bundles[0], tmp_path / str(counter % 997), "alice", counter=counter)
         assert "is yet to come" in reasons(flash.flash(ahead, robots))
     assert all(r.ok for r in flash.flash(signed(bundles[0], tmp_path, "alice"), robots))
+
+
+def test_a_clock_that_begins_with_1970_takes_nothing_that_is_over_and_says_what_it_shows(monkeypatch):
+    """Many small computers have no clock of their own; what they have had says how late it is at least."""
+
+    class Begun(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.fromtimestamp(100, tz)
+
+    monkeypatch.setattr(policy, "datetime", Begun)
+    said = statement.Statement("a" * 64, "swap", 100, "", "2026-06-01", "")
+    year_2026_07 = 1_782_900_000
+    trust = Trust(signed=True)
+    trust.check_arrival(said, 0)
+    with pytest.raises(UserError, match="was to be taken until 2026-06-01"):
+        trust.check_arrival(said, year_2026_07, allow_rollback=True)
+    with pytest.raises(UserError, match="set the robot's clock, which says 1970-01-01"):
+        trust.check_arrival(replace(said, counter=year_2026_07), 0)
+    trust.check_arrival(replace(said, expires="", counter=7), 10**20, allow_rollback=True)
 
 
 @pytest.mark.parametrize("how", ["key replaced", "key revoked", "threshold", "unsigned and back"])

@@ -163,6 +163,23 @@ def test_who_waits_backs_out_to_the_right_of_the_mouth_and_not_for_ever():
     assert way[-1, 0] < 0.45
 
 
+@pytest.mark.parametrize("separation_m", [0.02, 0.05, 0.07, 0.2, 0.5])
+def test_who_waits_beside_the_mouth_stays_there_whatever_the_vehicle_keeps(separation_m: float):
+    """Small robots wait nearer to the mouth than where large ones begin to back out: they went before it again."""
+    params = dataclasses.replace(WALLED, safety=dataclasses.replace(PARAMS.safety, separation_m=separation_m))
+    place = passages.Passage(np.array([0.2, 0.0]), np.array([-1.0, 0.0]), np.array(0.4), np.array(8.0), np.array(1.0))
+    lookout = passages.Lookout(place, np.array(False), np.array(True))
+    waiting_m = 0.2 + passages.WAIT_M + separation_m
+    beside = make_view((waiting_m, 2 * separation_m + passages.ROOM_M, 1), (0, 0, 0))
+    steers, accel = passages.steer(params, lookout, beside, np.array(True))
+    assert steers
+    np.testing.assert_allclose(accel, 0.0, atol=1e-6)
+    before_it = make_view((0.21, 0.0, 1), (0, 0, 0))
+    back, right = passages.steer(params, lookout, before_it, np.array(True))[1]
+    assert back > 0.1
+    assert right == pytest.approx(0.0, abs=1e-6)
+
+
 @pytest.mark.parametrize("params", [PARAMS, WALLED], ids=["open", "walled"])
 def test_one_robot_and_many_and_jax_follow_the_same_rules(params: SafetyParams):
     random = np.random.default_rng(1)

@@ -8,6 +8,7 @@ import pytest
 
 from robomarl.geometry import norm
 from robomarl.safety.give_way import GiveWay, meet
+from robomarl.safety.params import Arena
 from robomarl.safety.ways import roundabout
 from robomarl.safety.ways.roundabout import (
     BEYOND_M,
@@ -118,6 +119,18 @@ def test_once_the_way_is_free_it_is_soon_forgotten_and_till_then_the_policy_goes
     for _ in range(round(FREE_S / PARAMS.period_s)):
         carry, _ = rules(carry, behind, asked)
     assert carry.roundabout.known_s == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("wall_m", [0.4, 0.6, 1.0])
+def test_a_ring_stays_within_the_arena(wall_m: float):
+    """One that led through a wall held its robots there until it was forgotten."""
+    low, high = (-9.0, -9.0, 0.1), (0.5 + wall_m, 9.0, 3.0)
+    params = dataclasses.replace(PARAMS, arena=Arena(low, high))
+    view = crossing(8, 0)
+    assert begun(view).radius_m > 1.0
+    disc = update(params, NOTHING, view, meet(view, PARAMS.limits.speed_m_s).near)[0]
+    assert disc.known_s == REMEMBER_S
+    assert disc.radius_m == pytest.approx(wall_m - roundabout.WALL_M, abs=1e-6)
 
 
 def test_vehicles_that_keep_farther_apart_have_wider_rings():

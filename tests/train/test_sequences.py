@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.flight.sequences import HeldPolicy
 from robomarl.config import UserError
+from robomarl.policies import verify
 from robomarl.policies.export import export_bundle
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy, load_policy, read_golden
@@ -144,6 +145,16 @@ def test_a_blind_robot_plays_nothing(flown: Policy):
     carry, _ = flown(flown.init(), obs)
     _, action = flown(carry, obs + np.nan)
     assert np.isnan(action).all(), "the filter has to see that, whatever was decided before"
+
+
+def test_what_is_timed_of_a_policy_is_its_network(flown: Policy, monkeypatch: pytest.MonkeyPatch):
+    """Two of three calls had been of actions that were only played."""
+    asked, ask = [], flown._single._ask
+    monkeypatch.setattr(flown._single, "_ask", lambda carry, obs: asked.append(obs) or ask(carry, obs))
+    decide = verify._decider(flown, read_golden(flown.bundle))
+    for i in range(12):
+        decide(i)
+    assert len(asked) == 12
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ from robomarl.policies.bundle import Bundle, written_version
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2
 """What is signed says all of it: conventions, and what the actions were."""
+LAST_S = 253402300799
+"""The last second of the year 9999, beyond which there are no days."""
 AHEAD_S = 86400
 """Counters are seconds since 1970, or smaller: with a far larger one a stolen key would shut out all that comes."""
 
@@ -128,13 +130,15 @@ class Trust:
         Raises:
             UserError: expired, or older than what the robot has had.
         """
-        now, floor = datetime.now(UTC), max(floor, self.counter)
-        if statement.expires and statement.expires < now.date().isoformat():
+        floor, now_s = max(floor, self.counter), datetime.now(UTC).timestamp()
+        # A clock that begins with 1970 at every start is behind what the robot has had: that day is over at least.
+        today = _day(max(now_s, min(floor, LAST_S) - AHEAD_S))
+        if statement.expires and statement.expires < today:
             raise UserError(f"Bundle {statement.id[:12]} was to be taken until {statement.expires}; sign it again.")
-        if statement.counter > now.timestamp() + AHEAD_S:
+        if statement.counter > now_s + AHEAD_S:
             raise UserError(
                 f"Bundle {statement.id[:12]} has counter {statement.counter}, a second that is yet to come: nothing "
-                "could be newer; sign it again, or set the robot's clock."
+                f"could be newer; set the robot's clock, which says {_day(now_s)}, or sign the bundle again."
             )
         if statement.counter < floor and not allow_rollback:
             raise UserError(
@@ -212,6 +216,11 @@ def _old_trust(folder: Path) -> Trust:
     for name, text in keys.items():
         public_key(text, f"{folder}/{name}.pub")
     return Trust(signed=True, keys=keys)
+
+
+def _day(time_s: float) -> str:
+    """YYYY-MM-DD."""
+    return datetime.fromtimestamp(time_s, UTC).date().isoformat()
 
 
 def _is_there(path: Path) -> bool:

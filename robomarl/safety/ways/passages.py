@@ -32,9 +32,11 @@ REMEMBER_S = 8.0
 PATIENCE_S, BOLD_S = 5.0, 4.0
 """After so long of waiting a robot goes, whoever seems to come, and for so long."""
 MOUTH_M = 0.175
-"""Who has to wait and is nearer before it than this backs out along its line before it steps aside."""
+"""Who has to wait and is nearer before it than this backs out along its line before it steps aside. Where robots
+wait nearer than `SHORT_M` before that, because they may be close to each other, it is so much less."""
 WAIT_M = 0.1
-"""Who waits does so by this and the separation before it, which must be farther than `MOUTH_M`."""
+"""Who waits does so by this and the separation before it."""
+SHORT_M = 0.05
 IN_M = 0.1
 """Who is beside the line finds back to it at a point so far inside."""
 REACH_M = 1.6
@@ -219,7 +221,7 @@ def steer(params: SafetyParams, lookout: Lookout, view: LocalView, wait: Array) 
     xp, here = namespace(own.pos_m), placed(passage, own.pos_m[..., :2])
     apart_m = params.safety.separation_m + 2 * params.look_ahead_m
     cruise = params.limits.speed_m_s / 2
-    inside = here.along_m > -MOUTH_M
+    inside = here.along_m > -min(MOUTH_M, WAIT_M + apart_m - SHORT_M)
     lost = ~wait & lookout.blocked & (xp.abs(here.right_m) > ASIDE_M) & (here.along_m < passage.length_m / 2)
     to_along = xp.where(wait, -WAIT_M - apart_m, IN_M)
     to_right = xp.where(wait & ~inside, 2 * apart_m + ROOM_M, 0.0)

@@ -10,6 +10,8 @@ all have heard alike, and no word is needed. Nobody has to know how many robots 
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from robomarl.geometry import namespace, norm
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.ways.passages import EAST, right_of
@@ -30,6 +32,8 @@ BEHIND_M = 0.4
 """Who is farther away than the goal by more than this is not of the crowd."""
 BEYOND_M = 0.2
 """A ring leads farther from the centre than the goal is by no more than this."""
+WALL_M = 0.2
+"""And no nearer to a wall than this: who flies into one waits there until the roundabout is forgotten."""
 REMEMBER_S, FREE_S = 8.0, 4.0
 """A roundabout is remembered for so long at most, and for so long once the way to the goal is free."""
 NEAR_GOAL_M = 0.3
@@ -115,8 +119,18 @@ def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, R
     before_us = crowd & (_bearing(mates - centre[..., None, :]) < _bearing(pos - centre)[..., None])
     lane_m = params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
     radius = xp.minimum(lane_m * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
+    radius = xp.minimum(radius, _to_walls(params, centre))
     begins = (others + 1 >= CROWD) & ((near > 0).sum(-1) >= MEETS) & across
     return begins, Roundabout(centre, radius, radius * 0 + REMEMBER_S)
+
+
+def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
+    """[...] the largest radius about `centre_m` [..., 2] that stays in the arena, `WALL_M` before its walls."""
+    xp, arena = namespace(centre_m), params.arena
+    if arena is None:
+        return centre_m[..., 0] * 0 + xp.inf
+    low, high = (np.array(wall[:2], np.float32) for wall in (arena.low_m, arena.high_m))
+    return xp.maximum(xp.minimum(centre_m - low, high - centre_m).min(-1) - WALL_M, 0.0)
 
 
 def ring_of(rank: Array, count: Array) -> Array:
