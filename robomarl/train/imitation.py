@@ -140,8 +140,10 @@ class Teacher:
         """A batch of teams of each size."""
         simulation, scenario = simulation_of(self._env.scenario), self._imitated.harder(self._env.scenario)
         num = NUM_THROWN if self._thrown else NUM_TEAMS
-        sizes = how.sizes or (scenario.count,)
-        return [simulation.batch(dataclasses.replace(scenario, count=n), "fast", num, APART + seed) for n in sizes]
+        teams = [dataclasses.replace(scenario, count=n) for n in how.sizes or (scenario.count,)]
+        for team in teams:
+            simulation.check_scenario(team, f"imitation.sizes: {scenario.name} with count = {team.count}")
+        return [simulation.batch(team, "fast", num, APART + seed) for team in teams]
 
     def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Any:
         """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robomarl.config import UserError
 from robomarl.domains.ground.controllers.scripted import ScriptLaw
 from robomarl.domains.ground.controllers.waypoint import approach
 from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first
@@ -119,6 +120,13 @@ def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):
     state, error = teacher.round(blank_state(config, env, 0), 0.0, BAR)
     samples = 48 * (2 + 4) * 8  # every fourth of 30 decisions
     assert np.isfinite(error) and int(np.asarray(state.obs_stats.count).max()) == samples
+
+
+def test_a_size_that_the_floor_does_not_hold_is_refused_with_the_numbers():
+    scenario = load_scenario("crowd_short")
+    config = TrainConfig(scenario="crowd_short", num_envs=8, imitation=ImitationConfig(rounds=1, sizes=(2, 31)))
+    with pytest.raises(UserError, match=r"imitation.sizes.*31 robots need 62 cells.* 10 x 6 cells 0.5 m apart, has 60"):
+        Teacher(config, training_env(config, scenario), Straight(scenario), 0)
 
 
 @pytest.mark.parametrize(("mode", "meets"), [("off", True), ("qp", False)])
