@@ -17,6 +17,7 @@ BUNDLES = (
     *("navigation", "material_transport", "discovery", "foraging"),
     *("arctic_transport", "predator_prey", "warehouse", "rware"),
 )
+SHOWN = ("seed", "success", "reason", "arrived_s", "flight_s", "collisions", "min_distance_m", "fallback_share")
 
 
 def fleet_of(name: str) -> Fleet:
@@ -37,7 +38,8 @@ def main() -> None:
     for name in args.scenario:
         plan = PlanOptions(sim=True, bundle=str(args.bundles / name), seed=args.seed)
         flown = fly(fleet_of(name), plan, args.flights).flights
-        print(json.dumps({"bundle": name, "flights": [str(flight) for flight in flown]}), flush=True)
+        rows = [{key: getattr(flight, key) for key in SHOWN} for flight in flown]
+        print(json.dumps({"bundle": name, "flights": rows}), flush=True)
 
 
 if __name__ == "__main__":
