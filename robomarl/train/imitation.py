@@ -1,7 +1,9 @@
 """Imitation of the task's own law, by dataset aggregation (Ross, Gordon and Bagnell, AISTATS 2011).
 
 The team flies with the law at first and then more and more with the policy; wherever it comes, the law says what it
-would have done, and the actor is fitted to that. What comes out is a run that `train --init` goes on from.
+would have done, and the actor is fitted to that. A recipe that trains behind the safety filter imitates behind it too:
+where mates hold each other up, nothing is to be learned from robots that drive through each other. What comes out is a
+run that `train --init` goes on from.
 """
 
 import dataclasses
@@ -18,9 +20,12 @@ from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.config import UserError
+from robomarl.domains.registry import filter_for
 from robomarl.domains.simulation import simulation_of
+from robomarl.evaluate.pilots import NoFilter
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.batch import BatchSim
+from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import learner, training_env
 from robomarl.train.config import ImitationConfig, TrainConfig
@@ -121,6 +126,7 @@ class Teacher:
         self._imitated = simulation.imitated
         self._thrown = self._imitated.is_harsh(env.scenario)
         self.teams = self._made_teams(config.imitation, seed)
+        self._filters = [self._made_filter(config, team.scenario) for team in self.teams]
         self._random = np.random.default_rng(seed)
         self._seen: list[Demonstrations] = []
         steps = config.imitation.rounds * FITS
@@ -134,12 +140,21 @@ class Teacher:
         """A batch of teams of each size."""
         simulation, scenario = simulation_of(self._env.scenario), self._imitated.harder(self._env.scenario)
         num = NUM_THROWN if self._thrown else NUM_TEAMS
-        sizes = how.sizes or (scenario.count,)
-        return [simulation.batch(dataclasses.replace(scenario, count=n), "fast", num, APART + seed) for n in sizes]
+        teams = [dataclasses.replace(scenario, count=n) for n in how.sizes or (scenario.count,)]
+        for team in teams:
+            simulation.check_scenario(team, f"imitation.sizes: {scenario.name} with count = {team.count}")
+        return [simulation.batch(team, "fast", num, APART + seed) for team in teams]
+
+    def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Any:
+        """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without."""
+        if config.filter != "qp":
+            return NoFilter()
+        return filter_for(self._env.unwrapped.action, safety_params(scenario))
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
-        flown = [self._fly(team, state, share, bar) for team in self.teams]
+        pairs = zip(self.teams, self._filters, strict=True)
+        flown = [self._fly(team, safety, state, share, bar) for team, safety in pairs]
         samples = Demonstrations(*(np.concatenate(column) for column in zip(*flown, strict=True)))
         self._seen.append(samples)
         low, high = state.obs_range
@@ -149,7 +164,7 @@ class Teacher:
         )
         return self._learn(state)
 
-    def _fly(self, team: BatchSim, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
+    def _fly(self, team: BatchSim, safety: Any, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
         spec, action = self._env.observation, self._env.unwrapped.action  # type: ignore[attr-defined]
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         scenario = team.scenario
@@ -160,6 +175,7 @@ class Teacher:
         kept: list[Demonstrations] = []
         batch = team.num_envs, scenario.count
         carry = (*self._sequence.init_memory(action.size, batch), *self._networks.init_carry(batch))
+        guard = safety.init(batch)
         decided, said = np.zeros(0), list[np.ndarray]()
         for step in range(scenario.max_steps):
             views = team.views()
@@ -172,7 +188,8 @@ class Teacher:
             if len(said) == self._sequence.actions and self._is_kept(step + 1 - len(said)):
                 rows = self._sequence.said(np.stack(said, -2))
                 kept.append(Demonstrations(*(a[flying].reshape(-1, a.shape[-1]) for a in (decided, rows))))
-            world = team.step(middle + half * np.clip(flown, -1, 1))
+            guard, result = safety(guard, views, middle + half * np.clip(flown, -1, 1))
+            world = team.step(result.command, getattr(guard, "plan", None))
             flying &= ~np.asarray(self._imitated.failed(scenario, world))
             bar.update()
         return Demonstrations(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))

@@ -1,6 +1,7 @@
 """`identify-limits`: the fit on flights with known figures, and vehicle file, plant and filter held together."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -130,12 +131,22 @@ def test_who_is_simulated_nowhere_is_told_so():
         identify_limits.run(identify_limits.Args("turtlebot3_burger"))
 
 
-def test_a_vehicle_is_measured_in_the_scenarios_that_have_a_plant_for_it():
-    """The robots of soccer drive in passages too, which have none."""
+def test_a_vehicle_is_measured_in_every_kind_of_scenario_that_has_it():
+    """The robots of soccer drive in passages too, on another plant."""
     found = scenarios_of("ssl_omni", load_any_vehicle("ssl_omni"))
-    assert found and all(scenario.name.startswith("soccer") for scenario in found)
-    with pytest.raises(UserError, match="gritsbot: no scenario has this vehicle on a plant"):
-        scenarios_of("gritsbot", load_any_vehicle("gritsbot"))
+    assert {scenario.task for scenario in found} == {"soccer", "passage"}
+    groups = grouped(scenarios_of("gritsbot", load_any_vehicle("gritsbot")))
+    assert [[c.delays_s for c in conditions] for _, conditions in groups] == [[(0.0, 0.0)]], "nothing is randomized"
+
+
+def test_a_vehicle_that_stands_before_its_delay_is_over_has_no_brake_to_measure():
+    vehicle, config = load_any_vehicle("gritsbot"), MeasureConfig(delays_s=(0.1,))
+    names = {}
+    for brake in (0.6, math.inf):
+        found = [Figures(Condition("training", ()), np.zeros(3), np.array([0.03]), np.array([brake]), 0.0)]
+        names[brake] = [row.name for row in rows(vehicle, config, found, 0)]
+    assert names[0.6] == ["delay_s", "accel_error_m_s2", "accel_bias_m_s2", "brake_m_s2"]
+    assert names[math.inf] == names[0.6][:3]
 
 
 def flown(extra_s: float) -> dict[str, bool]:

@@ -1,5 +1,7 @@
 """`SIMULATION` of teams of ground robots."""
 
+from typing import Any
+
 import numpy as np
 
 from robomarl.domains.ground.check import PROBE
@@ -10,12 +12,20 @@ from robomarl.domains.ground.film import film
 from robomarl.domains.ground.limits import check_scenario, filter_params
 from robomarl.domains.ground.model import MODEL, left_arena
 from robomarl.domains.ground.scenario import GroundScenario
-from robomarl.domains.simulation import Imitated
+from robomarl.domains.simulation import Imitated, Measured
 from robomarl.evaluate.model_episodes import simulation_of_model
+
+
+def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Any:
+    """So many robots, each alone."""
+    from robomarl.domains.ground.plants import Drivers
+
+    return Drivers(scenario, flights, seed)
+
 
 IMITATED = Imitated(
     law=lambda scenario: ScriptLaw,
-    failed=left_arena,  # who touches goes on: there is no filter here, and behind one nobody touches
+    failed=left_arena,  # who touches goes on: behind a filter nobody does
     is_harsh=lambda scenario: False,
     harder=lambda scenario: scenario,
     errors=lambda scenario, world: (world.pos_m[..., 0] * np.nan, world.pos_m[..., 0] * np.nan),
@@ -30,5 +40,8 @@ SIMULATION = simulation_of_model(
     probe=lambda scenario: PROBE,
     controllers={"baseline": ScriptedRobots},
     imitated=IMITATED,
+    measured=Measured(
+        felt=lambda scenario: (), moves_alike=lambda scenario: (scenario.vehicle, scenario.rates), plant=plant
+    ),
     choices=waypoints,
 )

@@ -123,7 +123,10 @@ class LimitFigure(NamedTuple):
 
 
 def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], at: int) -> list[LimitFigure]:
-    """The figures at a delay of `config.delays_s`, and whether the file's hold at the file's own delay."""
+    """The figures at a delay of `config.delays_s`, and whether the file's hold at the file's own delay.
+
+    Without the brake of a vehicle so slow that it stands before the delay is over.
+    """
     safety, margin, own = vehicle.safety, config.margin, _nearest(config.delays_s, vehicle.safety.delay_s)
     bias = np.abs([f.bias_m_s2 for f in found])
     errors, brakes = (np.array([getattr(f, name) for f in found]) for name in ("error_m_s2", "brake_m_s2"))
@@ -138,9 +141,10 @@ def rows(vehicle: AnyVehicle, config: MeasureConfig, found: Sequence[Figures], a
     ]
     held = brakes[:, at]
     enough = bool(brakes[:, own].min() >= safety.brake_m_s2)
-    brake = round_down(held.min() / margin)
+    brake = round_down(held.min() / margin) if np.isfinite(held.min()) else math.inf
     table.append(LimitFigure("brake_m_s2", held.min(), held.min(), held.max(), brake, safety.brake_m_s2, enough))
-    return [row for row in table if row.name != "lift_bias_m_s2" or isinstance(vehicle, Quadrotor)]
+    has_lift = isinstance(vehicle, Quadrotor)
+    return [row for row in table if math.isfinite(row.measured) and (has_lift or row.name != "lift_bias_m_s2")]
 
 
 def _nearest(delays_s: Sequence[float], delay_s: float) -> int:

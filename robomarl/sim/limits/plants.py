@@ -16,8 +16,10 @@ def measured(scenario: Any) -> Measured:
 
 
 def known_names(scenario: Any) -> tuple[str, ...]:
-    """Parameters of the section `randomize` that change how a vehicle of the scenario follows its commands."""
-    return (*measured(scenario).felt(scenario), "delay_s")
+    """Parameters of the section `randomize` that change how a vehicle of the scenario follows its commands; the link's
+    delay where the scenario's kind of team randomizes it."""
+    link = ("delay_s",) if hasattr(scenario.randomize, "delay_s") else ()
+    return (*measured(scenario).felt(scenario), *link)
 
 
 def make_plant(scenario: Any, flights: int, seed: int, threads: int = 1) -> Plant:

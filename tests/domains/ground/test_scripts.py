@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robomarl.config import UserError
+from robomarl.domains.ground.controllers.scripted import ScriptLaw
+from robomarl.domains.ground.controllers.waypoint import approach
 from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first
 from robomarl.domains.ground.onboard.sensed import FloorSensed
 from robomarl.domains.ground.tasks import task_of
@@ -44,6 +47,16 @@ def test_foragers_stand_around_a_resource_and_the_nearest_behind_it():
     assert found[0, 1] > 0 > found[2, 1], "nobody passes anybody"
     apart = np.linalg.norm(found[:, None] - found[None], axis=-1)[np.triu_indices(3, 1)]
     assert apart.min() > 2 * 0.15 and np.linalg.norm(found - (1, 0), axis=-1).max() < 0.3
+
+
+def test_who_is_at_its_goal_backs_off_from_mates_that_want_past():
+    """Two at goals 0.5 m apart and one before the gap between them, 0.3 m from the first; the third is on its way."""
+    scenario, seen = views("navigation", [(0.0, 0.0), (0.0, 0.5), (-0.3, 0.0)])
+    goal = np.array([[(0.0, 0.0), (0.0, 0.5), (1.0, 0.0)]], np.float32)
+    seen = seen._replace(goal=seen.goal._replace(pos_m=np.concatenate([goal, goal[..., :1] * 0], -1)))
+    found = task_of(scenario).target(scenario, seen)[0]
+    np.testing.assert_allclose(found[0], (2.0 * (0.44 - 0.3), 0.0), atol=1e-6)
+    np.testing.assert_allclose(found[1:], [(0.0, 0.5), (1.0, 0.0)], atol=1e-6, err_msg="0.5 m is room enough")
 
 
 def test_foragers_go_to_the_second_once_the_first_is_gone_and_stay_when_both_are():
@@ -107,6 +120,45 @@ def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):
     state, error = teacher.round(blank_state(config, env, 0), 0.0, BAR)
     samples = 48 * (2 + 4) * 8  # every fourth of 30 decisions
     assert np.isfinite(error) and int(np.asarray(state.obs_stats.count).max()) == samples
+
+
+def test_a_size_that_the_floor_does_not_hold_is_refused_with_the_numbers():
+    scenario = load_scenario("crowd_short")
+    config = TrainConfig(scenario="crowd_short", num_envs=8, imitation=ImitationConfig(rounds=1, sizes=(2, 31)))
+    with pytest.raises(UserError, match=r"imitation.sizes.*31 robots need 62 cells.* 10 x 6 cells 0.5 m apart, has 60"):
+        Teacher(config, training_env(config, scenario), Straight(scenario), 0)
+
+
+@pytest.mark.parametrize(("mode", "meets"), [("off", True), ("qp", False)])
+def test_imitation_flies_behind_the_filter_that_its_recipe_trains_behind(
+    mode: str, meets: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """48 teams of three, by a law that looks at no mate: robots touch at 0.135 m."""
+    monkeypatch.setattr("robomarl.train.imitation.FITS", 2)
+    scenario = dataclasses.replace(load_scenario("navigation_short"), time_limit_s=6.0)
+    config = TrainConfig(scenario="navigation_short", num_envs=8, filter=mode, imitation=ImitationConfig(rounds=1))
+    env = training_env(config, scenario)
+    teacher = Teacher(config, env, Straight(scenario), 0)
+    (team,) = teacher.teams
+    step, least = team.step, []
+
+    def watched(*sent: Any) -> Any:
+        world = step(*sent)
+        apart = np.linalg.norm(world.pos_m[:, :, None] - world.pos_m[:, None], axis=-1)
+        least.append(apart[:, ~np.eye(3, dtype=bool)].min())
+        return world
+
+    monkeypatch.setattr(team, "step", watched)
+    teacher.round(blank_state(config, env, 0), 0.0, BAR)
+    assert (min(least) < 0.135) == meets
+
+
+class Straight(ScriptLaw):
+    """Nobody is passed."""
+
+    def wanted(self, view: LocalView, target: Any) -> Any:
+        """Straight there."""
+        return approach(load_scenario("navigation_short"), target - view.own.pos_m[..., :2])
 
 
 class Bar:

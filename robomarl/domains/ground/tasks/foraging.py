@@ -95,29 +95,26 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 def target(scenario: Any, view: LocalView) -> Array:
     """All to the first resource that is left, and around it.
 
-    The nearest drives past it to the side where the arena's edge is: whoever came later could not get there. The others
-    stay on this side, to the left or to the right as they come, so that nobody has to pass anybody.
+    The nearest to the place behind it, on the side of the arena's edge, drives there: whoever came later could not get
+    past. The others stay on this side, who is farther to the left on the left, so that nobody has to pass anybody.
     """
     seen, own, heard = view.sensed, view.own.pos_m[..., :2], view.heard
     assert isinstance(seen, FloorSensed)
     middle, level = seen.things[..., 0, :2], seen.things[..., 0, 2]
     inward = np.arctan2(-middle[..., 1], -middle[..., 0])
+    ahead = np.stack([np.cos(inward), np.sin(inward)], -1)
     ours, theirs = own - middle, heard.pos_m[..., :2] - middle[..., None, :]
-    away, bearings = np.where(heard.mask, norm(theirs), np.nan), _bearing(theirs, inward[..., None])
-    is_first = ~(away < norm(ours)[..., None]).any(-1)
+    away = np.where(heard.mask, norm(theirs + BEHIND_M * ahead[..., None, :]), np.nan)
+    is_first = ~(away < norm(ours + BEHIND_M * ahead)[..., None]).any(-1)
     other = np.argmax(np.where(heard.mask, away, 0.0), -1)
-    left = _bearing(ours, inward) > np.take_along_axis(bearings, other[..., None], -1)[..., 0]
-    side = np.where(left, SIDE_RAD, -SIDE_RAD)
+    beside = ours - np.take_along_axis(theirs, other[..., None, None], -2)[..., 0, :]
+    is_left = ahead[..., 0] * beside[..., 1] > ahead[..., 1] * beside[..., 0]
+    side = np.where(is_left, SIDE_RAD, -SIDE_RAD)
     angle = inward + np.where(is_first, np.pi, side)
     ring = np.where(is_first, BEHIND_M, RING_M)[..., None]
     place = middle + ring * np.stack([np.cos(angle), np.sin(angle)], -1)
     low, high = (np.array(end[:2]) for end in (scenario.arena.low_m, scenario.arena.high_m))
     return np.where(level[..., None] > 0, np.clip(place, low + EDGE_M, high - EDGE_M), own)
-
-
-def _bearing(offset: Array, ahead: Array) -> Array:
-    """[...] angle of an offset [..., 2] from the direction `ahead` [...], in [-pi, pi)."""
-    return (np.arctan2(offset[..., 1], offset[..., 0]) - ahead + np.pi) % (2 * np.pi) - np.pi
 
 
 def marks(scenario: Any, world: TeamWorld) -> list[Mark]:

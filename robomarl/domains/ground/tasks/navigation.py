@@ -7,13 +7,20 @@ all robots are within 0.1 m of their goals.
 from typing import Any
 
 from robomarl.domains.ground.tasks.base import DONE, OPEN, Beginning, GroundTask, Mark, per_step, shuffled
-from robomarl.geometry import norm
+from robomarl.geometry import namespace, norm
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
 
 NEAR_M = 0.1
 """At this distance half of the reward for being near is left."""
+ROOM_M = 0.44
+"""Of the script: who is at its goal backs off from mates that are nearer. Goals are 0.5 m apart: so near is only who
+wants past."""
+THERE_M = 0.3
+"""Who is so near to its goal is at it, backing off included."""
+YIELD = 2.0
+"""How far it backs off for each metre of room that is missing."""
 
 
 def begin(scenario: Any, draws: Array) -> Beginning:
@@ -46,8 +53,14 @@ def arrived(scenario: Any, world: TeamWorld) -> Array:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """The goal."""
-    return view.goal.pos_m[..., :2]
+    """The goal; who is there backs off from mates that come near: they want past, and goals beside each other are a
+    wall to them."""
+    xp, own, goal = namespace(view.own.pos_m), view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
+    gap = own[..., None, :] - view.heard.pos_m[..., :2]
+    far = norm(gap)
+    push = xp.where(view.heard.mask, xp.maximum(ROOM_M - far, 0.0), 0.0) / xp.maximum(far, 1e-6)
+    is_there = norm(goal - own)[..., None] < THERE_M
+    return goal + xp.where(is_there, YIELD * (push[..., None] * gap).sum(-2), 0.0)
 
 
 def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
