@@ -35,6 +35,8 @@ class RobotTrack(NamedTuple):
     """Messages of team-mates that arrived ..."""
     lost: int = 0
     """... and that did not."""
+    sensed: np.ndarray | None = None
+    """[K, S] the numbers that its task's sensors told, in the order of the view's `sensed`; None: not kept."""
 
     @property
     def state(self) -> np.ndarray:
@@ -43,7 +45,8 @@ class RobotTrack(NamedTuple):
 
     def part(self, rows: slice | np.ndarray) -> "RobotTrack":
         """The same with these decisions only; what was received is that of all."""
-        return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[2:9]})
+        sensed = None if self.sensed is None else self.sensed[rows]
+        return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[2:9]}, sensed=sensed)
 
     def within(self, low_m: tuple[float, ...], high_m: tuple[float, ...]) -> "RobotTrack":
         """The same without decisions outside of the space [3] each: there are floor and walls, and no model of them."""

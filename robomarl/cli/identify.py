@@ -32,12 +32,15 @@ def run(args: Args) -> dict[str, Any]:
     """Fit, print a table, write the files."""
     from tqdm import tqdm
 
+    from robomarl.domains.simulation import simulation_of
     from robomarl.sim.field.identify import figures_of, identify, text_of
     from robomarl.sim.field.patch import write_patch
     from robomarl.sim.field.safety_figures import safety_figures
     from robomarl.train.run.runner import keep_compiled
 
     flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
+    if carried := simulation_of(flown.scenario).carried:
+        return show_carried(args, flown, carried(flown.scenario, flown.tracks))
     keep_compiled()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         found, missing = identify(flown.scenario, flown.tracks, lambda share: bar.update(int(100 * share) - bar.n))
@@ -58,6 +61,22 @@ def run(args: Args) -> dict[str, Any]:
         "problems": [*flown.problems, *missing],
         "scenario": str(scenario_file),
         "vehicle": str(vehicle_file),
+    }
+
+
+def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, Any]:
+    """Of a team that carries: print what was found of the payload, and write the scenario."""
+    from robomarl.sim.field.carried import write_carried
+
+    missing = [*flown.problems, *found.missing]
+    print("\n".join([found.text, *(f"problem: {problem}" for problem in missing)]))
+    file = write_carried(args.out, flown.scenario, found, flown.provenance)
+    print(f"scenario: {file}" if file else "nothing was found, and nothing written.")
+    return {
+        "parameters": [row._asdict() for row in found.parameters],
+        "provenance": flown.provenance._asdict(),
+        "problems": missing,
+        "scenario": str(file) if file else None,
     }
 
 

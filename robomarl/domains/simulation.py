@@ -109,6 +109,9 @@ class Simulation:
     """`robomarl.sim.field.gap.Retraced`: how recorded legs are flown again; None: not at all."""
     fitted: Callable[[Any], Any] | None = None
     """Scenario -> `robomarl.sim.field.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
+    carried: Callable[[Any, Any], Any] | None = None
+    """(scenario, tracks) -> `robomarl.sim.field.carried.CarriedFigures`: of what a team carries; None:
+    it carries nothing, and its vehicles are fitted."""
     rewarded: Any = None
     """`robomarl.sim.field.team_path.Rewarded`: rewards of recorded ticks; None: none can be worked out."""
     weighed: Callable[[Any, Any], Any] = lambda found, tracks: None

@@ -44,8 +44,8 @@ def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def seen(**values: tuple[float, ...] | np.ndarray) -> np.ndarray:
-    """[1, O] what the law reads: a level load and vehicle, zeros but for the values."""
-    spec = PlaceLaw.observation
+    """[1, O] what the law of `lift_3` reads: a level load and vehicle, zeros but for the values."""
+    spec = PlaceLaw(load_scenario("lift_3")).observation
     obs, names = np.zeros((1, spec.size), np.float32), spec.element_names()
     level = {"own_axes": np.eye(3).ravel(), "load_axes": np.eye(3).ravel(), "own_index": np.eye(6)[0]}
     for name, value in {**level, **values}.items():

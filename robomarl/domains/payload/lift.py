@@ -17,6 +17,7 @@ from robomarl.domains.payload.controllers.catch import CatchLaw
 from robomarl.domains.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.payload.controllers.goal_motion import goal_fields
 from robomarl.domains.payload.controllers.lost_mate import lasting_fields
+from robomarl.domains.payload.controllers.trim import trim_fields
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
 from robomarl.geometry import namespace, norm, quat_conjugate, quat_multiply
@@ -49,10 +50,16 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
     if thrown(scenario):  # the payload's attitude does not matter
         now = ("load_error", "velocity", "own_axes", "body_rates")
         past = (*map(ObservationField, now), ObservationField("cable", catch.HISTORY))
-    follow_s = scenario.load.follow_s if scenario.load else 0.0
-    moves = () if thrown(scenario) else goal_fields(follow_s, scenario.period_s)
-    lasts = () if thrown(scenario) else lasting_fields(scenario.remembered_s, scenario.period_s)
-    return ObservationSpec((*past, ObservationField("own_index"), *moves, *lasts))
+    means = () if thrown(scenario) else means_of(scenario)
+    return ObservationSpec((*past, ObservationField("own_index"), *means))
+
+
+def means_of(scenario: FlightScenario) -> tuple[ObservationField, ...]:
+    """What carriers see over time: how the goal moves, what lasts of a lost mate, and the own point's error."""
+    follow_s, trim_s = (scenario.load.follow_s, scenario.load.trim_s) if scenario.load else (0.0, 0.0)
+    period_s = scenario.period_s
+    lasting = lasting_fields(scenario.remembered_s, period_s)
+    return (*goal_fields(follow_s, period_s), *lasting, *trim_fields(trim_s, period_s))
 
 
 def thrown(scenario: FlightScenario) -> bool:

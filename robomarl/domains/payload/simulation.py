@@ -5,6 +5,7 @@ from dataclasses import replace
 from robomarl.domains.flight import simulation as flight
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.payload.field.hang import find_payload
 
 
 def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
@@ -12,4 +13,9 @@ def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
     return tuple(f"place_{i}" for i in range(robots))
 
 
-SIMULATION = replace(flight.SIMULATION, controllers={**flight.SIMULATION.controllers, "law": LawPolicy}, roles=places)
+SIMULATION = replace(
+    flight.SIMULATION,
+    controllers={**flight.SIMULATION.controllers, "law": LawPolicy},
+    roles=places,
+    carried=find_payload,
+)

@@ -72,6 +72,8 @@ class Moment(NamedTuple):
     """The estimate that it used."""
     goal_m: np.ndarray
     """[3] NaN where nobody told one."""
+    sensed: tuple
+    """The view's."""
 
 
 class BagReplay:
@@ -164,7 +166,9 @@ class BagReplay:
         if tick.state not in MOVING or own is None:
             return
         goal = robot.goal[0] if robot.goal else own.pos_m * np.nan
-        self.watch(Moment(self.recording.team[robot.index], robot.index, tick, again.whole, own, goal))
+        self.watch(
+            Moment(self.recording.team[robot.index], robot.index, tick, again.whole, own, goal, robot.replay.sensed)
+        )
         known = own.pos_m, own.quat_wxyz, own.vel_m_s, goal
         sent = row[columns.nominal].copy(), row[columns.command].copy()  # a view keeps the whole message
         filtered = bool(row[columns.head["filtered"]])

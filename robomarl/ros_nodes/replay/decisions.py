@@ -130,6 +130,8 @@ class RobotReplay:
         self._said: deque[tuple[Announcement, float]] = deque()
         self._before: Tick | None = None
         self._whole = True
+        self.sensed: tuple = ()
+        """What its task's sensors had told in the last tick."""
 
     @property
     def own(self) -> Estimate | None:
@@ -156,6 +158,7 @@ class RobotReplay:
         if tick.state not in MOVING or tick.reason in (Held.LANDED, Held.SILENT, Held.INACTIVE):
             return Again()
         view, sent = self._view(tick), tick.row[tick.columns.command]
+        self.sensed = view.sensed
         if tick.reason >= 0:
             return self._decide(view, tick, sent)
         if tick.reason == Held.FAILED:

@@ -23,7 +23,7 @@ class TrackRows:
     def __init__(self) -> None:
         """Nobody has moved."""
         self._rows: dict[str, array] = {}
-        self._width = 0
+        self._width = self._commands = 0
 
     def note(self, moment: Moment) -> None:
         """A tick of a robot that moves."""
@@ -32,10 +32,9 @@ class TrackRows:
         if tick.state not in POLICY or not np.isfinite(command).all():
             return
         seen_s = tick.at_s - float(tick.columns.ages_s(tick.row)[0])
-        row = np.concatenate([
-            [seen_s, tick.at_s], own.pos_m, own.quat_wxyz, own.vel_m_s, own.omega_rad_s, command
-        ])  # fmt: skip
-        self._width = len(row)
+        moves = [[seen_s, tick.at_s], own.pos_m, own.quat_wxyz, own.vel_m_s, own.omega_rad_s, command]
+        row = np.concatenate([*moves, *map(np.ravel, moment.sensed)])
+        self._width, self._commands = len(row), len(command)
         self._rows.setdefault(moment.robot, array("d")).extend(row)
 
     def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
@@ -47,14 +46,14 @@ class TrackRows:
             since_s = np.diff(table[:, 1])
             cuts = np.flatnonzero((since_s > BREAK_S) | (since_s < 0)) + 1  # a clock may jump back
             for flight, part in enumerate(np.split(table, cuts)):
-                found.append(_track(robot, flight, part, (0, 0) if flight else heard))
+                found.append(_track((robot, flight), part, self._commands, (0, 0) if flight else heard))
         return found
 
 
-def _track(robot: str, flight: int, rows: np.ndarray, heard: tuple[int, int]) -> RobotTrack:
+def _track(of: tuple[str, int], rows: np.ndarray, commands: int, heard: tuple[int, int]) -> RobotTrack:
     seen_s, sent_s, *_ = rows.T
-    pos, quat, vel, omega, command = np.split(rows[:, 2:], [3, 7, 10, 13], axis=1)
-    return RobotTrack(robot, flight, seen_s, pos, quat, vel, omega, sent_s, command, *heard)
+    pos, quat, vel, omega, command, sensed = np.split(rows[:, 2:], [3, 7, 10, 13, 13 + commands], axis=1)
+    return RobotTrack(*of, seen_s, pos, quat, vel, omega, sent_s, command, *heard, sensed=sensed)
 
 
 def read_tracks(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> tuple[

@@ -6,7 +6,8 @@ swinging load: under vehicles that stand still it swings for a minute. So each v
 of the load, whose velocity it takes from the last measured poses. What is left are the errors that the configuration
 does not know of: cable lengths, centre of mass. Where the scenario says over what time a goal is to be watched
 (`load.follow_s`), the vehicle flies along with it. Where it says over what time carriers remember (`remembered_s`), who
-lost a mate leans its cable out (`lost_mate`).
+lost a mate leans its cable out (`lost_mate`). Where it says over what time they trim (`load.trim_s`), errors that last
+move the place (`trim`).
 """
 
 from typing import NamedTuple
@@ -16,6 +17,7 @@ import numpy as np
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.controllers.goal_motion import GoalMotion, goal_fields
 from robomarl.domains.payload.controllers.lost_mate import lasting_fields, leaning, outwards, rotated
+from robomarl.domains.payload.controllers.trim import trim_fields
 from robomarl.domains.payload.onboard.features import AHEAD_M, AHEAD_RAD, MAX_INDEX
 from robomarl.geometry import namespace, norm
 from robomarl.spec import ObservationField, ObservationSpec
@@ -73,9 +75,11 @@ class Gains(NamedTuple):
     """... how far the load may be from its goal; at twice that no cable leans, or the load were dragged along ..."""
     lean_far_m: Array | float = 0.5
     """... and by how much more than it is the own point is taken to be off then, for the gains."""
+    trim: Array | float = 3.0
+    """What the place moves by over the mean of the own point's error; see `trim`."""
 
 
-STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5, *[0.0] * 6)
+STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5, *[0.0] * 6, trim=1.0)
 """What counts as a step of 1 in a search."""
 FOLLOWING = ("goal_accel", "goal_lead_s", "goal_lean_s2", "goal_far_s")
 """Gains that matter where the goal moves."""
@@ -95,7 +99,7 @@ class PlaceLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
     search_from = Gains(answer=0.3, answer_most_m=0.015, lead_m=0.1, turn_lead_rad=0.2)
-    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, *[0.0] * 12)
+    search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, *[0.0] * 13)
 
     observation = ObservationSpec(
         (
@@ -121,7 +125,9 @@ class PlaceLaw:
         self._goal = GoalMotion(follow_s, scenario.period_s) if follow_s else None
         moving = goal_fields(follow_s, scenario.period_s)
         self._moves, self._remembers = 3 * len(moving), scenario.remembered_s > 0
-        seen = (*PlaceLaw.observation.fields, *moving, *lasting_fields(scenario.remembered_s, scenario.period_s))
+        trim = trim_fields(scenario.load.trim_s if scenario.load else 0.0, scenario.period_s)
+        lasting = lasting_fields(scenario.remembered_s, scenario.period_s)
+        self._trims, seen = len(trim) > 0, (*PlaceLaw.observation.fields, *moving, *lasting, *trim)
         self.observation = ObservationSpec(seen)
 
     def with_gains(self, gains: Gains) -> "PlaceLaw":
@@ -132,10 +138,11 @@ class PlaceLaw:
     def search_step(self) -> Gains:
         """Where the goal stays nothing says how to follow one; where it moves only that is searched."""
         moves = self._scenario.load is not None and self._scenario.load.path is not None
-        return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in STEPS._asdict().items()))
+        steps = STEPS if self._trims else STEPS._replace(trim=0.0)
+        return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in steps._asdict().items()))
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 48 to 61], within the vehicle's limits; no body rates.
+        """The command for an observation [..., 48 to 64], within the vehicle's limits; no body rates.
 
         The point's velocity is minus the rate of its error. Its noise is large, its integral, the vehicle's
         velocity, is not.
@@ -152,6 +159,7 @@ class PlaceLaw:
         leans, aside = self._lean(obs, arm)
         place = place + aside
         place = place + error * xp.minimum(g.answer, g.answer_most_m / (left + 1e-6))
+        place = place + g.trim * obs[..., -3:] if self._trims else place
         lean, speed, along = self._along(obs)
         left = left + g.goal_far_s * norm(speed)[..., None] + g.lean_far_m * leans
         far = left / (left + g.near_m)
@@ -176,7 +184,7 @@ class PlaceLaw:
         if not self._remembers:
             return obs[..., :1] * 0, obs[..., :3] * 0
         way, turn, error = obs[..., 18:21], obs[..., 21:24], obs[..., 45:48]
-        share = leaning(self.gains, way, obs[..., 48 + self._moves :])
+        share = leaning(self.gains, way, obs[..., 48 + self._moves : 49 + self._moves])
         point = rotated(self._point(obs[..., 24:33], obs[..., 33:39]), _limited(turn, AHEAD_RAD))
         return share, outwards(self.gains, share, (arm - point, point), (way - error)[..., 2:])
 

@@ -114,6 +114,18 @@ def point_error(seen: Carried, rule: NeighbourRule) -> Vec3:
     return minus(there, seen.tied)
 
 
+NEAR_POINT_M = 0.05
+"""Error of the own point of which half is left in `near_point`."""
+
+
+@feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
+def near_point(seen: Carried, rule: NeighbourRule) -> Vec3:
+    """`point_error` where it is small against `NEAR_POINT_M`, ever less beyond: no mean of it winds up on the way."""
+    x, y, z = point_error(seen, rule)
+    share = 1 / (1 + ((x * x + y * y + z * z) / NEAR_POINT_M**2) ** 2)
+    return (x * share, y * share, z * share)
+
+
 @feature(XYZ, "m", "world", ("own.pos_m", *_LOAD), of=carried)
 def cable(seen: Carried, rule: NeighbourRule) -> Vec3:
     """From where the robot's cable is tied to the load to the robot."""

@@ -93,6 +93,9 @@ class LoadConfig:
     follow_s: NonNegative = 0.0
     """Policies see how far their goal has gone over about this time and two, three and four times as long, and so how
     it moves; 0: they do not."""
+    trim_s: NonNegative = 0.0
+    """Policies see a mean of their own point's error over about this time, and so what the configuration does not know:
+    centre of mass, cables' lengths, wind; 0: they do not."""
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""
 

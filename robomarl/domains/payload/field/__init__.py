@@ -1,0 +1,1 @@
+"""What recordings of teams that carry tell of the payload."""

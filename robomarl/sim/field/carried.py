@@ -1,0 +1,39 @@
+"""`CarriedFigures`: what recordings tell of what a team carries, and the scenario that is written of it."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robomarl.sim.field.identify import Parameter
+from robomarl.sim.field.patch import Provenance
+
+
+class CarriedFigures(NamedTuple):
+    """What a domain found."""
+
+    parameters: tuple[Parameter, ...]
+    missing: tuple[str, ...]
+    """What can't be told, a sentence each."""
+    changes: dict[str, dict[str, Any]]
+    """Keys of a scenario's file by section; empty where nothing was found."""
+
+    @property
+    def text(self) -> str:
+        """A row for each figure."""
+        return "\n".join(
+            f"  {p.name:<10}  {p.unit}  {p.robot:<10}  {p.value:.4f} [{p.low:.4f}, {p.high:.4f}]"
+            for p in self.parameters
+        )
+
+
+def write_carried(folder: Path, scenario: Any, found: CarriedFigures, of: Provenance) -> Path | None:
+    """A scenario that extends the one that was flown; None where nothing was found."""
+    if not found.changes:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    flown = Path(of.scenario).resolve() if of.scenario.endswith(".toml") else of.scenario
+    lines = [f"# {scenario.name} with what was identified of the payload: {of.line}.", f'extends = "{flown}"']
+    for section, keys in found.changes.items():
+        lines += ["", f"[{section}]", *(f"{key} = {value}" for key, value in keys.items())]
+    file = folder / f"{scenario.name}_identified.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
