@@ -5,6 +5,7 @@ would have done, and the actor is fitted to that. What comes out is a run that `
 """
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +19,13 @@ from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.config import UserError
+from robomarl.domains.registry import filter_for
 from robomarl.domains.simulation import simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.batch import BatchSim
+from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import Scenario
+from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.train.algorithm import learner, training_env
 from robomarl.train.config import ImitationConfig, TrainConfig
 from robomarl.train.networks import Networks, make_networks
@@ -30,6 +34,7 @@ from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_state
 from robomarl.train.sequences.play import SequenceConfig, playing
 from robomarl.train.state import TrainState
+from robomarl.view import LocalView, Plan
 
 NUM_TEAMS, NUM_THROWN = 48, 96
 """Teams of each size that fly side by side; so many where they are thrown, for every throw is another."""
@@ -109,6 +114,24 @@ def _zeros(leaf: Any) -> Any:
     return jnp.zeros(leaf.shape, leaf.dtype)
 
 
+def commitments(observation: ObservationSpec, scenario: Scenario, action: ActionSpec, teams: int) -> Callable:
+    """(views, command) -> the plan that goes out with it, of robots whose filters let everything through.
+
+    Where the policy does not see plans nobody needs to work them out: then there is none.
+    """
+    if not any(field.startswith("heard.plan") for field in observation.reads):
+        return lambda views, command: None
+    safety = filter_for(action, safety_params(scenario), "off")
+    carry = safety.init((teams, scenario.count))
+
+    def commit(views: LocalView, command: np.ndarray) -> Plan:
+        nonlocal carry
+        carry, _ = safety(carry, views, command)
+        return carry.plan
+
+    return commit
+
+
 class Teacher:
     """Flies, collects and fits."""
 
@@ -156,6 +179,7 @@ class Teacher:
         team.reset()
         memory, flying = spec.init(team.views()), np.ones(team.num_envs, bool)
         seen_by_law = self._law.observation.init(team.views())
+        commit = commitments(self._env.observation, scenario, action, team.num_envs)
         by_policy = (np.arange(team.num_envs) < share * team.num_envs)[:, None, None]
         kept: list[Demonstrations] = []
         batch = team.num_envs, scenario.count
@@ -172,7 +196,8 @@ class Teacher:
             if len(said) == self._sequence.actions and self._is_kept(step + 1 - len(said)):
                 rows = self._sequence.said(np.stack(said, -2))
                 kept.append(Demonstrations(*(a[flying].reshape(-1, a.shape[-1]) for a in (decided, rows))))
-            world = team.step(middle + half * np.clip(flown, -1, 1))
+            command = middle + half * np.clip(flown, -1, 1)
+            world = team.step(command, commit(views, command))
             flying &= ~np.asarray(self._imitated.failed(scenario, world))
             bar.update()
         return Demonstrations(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robomarl.domains.ground.controllers.scripted import ScriptLaw
 from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first
 from robomarl.domains.ground.onboard.sensed import FloorSensed
 from robomarl.domains.ground.tasks import task_of
@@ -107,6 +108,28 @@ def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):
     state, error = teacher.round(blank_state(config, env, 0), 0.0, BAR)
     samples = 48 * (2 + 4) * 8  # every fourth of 30 decisions
     assert np.isfinite(error) and int(np.asarray(state.obs_stats.count).max()) == samples
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_who_sees_plans_is_told_them_while_the_script_is_imitated(sees: bool, monkeypatch: pytest.MonkeyPatch):
+    """They had been shown where a mate stops that brakes at once: from rest, where it stands."""
+    monkeypatch.setattr("robomarl.train.imitation.NUM_TEAMS", 3)
+    scenario = dataclasses.replace(load_scenario("navigation_short"), sees_plans=sees)
+    config = TrainConfig(scenario="navigation_short", num_envs=8, imitation=ImitationConfig(rounds=1))
+    teacher = Teacher(config, env := training_env(config, scenario), ScriptLaw(scenario), 0)
+    (team,), told = teacher.teams, []
+    step = team.step
+    monkeypatch.setattr(team, "step", lambda command, plan: told.append((command, plan)) or step(command, plan))
+    pos = team.reset().pos_m[..., :2]
+    monkeypatch.setattr(team, "reset", lambda: None)
+    teacher._fly(team, blank_state(config, env, 0), 0.0, BAR)
+    if not sees:
+        assert {plan for _, plan in told} == {None}
+        return
+    command, plan = told[0]
+    way = plan.stop_m[..., :2] - plan.pos_m[..., :2]
+    assert np.abs(plan.pos_m[..., :2] - pos).max() < 0.3
+    assert (np.sum(way * command[..., :2], -1) > 0).all(), "the way that it has just begun"
 
 
 class Bar:
