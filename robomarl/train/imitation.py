@@ -146,10 +146,14 @@ class Teacher:
         return [simulation.batch(team, "fast", num, APART + seed) for team in teams]
 
     def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Any:
-        """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without."""
-        if config.filter != "qp":
+        """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without.
+
+        Policies that see plans need a filter to say them, even if it lets everything through.
+        """
+        sees_plans = any(field.startswith("heard.plan") for field in self._env.observation.reads)
+        if config.filter != "qp" and not sees_plans:
             return NoFilter()
-        return filter_for(self._env.unwrapped.action, safety_params(scenario))
+        return filter_for(self._env.unwrapped.action, safety_params(scenario), "qp" if config.filter == "qp" else "off")
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""

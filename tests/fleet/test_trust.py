@@ -293,6 +293,9 @@ def test_a_clock_that_begins_with_1970_takes_nothing_that_is_over_and_says_what_
         trust.check_arrival(said, year_2026_07, allow_rollback=True)
     with pytest.raises(UserError, match="set the robot's clock, which says 1970-01-01"):
         trust.check_arrival(replace(said, counter=year_2026_07), 0)
+    had = replace(said, expires="", counter=year_2026_07)
+    trust.check_arrival(had, year_2026_07)
+    trust.check_arrival(replace(had, counter=year_2026_07 - 9), year_2026_07, allow_rollback=True)
     trust.check_arrival(replace(said, expires="", counter=7), 10**20, allow_rollback=True)
 
 

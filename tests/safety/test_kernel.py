@@ -158,6 +158,7 @@ def test_what_lies_otherwise_is_left_alone_and_nothing_is_held(random: np.random
     wrong = [
         (carry, view._replace(own=turned), nominal),
         (tuple(carry), view, nominal),
+        (carry, tuple.__new__(type(view), (view.own,)), nominal),
         (carry._replace(ok=np.zeros(2, int)), view, nominal),
         (carry._replace(commands=carry.commands[1:]), view, nominal),
         (carry, view._replace(heard=view.heard._replace(mask=view.heard.mask.astype(float))), nominal),

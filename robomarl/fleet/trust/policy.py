@@ -135,7 +135,7 @@ class Trust:
         today = _day(max(now_s, min(floor, LAST_S) - AHEAD_S))
         if statement.expires and statement.expires < today:
             raise UserError(f"Bundle {statement.id[:12]} was to be taken until {statement.expires}; sign it again.")
-        if statement.counter > now_s + AHEAD_S:
+        if statement.counter > max(now_s + AHEAD_S, floor):
             raise UserError(
                 f"Bundle {statement.id[:12]} has counter {statement.counter}, a second that is yet to come: nothing "
                 f"could be newer; set the robot's clock, which says {_day(now_s)}, or sign the bundle again."

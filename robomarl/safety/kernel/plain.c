@@ -26,7 +26,9 @@ static PyObject *known(const Reader *r, int which) { return PyTuple_GetItem(r->w
 /* A field of a named tuple of exactly that type; NULL where it is another. */
 static PyObject *field(Reader *r, PyObject *tuple, int type, int index) {
     r->fine = r->fine && tuple && (PyObject *)Py_TYPE(tuple) == known(r, type);
-    return r->fine ? PyTuple_GetItem(tuple, index) : NULL;
+    PyObject *value = r->fine ? PyTuple_GetItem(tuple, index) : NULL;
+    r->fine = value != NULL;
+    return value;
 }
 
 static int is_of(const Reader *r, PyObject *array, int type) {

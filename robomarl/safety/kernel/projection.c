@@ -11,6 +11,8 @@
 /* Two rows closer than this to parallel have no line, three closer to one plane no vertex (squares of the sine and of
  * the determinant); rounding makes 1e-32 of what is exactly parallel. */
 #define PARALLEL 1e-20
+/* Rows nearer to parallel than this: the sum of both steps cancels, and the cosine is rounded to what leaves nothing. */
+#define NEARLY 1e-6
 #define FURTHEST 1e300
 
 typedef struct {
@@ -38,6 +40,12 @@ static int step_onto(int count, const double *const *row, const double *from, do
     if (count == 2) {
         const double square = dot(c[0], c[0]), g = dot(row[0], row[1]);
         if (!(square > PARALLEL)) return 0;
+        if (square < NEARLY) { /* onto the first plane, then in it, along the second row without its share of the first */
+            double aside[3];
+            cross(c[0], row[0], aside);
+            for (int i = 0; i < 3; i++) u[i] -= r[0] * row[0][i] + (r[1] - g * r[0]) / square * aside[i];
+            return 1;
+        }
         const double a = (r[0] - g * r[1]) / square, b = (r[1] - g * r[0]) / square;
         for (int i = 0; i < 3; i++) u[i] -= a * row[0][i] + b * row[1][i];
         return 1;

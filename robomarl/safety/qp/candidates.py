@@ -33,11 +33,13 @@ def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Arr
     normal, normals = new[:3], basis[:, :3]
     excess = over(new[None], u0)
     plane = u0 - excess[0] * normal
-    # Lines: u0 - a n - b m with the residuals of both rows 0; |n x m|^2 is the determinant.
+    # Lines: onto n's plane, then in it along (n x m) x n, which is m without its share of n. Not as m - (n . m) n: of
+    # rows 1e-9 apart rounding takes all of that, and the point found breaks both.
     cross = _cross(normal[None], normals, xp)
     square = (cross * cross).sum(1)
     on_line = square > tiny
     scale = 1.0 / xp.where(on_line, square, 1.0)
+    aside = _cross(cross, normal[None], xp)
     g = (normal * normals).sum(1)
     # Vertices: Cramer's rule for the planes' residuals.
     i, j = (np.array(p) for p in PAIRS)
@@ -47,8 +49,7 @@ def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Arr
     unscale = 1.0 / xp.where(at_vertex, det, 1.0)
 
     def onto_lines(at: Array, own: Array, other: Array) -> Array:
-        a, b = (own - g * other) * scale, (other - g * own) * scale
-        return at - a[:, None] * normal - b[:, None] * normals
+        return at - own[:, None] * normal - ((other - g * own) * scale)[:, None] * aside
 
     def onto_vertices(at: Array, own: Array, first: Array, second: Array) -> Array:
         shift = own[:, None] * normal_ij - first[:, None] * cross[j] + second[:, None] * cross[i]

@@ -161,6 +161,28 @@ class Straight(ScriptLaw):
         return approach(load_scenario("navigation_short"), target - view.own.pos_m[..., :2])
 
 
+@pytest.mark.parametrize("sees", [True, False])
+def test_who_sees_plans_is_told_them_while_the_script_is_imitated(sees: bool, monkeypatch: pytest.MonkeyPatch):
+    """They had been shown where a mate stops that brakes at once: from rest, where it stands."""
+    monkeypatch.setattr("robomarl.train.imitation.NUM_TEAMS", 3)
+    scenario = dataclasses.replace(load_scenario("navigation_short"), sees_plans=sees)
+    config = TrainConfig(scenario="navigation_short", num_envs=8, imitation=ImitationConfig(rounds=1))
+    teacher = Teacher(config, env := training_env(config, scenario), ScriptLaw(scenario), 0)
+    (team,), told = teacher.teams, []
+    step = team.step
+    monkeypatch.setattr(team, "step", lambda command, plan: told.append((command, plan)) or step(command, plan))
+    pos = team.reset().pos_m[..., :2]
+    monkeypatch.setattr(team, "reset", lambda: None)
+    teacher._fly(team, teacher._filters[0], blank_state(config, env, 0), 0.0, BAR)
+    if not sees:
+        assert {plan for _, plan in told} == {None}
+        return
+    command, plan = told[0]
+    way = plan.stop_m[..., :2] - plan.pos_m[..., :2]
+    assert np.abs(plan.pos_m[..., :2] - pos).max() < 0.3
+    assert (np.sum(way * command[..., :2], -1) > 0).all(), "the way that it has just begun"
+
+
 class Bar:
     """A progress bar that shows nothing."""
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from benchmarks.filter.daqp_projection import project, project_one
+from benchmarks.filter.exactness import backends
 from benchmarks.filter.problems import KINDS, draw
 from robomarl.safety.qp import projection
 
@@ -95,3 +96,25 @@ def test_a_box_that_is_turned_inside_out_is_infeasible():
     found = project_one([], [], [0.0, 0.0, 0.0], ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]))
     assert found.infeasible
     assert not found.solved
+
+
+def nearly_parallel(random: np.random.Generator, num: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Problems with three rows down to 3e-10 rad apart, and a point that holds all."""
+    rows = random.normal(size=(num, 6, 3))
+    rows[:, 1:3] = rows[:, :1] + 10 ** random.uniform(-9.5, -3, (num, 1, 1)) * rows[:, 1:3]
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    inside = random.normal(size=(num, 3)) * 3
+    bounds = (rows * inside[:, None]).sum(-1) + random.choice([0, 1e-10, 1e-3, 0.1, 1.0], (num, 6))
+    return rows, bounds, inside + random.normal(size=(num, 3)) * random.choice([1, 10, 1e3], (num, 1))
+
+
+@pytest.mark.parametrize("name", ["numpy", "C", "JAX, f64", "the graph's in JAX, f64", "ONNX, f64"])
+def test_rows_that_are_nearly_parallel_are_held(name: str, random: np.random.Generator):
+    """The cosine of rows 1e-8 rad apart is 1 to the last digit: a line made with it was on neither plane."""
+    solve = {backend.name: backend.solve for backend in backends()}.get(name)
+    if solve is None:
+        pytest.skip("the C kernel is not built here")
+    found = solve(*nearly_parallel(random, 20_000))
+    assert np.asarray(found.solved).all()
+    assert not np.asarray(found.infeasible).any()
+    assert np.asarray(found.residual).max() <= projection.TOLERANCE
