@@ -77,15 +77,16 @@ def _project_jvp(tolerance: float, given: tuple[Array, Array], moved: tuple[Arra
     return found, projection.Projection(way * found.solved, *map(_still, found[1:]))
 
 
-def _held(rows: Array, point: Array, holds: Array) -> Array:
+def _held(rows: jax.Array, point: jax.Array, holds: jax.Array) -> jax.Array:
     """[3, ...] the point nearest to `point` on the planes of the rows that hold, as stiff springs.
 
     (1 + STIFF sum n n') u = point + STIFF sum n b, by Cramer's rule. Planes that follow from others need no care so.
     """
-    normals = rows[:, :3] * jnp.where(holds, STIFF**0.5, 0.0)[:, None]
-    matrix = [tuple((normals[:, i] * normals[:, k]).sum(0) + (i == k) for i in range(3)) for k in range(3)]
-    pull = (normals * (rows[:, 3] * jnp.where(holds, STIFF**0.5, 0.0))[:, None]).sum(0)
-    x, y, z, wanted = *matrix, tuple(point + pull)
+    stiff = holds.astype(rows.dtype) * STIFF**0.5
+    normals = rows[:, :3] * stiff[:, None]
+    columns: list[Any] = [[(normals[:, i] * normals[:, k]).sum(0) + (i == k) for i in range(3)] for k in range(3)]
+    wanted: Any = point + (normals * (rows[:, 3] * stiff)[:, None]).sum(0)
+    x, y, z = columns
     whole = dot(x, cross(y, z))
     return jnp.stack([dot(wanted, cross(y, z)), dot(x, cross(wanted, z)), dot(x, cross(y, wanted))]) / whole
 

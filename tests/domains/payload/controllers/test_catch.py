@@ -15,16 +15,18 @@ from robomarl.domains.payload.lift import law
 from robomarl.domains.payload.start import outward
 from robomarl.sim.scenario import load_scenario
 
+UPRIGHT = np.eye(3)
+
 
 @pytest.fixture(scope="module")
 def recover() -> FlightScenario:
     return load_scenario("recover_3")
 
 
-def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0)) -> np.ndarray:
+def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0), axes=UPRIGHT) -> np.ndarray:
     """An observation of the law at its goal; robot and payload part at `parting`, seen six times at 100 Hz."""
     cables = [cable - 0.01 * i * np.array(parting) for i in range(5, -1, -1)]
-    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], *cables])
+    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], np.ravel(axes), *cables])
 
 
 def test_who_was_thrown_catches_and_the_others_place(recover: FlightScenario):
@@ -51,6 +53,21 @@ def test_the_team_brakes_together_and_a_little(recover: FlightScenario):
     assert np.allclose(catch.act(seen(1, place, velocity=fast)), [-CatchGains().brake_m_s2, 0, 0, 0, 0], atol=1e-6)
     alone = catch.act(seen(1, place, (0.2, 0, 0), (0.2, 0, 0)))
     assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
+
+
+def test_who_is_on_his_back_turns_towards_his_sector_with_hardly_any_lift(recover: FlightScenario):
+    """Rolled by 180 degrees, 2 cm too near on the x axis: 120/s^2 of it, the least lift, and all of the turn in pitch.
+
+    The thrust that is wanted points along the body's x axis and against its z axis: to it leads a positive pitch.
+    """
+    assert recover.cables is not None
+    place = outward(recover.cables)[1] * recover.cables.length_m
+    down = np.diag([1.0, -1.0, -1.0])
+    low = recover.command_limits[0][2]
+    asked = CatchLaw(recover).act(seen(1, place - [0.02, 0, 0], axes=down))
+    assert np.allclose(asked, [2.4, 0, low, 0, 2], atol=1e-5)
+    far = CatchLaw(recover).act(seen(1, place - [0.3, 0.4, 0], (1, 1, 1), axes=down))
+    assert np.allclose(far, [2.4, 3.2, low, 1.6, 1.2], atol=1e-5)  # 4 m/s^2 at most, and the velocity does not matter
 
 
 def test_most_throws_end_without_a_touch(recover: FlightScenario):
