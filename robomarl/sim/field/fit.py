@@ -1,6 +1,6 @@
 """Least squares of a model's parameters to windows, with bounds that hold where errors are no textbook's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ TURN_FLOOR = np.array([1e-3] * 2 + [1e-2] * 3)
 """Least standard deviation that tilts [rad] and rates [rad/s] are given: no attitude is better known."""
 FIRST = Noise(0.005, 0.01, 0.03)
 LEVEL = 0.95
+LEAST_BLOCKS = 8
+"""For the jackknife; see `blocks`."""
 MOST_STEPS = 15
 """Of one least-squares search: single precision ends it no sooner."""
 
@@ -78,7 +80,7 @@ class WindowFit:
             model: what is fitted.
         """
         self._predict, self._model = model.predict(windows), model
-        self._seen = elements(windows.state)[:, 1:]
+        self._seen, self._blocks = elements(windows.state)[:, 1:], blocks(windows.place)
         self._steps, self._period_s = self._seen.shape[1] - SETTLE, float(np.median(windows.period_s))
         self._whitener = self._whitener_at(model.first)
         self._noise, self._turn = FIRST, 10 * TURN_FLOOR
@@ -132,18 +134,17 @@ class WindowFit:
         self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))
 
     def _bounded(self, theta: np.ndarray) -> Fit:
-        """Intervals of the jackknife over windows (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton).
+        """Intervals of the jackknife over `blocks` (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton).
 
         Where few windows show a parameter, the jackknife may be narrow by chance: Gauss and Newton's own variance,
         which is right where the noise is what the model says, is the least.
         """
         errors = self._at(theta)[0]
-        count, size = len(errors), len(theta)
-        slope = self._slope(theta).reshape(count, -1, size)
+        slope = self._slope(theta).reshape(len(errors), -1, len(theta))
         white = self._white(errors)
-        parts = np.einsum("wri,wrj->wij", slope, slope)
-        pulls = np.einsum("wri,wr->wi", slope, white)
-        whole = parts.sum(0)
+        parts = _summed(np.einsum("wri,wrj->wij", slope, slope), self._blocks)
+        pulls = _summed(np.einsum("wri,wr->wi", slope, white), self._blocks)
+        whole, count = parts.sum(0), len(parts)
         moved = np.stack([np.linalg.pinv(whole - a) @ g for a, g in zip(parts, pulls, strict=True)])
         jackknife = (count - 1) / count * moved.T @ moved
         textbook = np.linalg.pinv(whole)
@@ -154,10 +155,28 @@ class WindowFit:
         return Fit(theta, theta - half, theta + half, covariance, self._noise, gust, errors)
 
 
-def _freedom(moved: np.ndarray) -> np.ndarray:
-    """[P] degrees of freedom: of what windows [W, P] move a parameter by, as many as share in it, less one.
+def blocks(place: Sequence[tuple[str, int, int]]) -> np.ndarray:
+    """[W] which block each window belongs to, in order: two that follow each other in a flight share its gusts.
 
-    Of W normal and equal shares the fourth powers sum up to 3 / W of the square of the sum of the second ones.
+    Of few windows each is its own: a variance from fewer than `LEAST_BLOCKS` is worse than what they share.
+    """
+    pairs = [(robot, flight, number // 2) for robot, flight, number in place]
+    known = sorted(set(pairs))
+    enough = len(known) >= LEAST_BLOCKS
+    return np.array([known.index(pair) for pair in pairs]) if enough else np.arange(len(place))
+
+
+def _summed(each: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """[B, ...] sums over the windows [W, ...] of each block."""
+    total = np.zeros((block.max() + 1, *each.shape[1:]))
+    np.add.at(total, block, each)
+    return total
+
+
+def _freedom(moved: np.ndarray) -> np.ndarray:
+    """[P] degrees of freedom: of what blocks [B, P] move a parameter by, as many as share in it, less one.
+
+    Of B normal and equal shares the fourth powers sum up to 3 / B of the square of the sum of the second ones.
     """
     shares = moved / np.maximum(np.abs(moved).max(0), 1e-30)
     effective = 3 * (shares**2).sum(0) ** 2 / np.maximum((shares**4).sum(0), 1e-30)
