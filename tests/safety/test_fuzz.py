@@ -31,6 +31,14 @@ def test_all_backends_decide_the_same():
             assert tally.furthest <= 1e-6
 
 
+def test_the_filter_of_training_and_the_text_of_graphs_decide_the_same_for_one_vehicle(monkeypatch):
+    """It is small: each operation is compiled anew for every number of mates."""
+    monkeypatch.setattr(fuzz, "vehicles", lambda: {"omnidirectional": uglies.vehicles()["omnidirectional"]})
+    for tally in fuzz.campaign(200, 3, fuzz_jax.backends())[-2:]:
+        assert tally.undecided < 20
+        assert tally.other_reason == tally.off == 0, tally.found
+
+
 @pytest.mark.slow
 def test_the_filter_of_training_and_the_text_of_graphs_decide_the_same_in_double_precision():
     for tally in fuzz.campaign(COUNT, 1, fuzz_jax.backends())[-2:]:

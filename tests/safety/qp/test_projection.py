@@ -114,7 +114,7 @@ def test_rows_that_are_nearly_parallel_are_held(name: str, random: np.random.Gen
     solve = {backend.name: backend.solve for backend in backends()}.get(name)
     if solve is None:
         pytest.skip("the C kernel is not built here")
-    found = solve(*nearly_parallel(random, 20_000))
+    found = solve(*nearly_parallel(random, 5000))
     assert np.asarray(found.solved).all()
     assert not np.asarray(found.infeasible).any()
     assert np.asarray(found.residual).max() <= projection.TOLERANCE
