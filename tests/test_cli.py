@@ -243,6 +243,14 @@ def test_a_program_out_of_the_cache_prints_nothing(root: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()), "it was kept"
 
 
+def test_importing_brax_prints_nothing(root: Path) -> None:
+    """MJX says of two modules, which are for accelerators, that they are not there."""
+    pytest.importorskip("brax")
+    code = "from robomarl.cli.quiet import quiet_libraries; quiet_libraries(); import brax.base"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_every_extra_of_the_package_brings_something(root: Path) -> None:
     """What is installed with `robomarl[X]` is named in a sentence when it is missing; these four are not."""
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -122,10 +122,11 @@ def dispatch(words: list[str]) -> int:
 
 def run_command(name: str, words: list[str]) -> int:
     """Parse one command's options, run it, write its figures; returns the exit status."""
+    from robomarl.cli.quiet import quiet_libraries
     from robomarl.cli.ranges import check_ranges
     from robomarl.config import UserError
 
-    quiet_compiler()
+    quiet_libraries()
     try:
         words, json_file = take_json(words)
         module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
@@ -149,11 +150,6 @@ def run_command(name: str, words: list[str]) -> int:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
         return 130
     return 1
-
-
-def quiet_compiler() -> None:
-    """Keep XLA from printing, for every program out of the cache, which features of the processor it does not use."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def parse(module: Any, name: str, words: list[str]) -> Any:
