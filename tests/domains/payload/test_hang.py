@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robomarl.cli.identify import Args, RecordedFlights, show_carried
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.payload.field.hang import find_payload
@@ -74,11 +75,13 @@ def test_planted_figures_are_in_their_intervals_and_these_are_narrow(flown):
     assert sum("can't be told" in line for line in found.missing) == 2
 
 
-def test_what_was_found_is_a_scenario(flown, tmp_path: Path):
+def test_what_was_found_is_shown_and_is_a_scenario(flown, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     scenario, (tracks, com_m, length_m) = load_scenario("lift_3"), flown
-    file = write_carried(tmp_path, scenario, find_payload(scenario, [t for flight in tracks for t in flight]), OF)
-    assert file is not None
-    written = load_scenario(str(file))
+    recorded = RecordedFlights(scenario, [t for flight in tracks for t in flight], OF, ("one is cut.",))
+    shown = show_carried(Args((), out=tmp_path), recorded, find_payload(scenario, recorded.tracks))
+    assert shown["problems"][0] == "one is cut."
+    assert "com_y_m" in capsys.readouterr().out
+    written = load_scenario(shown["scenario"])
     np.testing.assert_allclose(written.load.com_m, com_m[0], atol=0.01)
     assert written.cables.length_m == pytest.approx(length_m.mean(), abs=0.005)
     low, high = written.randomize.cable_scale
