@@ -34,22 +34,19 @@ def test_all_agree_with_daqp_on_every_family():
 
 
 @pytest.mark.slow
-def test_jax_agrees_as_well_and_gradients_make_no_difference():
+def test_jax_agrees_as_well():
     """In single precision a few degenerate problems have another status: `docs/log/benchmarks_history.md`."""
-    loop, without, static, graph = exactness._jax_backends()
+    loop, static, graph = exactness._jax_backends()
     backends = [
         exactness.Backend("f64", partial(loop, dtype=np.float64), "double"),
         exactness.Backend("graph's", partial(static, dtype=np.float64), "double"),
         exactness.Backend("ONNX", graph, "double"),
         exactness.Backend("f32", partial(loop, dtype=np.float32), "single"),
-        exactness.Backend("f32, open", partial(without, dtype=np.float32), "single"),
     ]
-    double, in_jax, in_onnx, *single = exactness.campaign(6400, backends)
+    double, in_jax, in_onnx, single = exactness.campaign(6400, backends)
     assert double.other_status + double.off <= 1
     assert (in_jax.other_status, in_jax.off, in_onnx.other_status, in_onnx.off) == (0, 0, 0, 0)
-    for tally in single:
-        assert tally.other_status + tally.off <= tally.problems * 1e-3, tally.backend.name
-    assert single[0].other_status == single[1].other_status
+    assert single.other_status + single.off <= single.problems * 1e-3
 
 
 def test_a_point_far_away_is_in_no_rounding(random: np.random.Generator):
