@@ -72,7 +72,7 @@ class Moment(NamedTuple):
     """The estimate that it used."""
     goal_m: np.ndarray
     """[3] NaN where nobody told one."""
-    sensed: tuple
+    sensed: tuple = ()
     """The view's."""
 
 

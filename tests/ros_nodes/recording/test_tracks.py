@@ -47,6 +47,16 @@ def test_tracks_have_stamps_commands_and_what_was_heard():
     assert (first.received, first.lost, second.received, second.lost) == (90, 10, 0, 0)
 
 
+def test_what_the_sensors_told_is_kept_in_the_order_of_the_view():
+    rows, sensed = TrackRows(), (np.array([1.0, 2.0, 3.0]), np.arange(4.0).reshape(2, 2), np.float64(7.0))
+    for k in range(3):
+        rows.note(moment(k * 0.02)._replace(sensed=sensed))
+    (track,) = rows.tracks({"one": SimpleNamespace(received={}, lost={})})  # type: ignore[dict-item]
+    assert track.sensed is not None
+    assert track.part(slice(1, 2)).sensed.tolist() == [[1, 2, 3, 0, 1, 2, 3, 7]]  # type: ignore[union-attr]
+    assert (track.command == COMMAND).all()
+
+
 def test_a_clock_that_jumps_back_cuts_the_flight():
     rows = TrackRows()
     for k in range(20):
