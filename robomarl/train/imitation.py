@@ -149,7 +149,7 @@ class Teacher:
         """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without."""
         if config.filter != "qp":
             return NoFilter()
-        return filter_for(self._env.unwrapped.action, safety_params(scenario))
+        return filter_for(simulation_of(scenario).action(scenario), safety_params(scenario))
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
