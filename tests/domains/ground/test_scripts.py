@@ -131,7 +131,7 @@ def test_a_size_that_the_floor_does_not_hold_is_refused_with_the_numbers():
 
 @pytest.mark.parametrize(("mode", "meets"), [("off", True), ("qp", False)])
 def test_imitation_flies_behind_the_filter_that_its_recipe_trains_behind(
-    mode: str, meets: bool, monkeypatch: pytest.MonkeyPatch
+    mode: Any, meets: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """48 teams of three, by a law that looks at no mate: robots touch at 0.135 m."""
     monkeypatch.setattr("robomarl.train.imitation.FITS", 2)
