@@ -153,11 +153,8 @@ class Teacher:
         sees_plans = any(field.startswith("heard.plan") for field in self._env.observation.reads)
         if config.filter != "qp" and not sees_plans:
             return NoFilter()
-<<<<<<< HEAD
-        return filter_for(self._env.unwrapped.action, safety_params(scenario), "qp" if config.filter == "qp" else "off")
-=======
-        return filter_for(simulation_of(scenario).action(scenario), safety_params(scenario))
->>>>>>> h-ground
+        command = simulation_of(scenario).action(scenario)
+        return filter_for(command, safety_params(scenario), "qp" if config.filter == "qp" else "off")
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
