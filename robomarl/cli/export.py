@@ -30,6 +30,10 @@ class Args:
     """Runs or bundles of the same kind of game on other fields: there their actors decide."""
     episodes: Natural = 0
     """Fly the bundle for so many episodes on `mujoco` behind the filter: figures for its card and `eval.json`."""
+    scenario: str | None = None
+    """Where it flies them; by default the scenario that it was trained in."""
+    seed: Natural = 0
+    """Of these episodes."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -44,7 +48,7 @@ def run(args: Args) -> dict[str, Any]:
     source = averaged(run_of(str(args.run)), args.average)
     source = with_experts(source, [run_of(name) for name in args.expert])
     target = args.dir or Path("policies") / source.name
-    finish = flown(args.name or target.name, args.episodes) if args.episodes else None
+    finish = flown(args.name or target.name, args) if args.episodes else None
     bundle = export_bundle(source, target, args.name or target.name, args.team_size, finish)
     print(f"{target}: id {bundle.id}")
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
@@ -72,13 +76,19 @@ def run_c(args: Args) -> dict[str, Any]:
     return {"id": made.id, "dir": str(target), "name": made.name, **asdict(m)}
 
 
-def flown(name: str, episodes: int) -> Callable[[Path], None]:
-    """What flies the bundle in a folder and adds the figures to it."""
+def flown(name: str, args: Args) -> Callable[[Path], None]:
+    """What flies the bundle in a folder, as the options say, and adds the figures to it."""
     from robomarl.cli import eval as evaluation
     from robomarl.policies.export.figures import add_figures
 
     def fly(folder: Path) -> None:
-        figures = evaluation.run(evaluation.Args((str(folder),), episodes=episodes))
-        add_figures(folder, {**figures, "policy": name}, f"robomarl eval {name} --episodes {episodes}")
+        how = evaluation.Args((str(folder),), scenario=args.scenario, episodes=args.episodes, seed=args.seed)
+        add_figures(folder, {**evaluation.run(how), "policy": name}, flown_command(name, args))
 
     return fly
+
+
+def flown_command(name: str, args: Args) -> str:
+    """The command that flies the same episodes again."""
+    where = f" --scenario {args.scenario}" if args.scenario else ""
+    return f"robomarl eval {name}{where} --episodes {args.episodes}{f' --seed {args.seed}' if args.seed else ''}"

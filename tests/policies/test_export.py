@@ -7,6 +7,7 @@ import onnx
 import pytest
 
 from robomarl.cli import main
+from robomarl.cli.export import Args, flown, flown_command
 from robomarl.config import UserError
 from robomarl.policies import export
 from robomarl.policies.apart import verify_bundle
@@ -73,6 +74,17 @@ def test_figures_are_in_the_sealed_card_and_beside_it(sealed: Path, tmp_path: Pa
         assert words in card
     assert "tilt" not in card.split("## Conditions")[0]
     assert verify_bundle(folder, timed=False).ok
+
+
+def test_figures_are_flown_where_the_options_say(sealed: Path, tmp_path: Path):
+    folder = copy(sealed, tmp_path)
+    how = Args(folder, episodes=1, scenario="swap_8", seed=3)
+    flown("tiny", how)(folder)
+    said = json.loads((folder / "eval.json").read_text())
+    assert said["command"] == "robomarl eval tiny --scenario swap_8 --episodes 1 --seed 3"
+    figures = said["filter_full"]
+    assert [figures[key] for key in ("scenario", "seed", "episodes", "robots")] == ["swap_8", 3, 1, 8]
+    assert "--" not in flown_command("tiny", Args(folder, episodes=1)).replace("--episodes", "")
 
 
 def test_verify_replays_the_filter(sealed: Path, tmp_path: Path):
