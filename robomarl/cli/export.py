@@ -23,7 +23,7 @@ class Args:
     name: str = ""
     """Name of the bundle; by default the name of its folder."""
     team_size: tuple[Count, Count] | None = None
-    """Least and largest team that the bundle may fly in; by default exactly the scenario's."""
+    """Least and largest team that the bundle may fly in; by default that of the bundle, or exactly the scenario's."""
     average: tuple[str, ...] = ()
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
     expert: tuple[str, ...] = ()
@@ -42,14 +42,15 @@ def run(args: Args) -> dict[str, Any]:
         return run_c(args)
     from robomarl.policies.export import export_bundle
     from robomarl.train.run.average_runs import averaged
-    from robomarl.train.run.bundle_as_run import run_of
+    from robomarl.train.run.bundle_as_run import run_of, teams_of
     from robomarl.train.run.mixture import with_experts
 
     source = averaged(run_of(str(args.run)), args.average)
     source = with_experts(source, [run_of(name) for name in args.expert])
     target = args.dir or Path("policies") / source.name
     finish = flown(args.name or target.name, args) if args.episodes else None
-    bundle = export_bundle(source, target, args.name or target.name, args.team_size, finish)
+    teams = args.team_size or teams_of(str(args.run))
+    bundle = export_bundle(source, target, args.name or target.name, teams, finish)
     print(f"{target}: id {bundle.id}")
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
 

@@ -41,6 +41,13 @@ def run_of(source: str) -> Run:
     return replace(first, experts=tuple(others))
 
 
+def teams_of(source: str) -> tuple[int, int] | None:
+    """Least and largest team of a bundle; None of a run, which says nothing about other teams than its own."""
+    if is_law(source) or is_run(Path(source)) or not is_bundle(source):
+        return None
+    return load_bundle(source).contract.team_size
+
+
 def _law(source: str, contract: Contract, numbers: dict[str, float]) -> LawRun:
     """A bundle of a law with gains."""
     training, elements = contract.training, contract.observation.elements

@@ -7,7 +7,7 @@ import pytest
 
 from robomarl.policies.bundle import POLICY_FILE, load_bundle
 from robomarl.policies.export import export_bundle
-from robomarl.train.run.bundle_as_run import run_of
+from robomarl.train.run.bundle_as_run import run_of, teams_of
 from robomarl.train.run.run_folder import gains_of, sealed_weights
 
 
@@ -26,3 +26,9 @@ def test_a_bundle_exported_anew_has_the_same_network(name: str, tmp_path: Path):
     assert [n for n in kept if "actor" in n] == [n for n in weights if "actor" in n]
     assert all(np.array_equal(value, weights[n]) for n, value in kept.items())
     assert bool(gains_of(kept)) == (name == "lift_3")
+
+
+def test_teams_of_a_bundle_are_kept_and_a_run_has_none(tmp_path: Path):
+    """`crowd` was trained in teams of two to eight, and flies in larger ones; its scenario has eight."""
+    assert teams_of("crowd") == load_bundle("crowd").contract.team_size == (2, 64)
+    assert teams_of(str(tmp_path)) is None
