@@ -228,6 +228,7 @@ def test_imitation_learns_what_the_law_does_over_a_decision():
 
 def _flown_by_a_law_that_counts(config: TrainConfig, env: Any, scenario: Any) -> Any:
     from robomarl.domains.simulation import simulation_of
+    from robomarl.evaluate.pilots import NoFilter
 
     action = env.unwrapped.action
     count = iter(range(100))
@@ -248,7 +249,7 @@ def _flown_by_a_law_that_counts(config: TrainConfig, env: Any, scenario: Any) ->
         _act=lambda params, stats, carry, obs: (carry, np.zeros((*obs.shape[:-1], 4))),
     )  # fmt: skip
     team, bar = simulation.batch(scenario, "fast", 2, 0), SimpleNamespace(update=lambda: None)
-    return teacher._fly(team, blank_state(config, env, 0), 0.0, bar)  # type: ignore[arg-type]
+    return teacher._fly(team, NoFilter(), blank_state(config, env, 0), 0.0, bar)  # type: ignore[arg-type]
 
 
 def test_the_recipe_that_ships_is_of_four_actions():
