@@ -25,7 +25,7 @@ from robomarl.ros_nodes.operator.fleet_plan import PlanOptions, environment, pla
 from tests.policies.sealing import copy, reseal
 
 pytestmark = pytest.mark.ros
-PATIENCE_S = 60.0
+PATIENCE_S, TRIES = 60.0, 6
 NAMES = ("left", "right")
 
 
@@ -59,6 +59,7 @@ class Pair:
             time.sleep(0.1)
 
     def order(self, name: str, order: str) -> str:
+        """The node's answer; a node that does not know the new client yet loses its answer, and is asked again."""
         rclpy.init(domain_id=self.domain)
         try:
             asking = Node("asking")
@@ -66,9 +67,12 @@ class Pair:
             executor = SingleThreadedExecutor()
             executor.add_node(asking)
             assert client.wait_for_service(PATIENCE_S)
-            answer = client.call_async(Trigger.Request())
-            executor.spin_until_future_complete(answer, PATIENCE_S)
-            return answer.result().message  # type: ignore[union-attr]
+            for _ in range(TRIES):
+                answer = client.call_async(Trigger.Request())
+                executor.spin_until_future_complete(answer, PATIENCE_S / TRIES)
+                if found := answer.result():
+                    return found.message
+            raise TimeoutError(f"{name}/{order} did not answer {TRIES} times in {PATIENCE_S:g} s")
         finally:
             rclpy.shutdown()
 
