@@ -151,10 +151,10 @@ class Teacher:
         Policies that see plans need a filter to say them, even if it lets everything through.
         """
         sees_plans = any(field.startswith("heard.plan") for field in self._env.observation.reads)
-        if config.filter != "qp" and not sees_plans:
+        mode = "qp" if config.filter == "qp" else "off"
+        if mode == "off" and not sees_plans:
             return NoFilter()
-        command = simulation_of(scenario).action(scenario)
-        return filter_for(command, safety_params(scenario), "qp" if config.filter == "qp" else "off")
+        return filter_for(simulation_of(scenario).action(scenario), safety_params(scenario), mode)
 
     def round(self, state: TrainState, share: float, bar: tqdm) -> tuple[TrainState, float]:
         """One episode of every team, `share` of which the policy flies, and a fit to all samples so far."""
