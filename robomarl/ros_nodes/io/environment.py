@@ -1,7 +1,12 @@
 """`environment`: what nodes need in their environment: transport, domain, enclaves. No ROS here."""
 
+import os
+from pathlib import Path
+
 from robomarl.config import UserError
 
+PROFILES_ENV, PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE", Path(__file__).with_name("fastdds.xml")
+"""What Fast DDS reads; whoever has a file of his own keeps it."""
 MAX_DOMAIN = 101
 """Larger domain ids use ports that Linux gives to other programs."""
 
@@ -21,6 +26,8 @@ def environment(sim: bool, domain_id: int | None = None, keystore: str = "") -> 
         raise UserError(f"--domain-id {domain_id} is out of range; it must be from 0 to {MAX_DOMAIN}.")
     # Shared memory made discovery take seconds now and then when several nodes ran on one machine.
     made = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    if not os.environ.get(PROFILES_ENV):
+        made[PROFILES_ENV] = str(PROFILES)
     if sim:
         made["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     if domain_id is not None:
