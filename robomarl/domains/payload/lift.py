@@ -28,6 +28,9 @@ from robomarl.vectors import cross, dot, to_body, to_world, up_axis
 HISTORY = 3
 CRUISE_M_S, CRUISE_RAD_S = 0.8, 0.7
 """Fastest that the load shall move and turn on its way to the goal, in the potential."""
+CROWDED, APART = 2.0, 2.6
+"""Times the safety distance: nearer than that vehicles crowd each other; so far apart they are under the law, which the
+safety filter hardly changes."""
 WEIGHTS = {
     "progress": 2.0,
     "position": 1.5,
@@ -38,6 +41,7 @@ WEIGHTS = {
     "effort": 0.5,
     "downwash": 0.5,
     "spread": 1.0,
+    "apart": 0.0,
     "failed": -10.0,
 }
 
@@ -109,6 +113,7 @@ def reward_terms(scenario: FlightScenario, before: World, after: World, command:
         "effort": xp.exp(-busiest),
         "downwash": 1 - xp.exp(-3 * wash_distance(after).min(-1)),
         "spread": -crowding(scenario, after),
+        "apart": -crowding(scenario, after, APART),
         "failed": failed(scenario, after) / scenario.period_s,
     }
     return {name: value[..., None] * one for name, value in shared.items()}
@@ -151,9 +156,9 @@ def wash_distance(world: World) -> Array:
     return xp.sqrt(dot(aside, aside) + 1e-9)
 
 
-def crowding(scenario: FlightScenario, world: World) -> Array:
-    """[...] how far the closest vehicles are inside twice the safety distance: 0 outside, 1 at the centre."""
-    near = 2 * scenario.vehicle_config.safety.separation_m
+def crowding(scenario: FlightScenario, world: World, times: float = CROWDED) -> Array:
+    """[...] how far the closest vehicles are inside so many times the safety distance: 0 outside, 1 at the centre."""
+    near = times * scenario.vehicle_config.safety.separation_m
     return namespace(world.goal_m).maximum(1 - least_gap(scenario, world) / near, 0.0)
 
 

@@ -1,0 +1,36 @@
+"""What the lift task pays for distance between the vehicles: values by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.payload.lift import APART, CROWDED, WEIGHTS, reward_terms
+from robomarl.sim.scenario import load_scenario
+
+
+def at_gap(scenario: FlightScenario, gap_m: float) -> Any:
+    """One team whose first two vehicles are so far apart and the third 5 m away, whatever its cables say."""
+    shapes = [(1, scenario.count, ROBOT_DRAWS), (1, TEAM_DRAWS), (1, num_cells(scenario))]
+    world = start_world(scenario, *(np.full(shape, 0.5) for shape in shapes))
+    pos = (np.array([[0.0, gap_m, 5.0]]), np.zeros((1, 3)), np.full((1, 3), 3.0))
+    return world._replace(body=world.body._replace(pos=pos))
+
+
+@pytest.mark.parametrize(
+    ("share", "spread", "apart"), [(0.5, -0.75, -1 + 0.5 / 2.6), (2.2, 0.0, -0.4 / 2.6), (2.7, 0.0, 0.0)]
+)
+def test_apart_is_paid_farther_than_spread(share: float, spread: float, apart: float):
+    scenario = load_scenario("lift_3")
+    assert isinstance(scenario, FlightScenario)
+    world = at_gap(scenario, share * scenario.vehicle_config.safety.separation_m)
+    terms = reward_terms(scenario, world, world, world.queue[0])
+    assert terms["spread"] == pytest.approx(np.full((1, 3), spread), abs=1e-6)
+    assert terms["apart"] == pytest.approx(np.full((1, 3), apart), abs=1e-6)
+    assert CROWDED < APART
+
+
+def test_apart_counts_only_where_a_recipe_says_so():
+    assert WEIGHTS["apart"] == 0.0
