@@ -50,8 +50,10 @@ def cpu_s(call: Callable[[], object], repeats: int = 3) -> float:
 
 def main() -> None:
     """Print the rates with and without the filter."""
+    from robomarl.sim.engines.compiler import share_results
     from robomarl.sim.scenario import load_scenario
 
+    share_results()  # as training does
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scenario", nargs="?", default="navigation")
     parser.add_argument("--batch", type=int, default=BATCH)
