@@ -53,6 +53,7 @@ def run(args: Args) -> dict[str, Any]:
         raise UserError(evaluation.nobody)
     if args.video:
         check_writable("--video", args.video)
+        evaluation.check_film(args.video)
     if args.sensitivity:
         check_file(args.sensitivity)
     rows = []

@@ -140,6 +140,8 @@ class Evaluated:
     """(policy, scenario) -> what moves the robots, where some of them are not the policy's."""
     film: Callable[[Any, Any, Any], Any] | None = None
     """(log, scenario, file); None: what is drawn, `row` draws itself."""
+    check_film: Callable[[Any], None] = lambda file: None
+    """File -> nothing; raises `UserError` where no film can be written of that name. Called before any flight."""
 
 
 def simulation_of(scenario: Any) -> Simulation:

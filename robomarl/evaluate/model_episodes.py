@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from robomarl.domains.floor_plan import check_suffix
 from robomarl.domains.simulation import Evaluated, Simulation
 from robomarl.evaluate.episodes import Step
 from robomarl.evaluate.rows import episodes_row, table
@@ -25,7 +26,7 @@ def simulation_of_model(model: Model, scenario: type, score: Any = None, film: A
         model: what the kind of team is.
         scenario: its dataclass, a `TeamScenario`.
         score: (model, scenario) -> what counts its episodes; None: `ModelScore`.
-        film: what draws an episode's log, see `Evaluated`; None: nothing does.
+        film: what draws an episode's log from above, see `Evaluated`; None: nothing does.
         more: what else `Simulation` has, or instead.
     """
     score = score or ModelScore
@@ -41,6 +42,7 @@ def simulation_of_model(model: Model, scenario: type, score: Any = None, film: A
             nobody="Name at least one policy: a bundle or a run folder.",
             score=lambda chosen, config: score(model, chosen),
             film=film,
+            check_film=check_suffix,
         ),
     }
     return Simulation(scenario=scenario, model=model, **{**made, **more})

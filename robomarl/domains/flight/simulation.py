@@ -146,6 +146,13 @@ def film(log: FlightLog, scenario: FlightScenario, file: Path) -> None:
     render_video(log, scenario, file)
 
 
+def check_film(file: Path) -> None:
+    """Raise `UserError` where no flight can be filmed into such a file."""
+    from robomarl.domains.flight.render import check_suffix
+
+    check_suffix(file)
+
+
 def law_of(scenario: FlightScenario) -> Any:
     """What makes the task's own law; None where it has none."""
     return task_of(scenario).law
@@ -182,6 +189,7 @@ EVALUATION = Evaluated(
     table=table,
     nobody="Name at least one policy: a bundle, a run folder, or baseline.",
     film=film,
+    check_film=check_film,
 )
 SIMULATION = Simulation(
     scenario=FlightScenario,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from robomarl.domains.floor_plan import check_suffix
 from robomarl.domains.simulation import Evaluated, Figures, Games, Measured, Simulation
 from robomarl.domains.soccer.batch import make_soccer
 from robomarl.domains.soccer.check import PROBE
@@ -75,6 +76,7 @@ SIMULATION = Simulation(
         row=row,
         table=table,
         nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
+        check_film=check_suffix,
     ),
     measured=Measured(felt, moves_alike, plant),
     games=Games(

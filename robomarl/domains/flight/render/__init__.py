@@ -59,22 +59,27 @@ def render_video(log: FlightLog, scenario: FlightScenario, file: Path, backend: 
     Raises:
         UserError: another suffix, an empty flight, .mp4 without `imageio-ffmpeg`, or the file can't be written.
     """
-    suffix = file.suffix.lower()
-    if suffix not in (".gif", ".png", ".mp4"):
-        raise UserError(f"{file}: films are .gif, .mp4 or .png; name the file so.")
-    if suffix == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
-        raise UserError(f"{file}: .mp4 needs imageio-ffmpeg; run: pip install imageio-ffmpeg, or name a .gif.")
+    check_suffix(file)
     if not len(log.time_s):
         raise UserError(f"{file}: the flight is empty; record an episode with at least one decision.")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        if suffix == ".png":
+        if file.suffix.lower() == ".png":
             whole = [Shot(len(log.time_s) - 1, 0)]
             Image.fromarray(next(render_frames(log, scenario, whole, (960, 720), backend))).save(file)
         else:
             _write_film(log, scenario, file, backend)
     except OSError as error:
         raise UserError(f"{file}: can't be written ({error}); name another file.") from None
+
+
+def check_suffix(file: Path) -> None:
+    """Raise `UserError` where a file's suffix is that of no film, or of one that nothing here can write."""
+    suffix = file.suffix.lower()
+    if suffix not in (".gif", ".png", ".mp4"):
+        raise UserError(f"{file}: films are .gif, .mp4 or .png; name the file so.")
+    if suffix == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
+        raise UserError(f"{file}: .mp4 needs imageio-ffmpeg; run: pip install imageio-ffmpeg, or name a .gif.")
 
 
 def render_frames(
