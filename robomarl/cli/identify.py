@@ -130,15 +130,15 @@ class ReadTracks(NamedTuple):
 
 def read_own_tracks(bags: tuple[Path, ...], scenario: str, bundle: str) -> ReadTracks:
     """Of our recordings; raises `UserError` where they are of different teams or scenarios."""
-    from robomarl.ros_nodes.replay.tracks import read_tracks
+    from robomarl.ros_nodes.replay.replayed import read_tracks
 
     tracks, problems, seen, flew = [], [], set(), ""
     for number, bag in enumerate(bags):
-        found, recording, replay = read_tracks(bag, bundle)
+        found, replay = read_tracks(bag, bundle)
         tracks += [track._replace(flight=track.flight + 1000 * number) for track in found]
-        problems += replay.bag.problems
-        seen.add((scenario or recording.scenario, recording.team))
-        flew = f"{replay.loaded.name} {replay.loaded.id[:12]}"
+        problems += replay.problems
+        seen.add((scenario or replay.recording.scenario, replay.recording.team))
+        flew = str(replay.bundle)
     if len(seen) > 1:
         told = "; ".join(f"{name} with {', '.join(team)}" for name, team in sorted(seen))
         raise UserError(f"{bags[0]} and the others are of different teams or scenarios ({told}); identify each alone.")

@@ -29,14 +29,11 @@ def run(args: Args) -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.report.replay_page import verdict_of, write_replay_page
-    from robomarl.ros_nodes.replay.bag_replay import replay_bag
     from robomarl.ros_nodes.replay.figures import figures_of
-    from robomarl.ros_nodes.replay.tracks import TrackRows
+    from robomarl.ros_nodes.replay.replayed import replay_bag
 
-    tracks = TrackRows()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
-        watch = (tracks.note,) if args.gap else ()
-        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), *watch)
+        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), args.gap)
     figures = figures_of(found)
     print(verdict_of(figures))
     for name, robot in figures["robots"].items():
@@ -48,14 +45,14 @@ def run(args: Args) -> dict[str, Any]:
     for problem in found.problems:
         print(f"problem: {problem}")
     page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
-    gap, sections = compare(found, tracks) if args.gap else ({}, [])
+    gap, sections = compare(found) if args.gap else ({}, [])
     figures = {**figures, "gap": gap}
     write_replay_page(found, figures, page, sections)
     print(f"{figures['recorded_s']:.1f} s in {figures['seconds']:.1f} s; report: {page}")
     return {**figures, "report": str(page)}
 
 
-def compare(found: Any, rows: Any) -> tuple[dict[str, Any], list[Any]]:
+def compare(found: Any) -> tuple[dict[str, Any], list[Any]]:
     """Figures and section of the gap to the simulator; a sentence where there is none."""
     from robomarl.report.gap_section import gap_section, verdict
     from robomarl.sim.field.gap import gap_figures, measure_gap
@@ -65,7 +62,7 @@ def compare(found: Any, rows: Any) -> tuple[dict[str, Any], list[Any]]:
     try:
         if not recording.scenario:
             raise UserError("the recording names no scenario")
-        gap = measure_gap(load_scenario(recording.scenario), rows.tracks(found.tallies))
+        gap = measure_gap(load_scenario(recording.scenario), found.tracks)
     except UserError as error:
         print(f"no gap report: {error}")
         return {"missing": str(error)}, []

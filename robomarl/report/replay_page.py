@@ -16,7 +16,7 @@ from robomarl.ros_nodes.robot.state_machine import State
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from robomarl.ros_nodes.replay.bag_replay import Replayed
+    from robomarl.ros_nodes.replay.replayed import Replayed
 
 MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""

@@ -13,8 +13,8 @@ from robomarl.domains.payload.ros_nodes.outcome import MissionResult
 from robomarl.domains.payload.ros_nodes.rehearsal import fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.replay.bag_replay import replay_bag
 from robomarl.ros_nodes.replay.figures import figures_of
+from robomarl.ros_nodes.replay.replayed import replay_bag
 
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
 # Three policy nodes at 100 Hz and a simulator, on machines that have other things to do: what is late is not lost.

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -66,6 +67,27 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
     check_dataset(tmp_path)
     check_another_bundle(tmp_path)
     check_cut_recording(tmp_path)
+    check_two_processes(tmp_path / "bag")
+
+
+def check_two_processes(bag: Path) -> None:
+    """Each decides again for one of two robots: all that comes of it is the same, what is missing is said once."""
+    from robomarl.ros_nodes.replay.parts import ReplayJob, replay_parts
+
+    shares: list[float] = []
+    whole, parts = (replay_parts(ReplayJob(bag, tracks=True), shares.append, count) for count in (1, 2))
+    assert len(whole.problems) == 1
+    assert (whole.problems, whole.causes, whole.recorded_s) == (parts.problems, parts.causes, parts.recorded_s)
+    assert str([t.figures() for t in whole.tallies.values()]) == str([t.figures() for t in parts.tallies.values()])
+    assert list(whole.tallies) == list(parts.tallies) == ["one", "two"]
+    pairs = zip(whole.tracks.tracks(whole.tallies), parts.tracks.tracks(parts.tallies), strict=True)
+    assert all(np.array_equal(a.pos_m, b.pos_m) and (a.robot, a.flight) == (b.robot, b.flight) for a, b in pairs)
+    (log,), (other,) = (part.rows.flights(0.1, 0.2) for part in (whole, parts))
+    assert log.pos_m.shape[1] == 2
+    assert np.array_equal(log.pos_m, other.pos_m)
+    assert 0.8 < max(shares) <= 1.0
+    with pytest.raises(UserError, match="nowhere"):
+        replay_parts(ReplayJob(bag, "nowhere"), processes=2)
 
 
 def check_dataset(folder: Path) -> None:
@@ -88,7 +110,7 @@ def check_dataset(folder: Path) -> None:
 
 def check_another_bundle(folder: Path) -> None:
     """A policy that differs by a quarter of a thousandth is found, and said to be another one."""
-    from robomarl.ros_nodes.replay.bag_replay import replay_bag
+    from robomarl.ros_nodes.replay.replayed import replay_bag
     from tests.ros_nodes import bundles
 
     with pytest.MonkeyPatch.context() as patch:
@@ -128,8 +150,8 @@ def check_short_flights(folder: Path, capsys: pytest.CaptureFixture) -> None:
 
 def check_replay(bag: Path, largest: float) -> None:
     """Policy, filter and observation do here what they did in the flight."""
-    from robomarl.ros_nodes.replay.bag_replay import replay_bag
     from robomarl.ros_nodes.replay.figures import figures_of
+    from robomarl.ros_nodes.replay.replayed import replay_bag
 
     found = replay_bag(bag)
     figures = figures_of(found)

@@ -1,24 +1,20 @@
-"""`replay_bag`: a whole recording, decided again tick by tick."""
+"""`BagReplay`: a recording as a stream, decided again tick by tick."""
 
-import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.log import FlightLog
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage, open_bag
+from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage
 from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
 from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
-from robomarl.ros_nodes.replay.recording import Recording, bundle_folder, recording_of
+from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
 from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks, announcement
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.replay.ticks import TickTable
@@ -42,24 +38,6 @@ class Cause(NamedTuple):
     why: str
 
 
-class Replayed(NamedTuple):
-    """What a replay found."""
-
-    recording: Recording
-    bundle: str
-    """Name and id of the bundle that decided."""
-    is_recorded_bundle: bool
-    """It is the one that flew."""
-    tallies: dict[str, RobotTally]
-    flights: list[FlightLog]
-    causes: list[Cause]
-    recorded_s: float
-    seconds: float
-    """That the replay took."""
-    problems: tuple[str, ...]
-    """What is missing, a sentence each."""
-
-
 class Moment(NamedTuple):
     """One tick of a robot that moves."""
 
@@ -79,12 +57,13 @@ class Moment(NamedTuple):
 class BagReplay:
     """Streams a bag through one `RobotReplay` for each robot."""
 
-    def __init__(self, bag: Bag, bundle: str = "") -> None:
+    def __init__(self, bag: Bag, bundle: str = "", robots: Sequence[str] = ()) -> None:
         """Load the bundle that each robot flew.
 
         Args:
             bag: the recording.
             bundle: name or folder of another bundle; "" for the one that was flown.
+            robots: those that decide again; by default the whole team.
 
         Raises:
             UserError: no team, or a bundle that is not here.
@@ -98,8 +77,8 @@ class BagReplay:
         self.folders: dict[str, str] = {}
         """Where the bundle of each robot lies."""
         self._loaded: dict[str, Loaded] = {}
-        self._robots = {name: self._robot(name, bundle) for name in self.recording.team}
-        self.rows = FlightRows(len(self._robots))
+        self._robots = {name: self._robot(name, bundle) for name in robots or self.recording.team}
+        self.rows = FlightRows(len(self.recording.team))
         sinks = TopicSinks(self.recording.base, bag.problems)
         for name, robot in self._robots.items():
             sinks.connect(name, self.recording.team, robot)
@@ -109,7 +88,7 @@ class BagReplay:
     @property
     def loaded(self) -> Loaded:
         """The first robot's bundle."""
-        return self._loaded[self.recording.team[0]]
+        return next(iter(self._loaded.values()))
 
     @property
     def tallies(self) -> dict[str, RobotTally]:
@@ -170,7 +149,7 @@ class BagReplay:
             Moment(self.recording.team[robot.index], robot.index, tick, again.whole, own, goal, robot.replay.sensed)
         )
         known = own.pos_m, own.quat_wxyz, own.vel_m_s, goal
-        sent = row[columns.nominal].copy(), row[columns.command].copy()  # a view keeps the whole message
+        sent = row[columns.nominal], row[columns.command]
         filtered = bool(row[columns.head["filtered"]])
         self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
 
@@ -187,43 +166,3 @@ def clock_jump_s(before: Tick, tick: Tick, period_s: float) -> float:
     """How much later a tick came than the count of ticks says; 0 where the node began anew in between."""
     ticks = tick.count - before.count
     return tick.at_s - before.at_s - ticks * period_s if ticks > 0 else 0.0
-
-
-def replay_bag(
-    folder: Path,
-    bundle: str = "",
-    progress: Progress = lambda share: None,
-    watch: Callable[[Moment], None] = lambda moment: None,
-) -> Replayed:
-    """Decide a recording again.
-
-    Args:
-        folder: of the bag.
-        bundle: name or folder of the bundle; by default the one that was flown.
-        progress: told the share that is done.
-        watch: told every tick of robots that move.
-
-    Raises:
-        UserError: it is no recording of a team, or its bundle is not here.
-    """
-    started_s = time.perf_counter()
-    replay = BagReplay(open_bag(folder), bundle)
-    replay.watch = watch
-    recorded_s = replay.run(progress)
-    if not any(tally.ticks for tally in replay.tallies.values()):
-        raise UserError(
-            f"{folder}: holds no tick that can be read, so nothing was decided in it; record with this release."
-        )
-    vehicle = load_any_vehicle(replay.loaded.vehicle)
-    separation_m = vehicle.safety.separation_m if vehicle.safety else 0.0
-    return Replayed(
-        recording=replay.recording,
-        bundle=f"{replay.loaded.name} {replay.loaded.id[:12]}",
-        is_recorded_bundle=replay.loaded.id in replay.recording.bundles.values(),
-        tallies=replay.tallies,
-        flights=replay.rows.flights(vehicle.body.radius_m, separation_m),
-        causes=replay.causes,
-        recorded_s=recorded_s,
-        seconds=time.perf_counter() - started_s,
-        problems=tuple(replay.bag.problems),
-    )

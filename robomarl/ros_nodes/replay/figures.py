@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.ros_nodes.replay.bag_replay import Replayed
+from robomarl.ros_nodes.replay.replayed import Replayed
 
 
 def figures_of(found: Replayed) -> dict[str, Any]:

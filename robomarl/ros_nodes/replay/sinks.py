@@ -52,6 +52,7 @@ class TopicSinks:
         """
         self._base, self._problems = base, problems
         self.sinks: dict[str, list[Sink]] = {}
+        self._said: dict[tuple[str, bool], Stamped] = {}
 
     def connect(self, name: str, team: tuple[str, ...], robot: ReplayedRobot) -> None:
         """Everything that one robot listens to, and its ticks."""
@@ -59,8 +60,8 @@ class TopicSinks:
         own = _turned(fast_messages.odometry_reader(), turned if task.away else None)
         self.on(topics.ODOMETRY.of(name, base), _hears(replay, OWN, own))
         for mate in (mate for mate in team if mate != name):
-            said = _turned(fast_messages.broadcast_reader(), turned_broadcast if task.away else None)
-            self.on(topics.STATE_AND_PLAN.of(mate, base), _hears(replay, mate, said))
+            topic = topics.STATE_AND_PLAN.of(mate, base)
+            self.on(topic, _hears(replay, mate, self._broadcasts(topic, task.away)))
             self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate))
         for sensor in task.sensors:
             read = _whole(sensor.topic, sensor.reader.function)
@@ -68,6 +69,13 @@ class TopicSinks:
         if not task.fixed_goal:
             self.on(task.goal_name(name, base), _aims(robot))
         self.on(topics.TICK.of(name, base), _ticks(robot))
+
+    def _broadcasts(self, topic: str, away: bool) -> Stamped:
+        """One reader of a topic for all that listen to it."""
+        if (topic, away) not in self._said:
+            read = _turned(fast_messages.broadcast_reader(), turned_broadcast if away else None)
+            self._said[topic, away] = _once(read)
+        return self._said[topic, away]
 
     def on(self, topic: str, sink: Sink) -> None:
         """One more sink; what it can't read is left out, and named once."""
@@ -97,6 +105,18 @@ def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
         return (value if turn is None else turn(value)), stamp_s
 
     return both
+
+
+def _once(read: Stamped) -> Stamped:
+    """The same bytes are read once, for all that hear them one after the other."""
+    last: list[Any] = [None, None]
+
+    def remembered(data: bytes) -> tuple[Any, float]:
+        if data is not last[0]:
+            last[:] = data, read(data)
+        return last[1]
+
+    return remembered
 
 
 def _whole(topic: Topic, read: Callable) -> Callable[[bytes], Any]:

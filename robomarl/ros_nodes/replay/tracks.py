@@ -1,14 +1,10 @@
 """`TrackRows`: the tracks of a recording's robots, from the ticks in which their policies moved them."""
 
 from array import array
-from pathlib import Path
 
 import numpy as np
 
-from robomarl.config import UserError
-from robomarl.ros_nodes.replay.bag import open_bag
-from robomarl.ros_nodes.replay.bag_replay import BagReplay, Moment, Progress
-from robomarl.ros_nodes.replay.recording import Recording
+from robomarl.ros_nodes.replay.bag_replay import Moment
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.robot.state_machine import POLICY
 from robomarl.track import RobotTrack
@@ -37,11 +33,18 @@ class TrackRows:
         self._width, self._commands = len(row), len(command)
         self._rows.setdefault(moment.robot, array("d")).extend(row)
 
+    def add(self, other: "TrackRows") -> None:
+        """What was collected of other robots of the team."""
+        self._rows.update(other._rows)
+        self._width, self._commands = max(self._width, other._width), max(self._commands, other._commands)
+
     def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
         """Every flight of every robot; what was received and lost is with the first one of each."""
         found = []
-        for robot, rows in self._rows.items():
-            table, tally = np.array(rows).reshape(-1, self._width), tallies[robot]
+        for robot, tally in tallies.items():
+            if robot not in self._rows:
+                continue
+            table = np.array(self._rows[robot]).reshape(-1, self._width)
             heard = sum(tally.received.values()), sum(tally.lost.values())
             since_s = np.diff(table[:, 1])
             cuts = np.flatnonzero((since_s > BREAK_S) | (since_s < 0)) + 1  # a clock may jump back
@@ -54,25 +57,3 @@ def _track(of: tuple[str, int], rows: np.ndarray, commands: int, heard: tuple[in
     seen_s, sent_s, *_ = rows.T
     pos, quat, vel, omega, command, sensed = np.split(rows[:, 2:], [3, 7, 10, 13, 13 + commands], axis=1)
     return RobotTrack(*of, seen_s, pos, quat, vel, omega, sent_s, command, *heard, sensed=sensed)
-
-
-def read_tracks(folder: Path, bundle: str = "", progress: Progress = lambda share: None) -> tuple[
-    list[RobotTrack], Recording, BagReplay
-]:  # fmt: skip
-    """The tracks of a recording, and who flew in it.
-
-    Args:
-        folder: of the bag.
-        bundle: name or folder of the bundle; by default the one that was flown.
-        progress: told the share that is done.
-
-    Raises:
-        UserError: it is no recording of a team, or no robot followed a policy in it.
-    """
-    replay, rows = BagReplay(open_bag(folder), bundle), TrackRows()
-    replay.watch = rows.note
-    replay.run(progress)
-    tracks = rows.tracks(replay.tallies)
-    if not tracks:
-        raise UserError(f"{folder}: no robot follows a policy in it; record a flight.")
-    return tracks, replay.recording, replay
