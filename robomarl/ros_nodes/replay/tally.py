@@ -16,6 +16,10 @@ from robomarl.safety.filter import Reason
 KEPT_AGES = 1 << 20
 """Ticks whose times are kept for percentiles."""
 
+BEYOND = 0.01
+"""An observation is out of its range by more than this share of it: the range is what some episodes of training had, and
+an element of an attitude that stopped at 0.9996 there is 1 where the load is level."""
+
 
 @dataclass
 class Largest:
@@ -107,7 +111,8 @@ class RobotTally:
             return
         if not self.seen:
             self.outside, self.elements = np.zeros(len(seen)), names
-        beyond = (seen < self.low) | (seen > self.high)
+        room = BEYOND * (self.high - self.low)
+        beyond = (seen < self.low - room) | (seen > self.high + room)
         self.seen += 1
         self.outside += beyond
         self.outside_ticks += bool(beyond.any())

@@ -18,7 +18,7 @@ from robomarl.ros_nodes.recording.tick_record import tick_names
 from robomarl.ros_nodes.replay.bag import open_bag
 from robomarl.ros_nodes.replay.flights import STEP_S, FlightRows, RobotRow
 from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
-from robomarl.ros_nodes.replay.tally import Largest
+from robomarl.ros_nodes.replay.tally import Largest, RobotTally
 from robomarl.ros_nodes.replay.ticks import TickTable, columns_of
 from robomarl.ros_nodes.robot.state_machine import State
 
@@ -123,6 +123,14 @@ def test_the_largest_difference_keeps_its_element_and_nothing_counts_as_equal_to
     assert (found.value, found.element, found.compared) == (0.5, "b", 2)
     found.note(np.array([np.nan, 0.1]), ("a", "b"))
     assert (found.value, found.element) == (np.inf, "a")
+
+
+def test_what_is_beyond_training_by_a_hundredth_of_its_range_is_not_outside():
+    tally = RobotTally(("a",), np.array([-1.0, 0.0]), np.array([1.0, 0.0]))
+    for seen in ([1.0, 0.0], [1.019, 0.0], [1.021, 0.0], [-1.5, 1e-9], [0.0, np.nan]):
+        tally._note_seen(np.array(seen), ("x", "constant"))
+    assert (tally.seen, tally.outside_ticks, tally.outside.tolist()) == (4, 2, [2.0, 1.0])
+    assert tally.out_of_range() == {"x": 0.5, "constant": 0.25}
 
 
 def test_flights_are_cut_where_the_robots_do_not_fly():
