@@ -17,8 +17,8 @@ KEPT_AGES = 1 << 20
 """Ticks whose times are kept for percentiles."""
 
 BEYOND = 0.01
-"""An observation is out of its range by more than this share of it: the range is what some episodes of training had, and
-an element of an attitude that stopped at 0.9996 there is 1 where the load is level."""
+"""An observation is out of its range by more than this share of it: the range is what some episodes of training had,
+and an element of an attitude that stopped at 0.9996 there is 1 where the load is level."""
 
 
 @dataclass
