@@ -17,6 +17,8 @@ FPS = 10.0
 SPEED_UP = 3.0
 """A film runs so many times faster than the robots: they are slow."""
 TRAIL_S = 5.0
+NUMBER_M = 0.03
+"""Half of what a number needs."""
 SMALL_M = 0.12
 """Marks that are larger are ground, and have no edge."""
 FLOOR, EDGE, INK, LOAD = (246, 246, 243), (90, 96, 102), (27, 33, 39), (250, 200, 40)
@@ -93,8 +95,9 @@ def draw_floor(scenario: GroundScenario) -> FloorPlan:
 
 
 def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours: list[Any]) -> None:
-    """Bodies and headings; red rings where the filter acts, a square on robots that carry something."""
+    """Bodies, headings and numbers beside them; red rings where the filter acts, a square on who carries something."""
     world, radius = frame.world, scenario.vehicle_config.body.radius_m
+    beside = np.full(2, 0.7 * radius + NUMBER_M)
     carries = getattr(task_of(scenario).sensed(scenario, world), "carries", np.zeros(scenario.count))
     heading = yaw_of(world.quat_wxyz)
     for robot, colour in enumerate(colours):
@@ -105,6 +108,7 @@ def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours
         plan.line(place, tip, (255, 255, 255), 2)
         if carries[robot] > 0.5:
             plan.box(place - radius / 2, place + radius / 2, fill=LOAD, outline=INK)
+        plan.text(place + beside, str(robot), INK)
 
 
 def colours_of(scenario: GroundScenario) -> list[Any]:

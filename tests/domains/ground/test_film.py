@@ -9,7 +9,7 @@ from PIL import Image
 
 from robomarl.config import UserError
 from robomarl.domains.floor_plan import FloorPlan
-from robomarl.domains.ground.film import FILTERED, LOAD, PIXELS_PER_M, ROBOTS, Frame, draw, film
+from robomarl.domains.ground.film import FILTERED, LOAD, NUMBER_M, PIXELS_PER_M, ROBOTS, Frame, draw, film
 from robomarl.domains.ground.model import NUM_DRAWS, start
 from robomarl.domains.ground.tasks import TASKS
 from robomarl.domains.ground.tasks.base import DONE, HIDDEN, OPEN
@@ -54,6 +54,9 @@ def test_robots_rings_and_loads_are_where_they_are():
     assert colour(plan, place[0] - [radius / 4, radius / 4]) == LOAD
     assert colour(plan, place[1] + [0, radius - 0.005]) == FILTERED
     assert colour(plan, place[2] - [0, 0.8 * radius]) == ROBOTS[1], "the second role has the second colour"
+    x, y = plan.pixels(place[3] + 0.7 * radius + NUMBER_M)
+    number = np.asarray(plan.image.crop((int(x) - 5, int(y) - 6, int(x) + 5, int(y) + 6)))
+    assert number.sum(-1).min() < 300, "its number is beside a robot, in ink"
 
 
 def test_landmarks_have_the_colour_of_what_is_known_of_them():
