@@ -9,29 +9,35 @@ import jax.numpy as jnp
 import numpy as np
 from brax.training.acme import running_statistics
 
+from robomarl.config import UserError
 from robomarl.domains.simulation import Choices, needed, simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.spec import ActionSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.networks import ACTIVATIONS, MLP, Carry, Networks, dense, leave
+from robomarl.train.layers import ACTIVATIONS, MLP, dense
+from robomarl.train.networks import Carry, Networks, leave, of_sets, sets_of, trunk
 
 EDGE = 1e-5
 """Of a range of commands: nearer to its end the squash is not inverted."""
 
 
 class ValueNet(nn.Module):
-    """Dense layers, each normalized, as PQN has them: that stands for the target network of other methods."""
+    """Encoder, optional memory, and dense layers, each normalized, as PQN has them: that stands for the target network
+    of other methods."""
 
-    sizes: tuple[int, ...]
-    """Hidden widths and, last, the number of choices."""
-    activation: str
+    config: NetworkConfig
+    count: int
+    """K: choices."""
+    sets: tuple
+    """Of the encoder; see `robomarl.train.networks.Actor`."""
 
     @nn.compact
-    def __call__(self, x: jax.Array) -> jax.Array:
-        """[..., in] -> [..., K] values."""
-        for size in self.sizes[:-1]:
-            x = ACTIVATIONS[self.activation](nn.LayerNorm()(dense(size)(x)))
-        return dense(self.sizes[-1], 0.01)(x)
+    def __call__(self, memory: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
+        """(memory, obs [..., O] normalized) -> (memory, values [..., K]); or along a rollout, see `Actor`."""
+        memory, x = trunk(self.config, self.sets, memory, obs, done)
+        for size in self.config.actor_hidden:
+            x = ACTIVATIONS[self.config.activation](nn.LayerNorm()(dense(size)(x)))
+        return memory, dense(self.count, 0.01)(x)
 
 
 class ChoiceActor(nn.Module):
@@ -42,15 +48,16 @@ class ChoiceActor(nn.Module):
     action: ActionSpec
     read_at: tuple[int, ...]
     """Where in the observation the elements are that the controller reads; they are not normalized."""
-    entities: tuple = ()
+    sets: tuple = ()
+    """Of the encoder; see `robomarl.train.networks.Actor`."""
 
     def setup(self) -> None:
         """The one part that learns."""
-        self.net = ValueNet((*self.config.actor_hidden, len(self.choices.aims)), self.config.activation)
+        self.net = ValueNet(self.config, len(self.choices.aims), self.sets)
 
-    def values(self, obs: jax.Array) -> jax.Array:
-        """[..., O] normalized -> [..., K]."""
-        return self.net(obs)
+    def values(self, memory: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
+        """As `ValueNet`; its memory goes on with every choice, and not with every decision."""
+        return self.net(memory, obs, done)
 
     def pursue(self, obs: jax.Array, aim: jax.Array) -> tuple[jax.Array, jax.Array]:
         """(obs [..., O], aim [..., D]) -> the aim at the next decision, and the command [..., A]."""
@@ -58,15 +65,17 @@ class ChoiceActor(nn.Module):
         return self.choices.pursue(reads, aim)
 
     def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
-        """(aim [..., D] and decisions [..., 1] that it stays, obs [..., O]) -> (the same later, output [..., 2 A])."""
-        aim, left = carry
-        values = self.values(obs)
+        """(aim [..., D], decisions [..., 1] that it stays, and memory; obs [..., O]) -> (the same later, output
+        [..., 2 A])."""
+        aim, left, *memory = carry
+        after, values = self.values(tuple(memory), obs)
         best = (values >= values.max(-1, keepdims=True)).astype(obs.dtype)
         picked = best @ jnp.asarray(self.choices.aims, obs.dtype) / best.sum(-1, keepdims=True)
         due = left < 0.5
         aim, command = self.pursue(obs, jnp.where(due, picked, aim))
         left = jnp.where(due, float(self.choices.every), left) - 1
-        return (aim, left), jnp.concatenate([unsquash(command, self.action), command * 0], -1)
+        memory = [jnp.where(due, new, old) for new, old in zip(after, memory, strict=True)]
+        return (aim, left, *memory), jnp.concatenate([unsquash(command, self.action), command * 0], -1)
 
 
 def unsquash(command: jax.Array, spec: ActionSpec) -> jax.Array:
@@ -82,25 +91,30 @@ class ChoiceNetworks(Networks):
     actor: ChoiceActor  # type: ignore[misc]
 
     def normalize(self, obs: jax.Array, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
-        """Zero mean and unit variance, but for what the controller reads."""
+        """Zero mean and unit variance, but for what the controller reads; see `Networks.normalize`."""
+        statistics = of_sets(statistics, self.actor.sets)
         for i in self.actor.read_at:
             statistics = leave(statistics, i, 1)
         return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
 
     def init_carry(self, batch: tuple[int, ...]) -> Carry:
         """No aim, and none that stays: the first decision picks one."""
-        return jnp.zeros((*batch, np.shape(self.actor.choices.aims)[-1])), jnp.zeros((*batch, 1))
+        aim = jnp.zeros((*batch, np.shape(self.actor.choices.aims)[-1]))
+        return aim, jnp.zeros((*batch, 1)), *super().init_carry(batch)
 
 
 def choice_networks(config: TrainConfig, env: AgentsEnv) -> ChoiceNetworks:
     """The modules of a run of PQN.
 
     Raises:
-        UserError: the task has no discrete actions.
+        UserError: the task has no discrete actions, parameters by role, or see `sets_of`.
     """
+    if config.network.roles > 1:
+        raise UserError(f'network.roles = {config.network.roles}: algorithm = "pqn" learns one set for all; make it 1.')
     mend = 'make algorithm "mappo"'
     choices = needed(simulation_of(env.scenario).choices, env.scenario, "discrete actions", mend)(env.scenario)
     names = env.observation.element_names()
     read_at = tuple(names.index(name) for name in choices.reads)
     critic = MLP((*config.network.critic_hidden, 1), config.network.activation, last_scale=1.0)
-    return ChoiceNetworks(ChoiceActor(config.network, choices, env.action, read_at), critic)  # type: ignore[arg-type]
+    sets = sets_of(config.network, env.observation)
+    return ChoiceNetworks(ChoiceActor(config.network, choices, env.action, read_at, sets), critic)  # type: ignore[arg-type]

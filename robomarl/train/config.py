@@ -27,14 +27,22 @@ class NetworkConfig:
     """robot: values one robot at a time, each from what it is to it; team: once for all, with an output for each."""
     activation: Literal["tanh", "elu", "relu"] = "tanh"
     """Between the layers."""
-    encoder: Literal["flat", "attention"] = "flat"
-    """flat: the whole observation at once; attention: over the neighbours, in any order."""
+    encoder: Literal["flat", "attention", "graph"] = "flat"
+    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: the same with several
+    heads and only over those that are there, however many rows there are."""
+    heads: Count = 4
+    """Of the graph; they share the first of `actor_hidden`."""
     memory: Literal["none", "gru"] = "none"
     """gru: a recurrent state (Cho et al., 2014), explicit in the rollout and in the ONNX graph."""
     gru_size: Count = 64
     """Width of that state."""
     roles: Count = 1
     """Sets of the actor's parameters: 1, shared by all robots; R, one for each of the roles 0 to R - 1."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.encoder == "graph" and self.actor_hidden[0] % self.heads:
+            raise ValueError(f"heads = {self.heads} must divide the first of actor_hidden = {self.actor_hidden[0]}.")
 
 
 @dataclass(frozen=True)

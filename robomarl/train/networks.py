@@ -17,123 +17,40 @@ from robomarl.config import UserError
 from robomarl.features import FEATURES
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.law import FirstLaw
-from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.spec import ActionSpec, ObservationSpec, rows_kept
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.distribution import squash
+from robomarl.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAttention, Gru, MateSet, dense
 
-ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
 Carry = tuple[jax.Array, ...]
 
 
-CHUNK = 128
-"""Rows that one block of a kernel's gradient sums over."""
+PRESENCE = ("heard", "seen")
+"""Parts of a feature that are 1 where a row is somebody."""
 
 
-@jax.custom_vjp
-def product(x: jax.Array, kernel: jax.Array) -> jax.Array:
-    """[..., I] times [I, O]. Its gradient is written for a CPU, where it was most of the time of a gradient step.
+def trunk(
+    config: NetworkConfig, sets: tuple, carry: Carry, obs: jax.Array, done: jax.Array | None
+) -> tuple[Carry, jax.Array]:
+    """Encoder and memory, as part of the module that calls it: (memory, obs [..., O]) -> (memory, features [..., F]).
 
-    The gradient of the kernel is a sum over all rows of a minibatch; as one matrix product XLA ran it at a
-    fifth of the speed of the forward pass, in blocks of `CHUNK` rows, which stay in the cache, nearly twice as fast.
+    Args:
+        config: says which.
+        sets: entities of the attention encoder, or mates of the graph's.
+        carry: the recurrent state; () without.
+        obs: normalized.
+        done: along a rollout, see `Actor`.
     """
-    return x @ kernel
-
-
-def _product_forward(x: jax.Array, kernel: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-    return x @ kernel, (x, kernel)
-
-
-def _product_backward(kept: tuple[jax.Array, jax.Array], error: jax.Array) -> tuple[jax.Array, jax.Array]:
-    x, kernel = kept
-    rows, errors = x.reshape(-1, x.shape[-1]), error.reshape(-1, error.shape[-1])
-    chunk = CHUNK if rows.shape[0] % CHUNK == 0 and jax.default_backend() == "cpu" else rows.shape[0]
-    blocks = (a.reshape(-1, chunk, a.shape[-1]) for a in (rows, errors))
-    return error @ kernel.T, jnp.einsum("cmi,cmo->cio", *blocks).sum(0)
-
-
-product.defvjp(_product_forward, _product_backward)
-
-
-def dense(size: int, scale: float = 1.4) -> nn.Dense:
-    """A dense layer with an orthogonal kernel."""
-    kernel_init = nn.initializers.orthogonal(scale)
-    return nn.Dense(size, kernel_init=kernel_init, dot_general=lambda x, kernel, *_, **__: product(x, kernel))
-
-
-class MLP(nn.Module):
-    """Dense layers; the last one has no activation and a kernel of its own scale."""
-
-    sizes: tuple[int, ...]
-    """Hidden widths and, last, the output's."""
-    activation: str
-    last_scale: float = 1.4
-
-    @nn.compact
-    def __call__(self, x: jax.Array) -> jax.Array:
-        """[..., in] -> [..., sizes[-1]]."""
-        for size in self.sizes[:-1]:
-            x = ACTIVATIONS[self.activation](dense(size)(x))
-        return dense(self.sizes[-1], self.last_scale)(x)
-
-
-class EntityAttention(nn.Module):
-    """Attention of the robot over the entities that it sees; their order does not matter.
-
-    Additive attention (Bahdanau et al., 2015): each entity is scored together with everything that is not an
-    entity. A row without an entity is a constant, which the score learns to ignore.
-    """
-
-    slices: tuple[tuple[int, int, int], ...]
-    """(start, count, width) of each set of entities in the observation."""
-    width: int
-    activation: str
-
-    @nn.compact
-    def __call__(self, obs: jax.Array) -> jax.Array:
-        """[..., O] -> [..., features]: what is not an entity, and one summary for each set."""
-        cuts = [0, *(i for start, count, width in self.slices for i in (start, start + count * width)), obs.shape[-1]]
-        own = jnp.concatenate([obs[..., a:b] for a, b in zip(cuts[::2], cuts[1::2], strict=True) if a < b], -1)
-        parts = [own]
-        for start, count, width in self.slices:
-            rows = obs[..., start : start + count * width].reshape(*obs.shape[:-1], count, width)
-            parts.append(self._summary(own, rows))
-        return jnp.concatenate(parts, -1)
-
-    def _summary(self, own: jax.Array, rows: jax.Array) -> jax.Array:
-        seen = jnp.broadcast_to(own[..., None, :], (*rows.shape[:-1], own.shape[-1]))
-        hidden = ACTIVATIONS[self.activation](dense(self.width)(jnp.concatenate([rows, seen], -1)))
-        score = dense(1)(hidden)[..., 0]
-        share = jax.nn.softmax(score, axis=-1)
-        return (hidden * share[..., None]).sum(-2)
-
-
-class Gru(nn.Module):
-    """A gated recurrent unit (Cho et al., 2014). What its input drives is worked out for all times at once."""
-
-    size: int
-
-    @nn.compact
-    def __call__(self, hidden: jax.Array, x: jax.Array, done: jax.Array | None = None) -> tuple[jax.Array, jax.Array]:
-        """(hidden [..., H], x [..., F]) -> (hidden, hidden); or along a rollout, see `Actor`."""
-        drive, size = dense(3 * self.size, 1.0)(x), self.size
-        kernel = self.param("kernel", nn.initializers.orthogonal(), (size, 3 * size))
-        bias = self.param("bias", nn.initializers.zeros, (size,))
-
-        def step(hidden: jax.Array, drive: jax.Array) -> jax.Array:
-            recall = hidden @ kernel
-            gates = nn.sigmoid(drive[..., : 2 * size] + recall[..., : 2 * size])
-            reset, keep = gates[..., :size], gates[..., size:]
-            fresh = nn.tanh(drive[..., 2 * size :] + reset * (recall[..., 2 * size :] + bias))
-            return (1 - keep) * fresh + keep * hidden
-
-        def along(hidden: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            after = step(hidden, row[0])
-            return after * (1 - row[1]).reshape(-1, *[1] * (after.ndim - 1)), after
-
-        if done is None:
-            hidden = step(hidden, drive)
-            return hidden, hidden
-        return jax.lax.scan(along, hidden, (drive, done))
+    x, width = obs, config.actor_hidden[0]
+    if config.encoder == "attention":
+        x = EntityAttention(sets, width, config.activation)(x)
+    if config.encoder == "graph":
+        x = GraphAttention(sets, width, config.heads, config.activation)(x)
+    if config.memory == "gru":
+        x = ACTIVATIONS[config.activation](dense(config.gru_size)(x))
+        hidden, x = Gru(config.gru_size)(carry[0], x, done)
+        carry = (hidden,)
+    return carry, x
 
 
 class Actor(nn.Module):
@@ -141,8 +58,8 @@ class Actor(nn.Module):
 
     config: NetworkConfig
     action_size: int
-    entities: tuple[tuple[int, int, int], ...] = ()
-    """(start, count, width) of each entity set in the observation, for the attention encoder."""
+    sets: tuple = ()
+    """What the encoder looks at as sets: (start, count, width) of each for attention, `MateSet`s for the graph."""
 
     @nn.compact
     def __call__(self, carry: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
@@ -150,15 +67,8 @@ class Actor(nn.Module):
 
         With `done` [T, B] all times of a rollout at once: obs [T, B, ..., O], the carry forgotten where episodes ended.
         """
-        config, x = self.config, obs
-        if config.encoder == "attention":
-            x = EntityAttention(self.entities, config.actor_hidden[0], config.activation)(x)
-        if config.memory == "gru":
-            x = ACTIVATIONS[config.activation](dense(config.gru_size)(x))
-            hidden, x = Gru(config.gru_size)(carry[0], x, done)
-            carry = (hidden,)
-        head = MLP((*config.actor_hidden, 2 * self.action_size), config.activation, last_scale=0.01)
-        return carry, head(x)
+        carry, x = trunk(self.config, self.sets, carry, obs, done)
+        return carry, MLP((*self.config.actor_hidden, 2 * self.action_size), self.config.activation, last_scale=0.01)(x)
 
 
 class RoleActor(nn.Module):
@@ -166,7 +76,7 @@ class RoleActor(nn.Module):
 
     config: NetworkConfig
     action_size: int
-    entities: tuple[tuple[int, int, int], ...]
+    sets: tuple
     role_at: int
     """Where in the observation the role begins."""
 
@@ -176,7 +86,7 @@ class RoleActor(nn.Module):
         roles = self.config.roles
         own_each = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}, "axis_size": roles}
         every = nn.vmap(Actor, in_axes=(None, None, None), out_axes=0, **own_each)  # type: ignore[arg-type]
-        carries, output = every(self.config, self.action_size, self.entities)(carry, obs, done)
+        carries, output = every(self.config, self.action_size, self.sets)(carry, obs, done)
         role = jax.lax.slice_in_dim(obs, self.role_at, self.role_at + roles, axis=-1)
         return jax.tree.map(partial(pick, role if done is None else role[-1]), carries), pick(role, output)
 
@@ -196,8 +106,7 @@ class Networks(NamedTuple):
 
     def normalize(self, obs: Any, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
         """Zero mean and unit variance, within 10 deviations; one scale for all entities of a set."""
-        for start, count, width in self.actor.entities:
-            statistics = pool(statistics, start, count, width)
+        statistics = of_sets(statistics, self.actor.sets)
         if isinstance(self.actor, RoleActor):
             statistics = leave(statistics, self.actor.role_at, self.actor.config.roles)
         return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
@@ -219,6 +128,16 @@ class Networks(NamedTuple):
         """The actor's carry before the first decision."""
         config = self.actor.config
         return (jnp.zeros((*batch, config.gru_size)),) if config.memory == "gru" else ()
+
+
+def of_sets(statistics: Any, sets: tuple) -> Any:
+    """Statistics in which no entity of a set has a scale of its own; who is there at all stays 1 or 0."""
+    for group in sets:
+        for block in group.blocks if isinstance(group, MateSet) else (group,):
+            statistics = pool(statistics, *block)
+        for i in group.presence() if isinstance(group, MateSet) else ():
+            statistics = leave(statistics, i, 1)
+    return statistics
 
 
 def pool(statistics: Any, start: int, count: int, width: int) -> Any:
@@ -250,6 +169,33 @@ def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
     return None
 
 
+def sets_of(config: NetworkConfig, observation: ObservationSpec) -> tuple:
+    """What the encoder looks at as sets.
+
+    Raises:
+        UserError: a graph, but the observation does not say who is there.
+    """
+    if config.encoder == "flat":
+        return ()
+    return observation.entity_slices() if config.encoder == "attention" else mate_sets(observation)
+
+
+def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
+    """Blocks of rows with an element that says whether somebody is there; a block without one is more of the same
+    mates, as `mates_plan` is."""
+    found: list[MateSet] = []
+    features = [FEATURES[f.name] for f in observation.fields if FEATURES[f.name].per_neighbour and not rows_kept(f)]
+    for feature, block in zip(features, observation.entity_slices(), strict=True):
+        present = [i for i, part in enumerate(feature.parts) if part in PRESENCE]
+        if present:
+            found.append(MateSet((block,), present[0]))
+        elif found:
+            found[-1] = found[-1]._replace(blocks=(*found[-1].blocks, block))
+    if not found:
+        raise UserError('network.encoder = "graph": no input says which mates are heard; make it "flat".')
+    return tuple(found)
+
+
 def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
     """The modules of a run; see `make_networks`, and `choice_networks` of PQN."""
     if config.algorithm == "pqn":
@@ -263,18 +209,18 @@ def make_networks(config: NetworkConfig, observation: ObservationSpec, action_si
     """The modules that the configuration asks for; `robots` is what a critic of the team has outputs for.
 
     Raises:
-        UserError: parameters by role, but the observation does not say the role.
+        UserError: parameters by role, but the observation does not say the role; or see `sets_of`.
     """
-    entities = observation.entity_slices() if config.encoder == "attention" else ()
+    sets = sets_of(config, observation)
     outputs = robots if config.critic == "team" else 1
     critic = MLP((*config.critic_hidden, outputs), config.activation, last_scale=1.0)
     if config.roles == 1:
-        return Networks(Actor(config, action_size, entities), critic)
+        return Networks(Actor(config, action_size, sets), critic)
     role = role_slice(observation)
     if role is None or role[1] < config.roles:
         found = "no role" if role is None else f"{role[1]} roles"
         raise UserError(f"network.roles = {config.roles}, but the task's observation knows {found}; make it 1.")
-    return Networks(RoleActor(config, action_size, entities, role[0]), critic)
+    return Networks(RoleActor(config, action_size, sets, role[0]), critic)
 
 
 def deterministic_policy(

@@ -19,8 +19,9 @@ from robomarl.sim.agents import AgentsEnv
 from robomarl.train import mappo
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import TrainConfig
+from robomarl.train.networks import Carry
 from robomarl.train.optimizer import move
-from robomarl.train.rollout import fall, restart
+from robomarl.train.rollout import fall, forget, restart
 from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import ChoiceRollout, Metrics, TrainState, Update
 
@@ -41,6 +42,10 @@ class ChoiceSamples(NamedTuple):
     """[B, K, N]"""
     target: jax.Array
     """[B, K, N]"""
+    ended: jax.Array
+    """[B, K]"""
+    memory: tuple[jax.Array, ...]
+    """[B, N, ...] where the rollout began"""
 
 
 def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
@@ -74,16 +79,22 @@ def random_share(config: TrainConfig, steps: jax.Array) -> jax.Array:
     return fall(config, steps / RANDOM_UNTIL, *RANDOM_SHARE)
 
 
-def values_of(networks: ChoiceNetworks, state: TrainState, obs: jax.Array) -> jax.Array:
-    """[..., O] -> [..., K] by the network that learns."""
-    normalized = networks.normalize(obs, state.obs_stats)
-    return networks.actor.apply(state.params["actor"], normalized, method="values")  # type: ignore[return-value]
+def values_of(networks: ChoiceNetworks, params: Any, memory: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+    """(memory, normalized obs [..., O]) -> (memory at the next choice, values [..., K])."""
+    return networks.actor.apply(params, memory, obs, method="values")  # type: ignore[return-value]
+
+
+def values_along(networks: ChoiceNetworks, params: Any, memory: Carry, obs: jax.Array, ended: jax.Array) -> jax.Array:
+    """Values [K, B, N, ...] along a rollout: obs [K, B, N, O] normalized, ended [K, B], the memory before it."""
+    done = ended if memory else None
+    return networks.actor.apply(params, memory, obs, done, method="values")[1]  # type: ignore[return-value,index]
 
 
 def collect_choices(
     config: TrainConfig, env: AgentsEnv, networks: ChoiceNetworks, state: TrainState
 ) -> tuple[TrainState, ChoiceRollout]:
-    """Choices in every environment, each pursued for its time; ended episodes start anew, with the aim they had."""
+    """Choices in every environment, each pursued for its time; ended episodes start anew, with the aim they had, and
+    remember nothing at their first choice."""
     choices, actor = networks.actor.choices, networks.actor
     key, k_fresh, k_choose = jax.random.split(state.key, 3)
     fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
@@ -98,21 +109,26 @@ def collect_choices(
         ended = jnp.maximum(ended, after.done)
         return (restart(after, fresh), aim, gain, ended), (after.reward, after.done, after.metrics)
 
-    def choose(here: State, key: jax.Array) -> tuple[State, tuple]:
+    def choose(now: tuple[State, Carry], key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
+        here, memory = now
         obs: Any = here.obs
         k_which, k_whether = jax.random.split(key)
-        best = values_of(networks, state, obs).argmax(-1)
+        normalized = networks.normalize(obs, state.obs_stats)
+        memory, values = values_of(networks, state.params["actor"], memory, normalized)
+        best = values.argmax(-1)
         other = jax.random.randint(k_which, best.shape, 0, len(aims))
         choice = jnp.where(jax.random.uniform(k_whether, best.shape) < share, other, best)
         begun = here, aims[choice], jnp.zeros(best.shape), jnp.zeros(best.shape[0])
         (here, _, gain, ended), seen = jax.lax.scan(decide, begun, gamma ** jnp.arange(choices.every))
-        return here, ((obs, choice, gain, ended), seen)
+        return (here, forget(memory, ended)), ((obs, choice, gain, ended), seen)
 
     keys = jax.random.split(k_choose, config.unroll // choices.every)
-    last, (made, seen) = jax.lax.scan(choose, state.env, keys)
+    before = state.carry[2:]
+    (last, memory), (made, seen) = jax.lax.scan(choose, (state.env, before), keys)
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), seen)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
-    return state._replace(env=last, key=key, steps=steps), ChoiceRollout(*made, last.obs, *flat)  # type: ignore[arg-type]
+    state = state._replace(env=last, carry=(*state.carry[:2], *memory), key=key, steps=steps)
+    return state, ChoiceRollout(before, *made, last.obs, *flat)  # type: ignore[arg-type]
 
 
 def q_lambda(gain: jax.Array, best: jax.Array, ended: jax.Array, gamma: float, lam: float) -> jax.Array:
@@ -141,11 +157,12 @@ def prepare(
     networks: ChoiceNetworks, state: TrainState, rollout: ChoiceRollout, rates: tuple[float, float]
 ) -> ChoiceSamples:
     """Targets of a rollout, environments first so that a minibatch is whole rows."""
-    after = jnp.concatenate([rollout.obs[1:], rollout.last[None]])
-    best = values_of(networks, state, after).max(-1)
+    obs = networks.normalize(jnp.concatenate([rollout.obs, rollout.last[None]]), state.obs_stats)
+    ended = jnp.concatenate([rollout.ended, jnp.zeros_like(rollout.ended[:1])])
+    best = values_along(networks, state.params["actor"], rollout.memory, obs, ended)[1:].max(-1)
     target = q_lambda(rollout.gain, best, jnp.broadcast_to(rollout.ended[..., None], best.shape), *rates)
-    rows = networks.normalize(rollout.obs, state.obs_stats), rollout.choice, target
-    return ChoiceSamples(*(jnp.swapaxes(x, 0, 1) for x in rows))
+    rows = (jnp.swapaxes(x, 0, 1) for x in (obs[:-1], rollout.choice, target, rollout.ended))
+    return ChoiceSamples(*rows, memory=rollout.memory)
 
 
 def update_epoch(
@@ -157,9 +174,11 @@ def update_epoch(
     rate = fall(config, state.steps, config.learning_rate, LAST_RATE * config.learning_rate)
 
     def error(actor: Any, rows: ChoiceSamples) -> jax.Array:
-        values = networks.actor.apply(actor, rows.obs, method="values")
-        made = (values * jax.nn.one_hot(rows.choice, values.shape[-1])).sum(-1)  # type: ignore[union-attr]
-        return ((made - rows.target) ** 2).mean()
+        along = [jnp.swapaxes(x, 0, 1) for x in (rows.obs, rows.ended, rows.choice, rows.target)]
+        obs, ended, choice, target = along
+        values = values_along(networks, actor, rows.memory, obs, ended)
+        made = (values * jax.nn.one_hot(choice, values.shape[-1])).sum(-1)
+        return ((made - target) ** 2).mean()
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, jax.Array]:
         actor, moments = carry

@@ -79,6 +79,8 @@ class Rollout(NamedTuple):
 class ChoiceRollout(NamedTuple):
     """What a rollout of discrete actions leaves: K choices, each for `every` decisions, T in all."""
 
+    memory: tuple[jax.Array, ...]
+    """[B, N, ...] the recurrent state where the rollout began; () without"""
     obs: jax.Array
     """[K, B, N, O] where they were made"""
     choice: jax.Array

@@ -9,24 +9,31 @@ import numpy as np
 import onnxruntime
 import pytest
 from brax.training.acme import running_statistics, specs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from robomarl.config import UserError
+from robomarl.domains.registry import load_features
 from robomarl.policies.export.graph import to_onnx
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.layers import GraphAttention, MateSet
 from robomarl.train.mappo import unroll
-from robomarl.train.networks import Actor, Carry, Networks, deterministic_policy, make_networks
+from robomarl.train.networks import Actor, Carry, Networks, deterministic_policy, make_networks, mate_sets
 from robomarl.train.rollout import forget
 from robomarl.train.state import Batch
 
 ENV = make_env(load_scenario("swap_4"))
+HEARD = [i for i, name in enumerate(ENV.observation.element_names()) if name.endswith(".heard")]
 KINDS = {
     "flat": NetworkConfig((16,), (8,)),
     "gru": NetworkConfig((16,), (8,), memory="gru", gru_size=12),
     "attention": NetworkConfig((16,), (8,), encoder="attention", activation="elu"),
     "attention and gru": NetworkConfig((16,), (8,), encoder="attention", memory="gru", gru_size=12),
+    "graph": NetworkConfig((16,), (8,), encoder="graph", heads=2),
+    "graph and gru": NetworkConfig((16,), (8,), encoder="graph", heads=2, memory="gru", gru_size=12),
 }
 
 
@@ -40,10 +47,12 @@ def _make(kind: str) -> tuple[Networks, dict, running_statistics.RunningStatisti
 
 
 def _obs(*shape: int) -> jax.Array:
-    return jax.random.normal(jax.random.key(3), (*shape, ENV.observation_size))
+    """Observations, in which every mate is heard."""
+    obs = jax.random.normal(jax.random.key(3), (*shape, ENV.observation_size))
+    return obs.at[..., jnp.array(HEARD)].set(1.0)
 
 
-@pytest.mark.parametrize("kind", ["attention", "attention and gru"])
+@pytest.mark.parametrize("kind", ["attention", "attention and gru", "graph", "graph and gru"])
 def test_order_of_the_neighbours_does_not_change_the_action(kind: str) -> None:
     """Swap the rows of two neighbours in the raw observation: the action stays. The flat actor does not do that."""
     (start, count, width), obs = ENV.observation.entity_slices()[0], _obs()
@@ -54,6 +63,58 @@ def test_order_of_the_neighbours_does_not_change_the_action(kind: str) -> None:
         policy = deterministic_policy(networks, params, stats, ENV.action)
         one, other = (policy(networks.init_carry(()), o)[1] for o in (obs, mixed))
         assert np.allclose(one, other, atol=1e-5) == same
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    heard=st.lists(st.booleans(), min_size=3, max_size=3),
+    order=st.permutations(range(5)),
+    seed=st.integers(0, 2**16),
+)
+def test_a_graph_is_of_those_who_are_there(heard: list[bool], order: list[int], seed: int) -> None:
+    """Three rows, some of them empty, give what five rows in any order give whose empty ones hold anything at all;
+    where nobody is there, the summary is 0."""
+    rng = np.random.default_rng(seed)
+    own, rows = rng.normal(size=2), rng.normal(size=(3, 3))
+    rows[:, 2] = heard
+    more = np.concatenate([rows, [[*rng.normal(size=2), 0.0]] * 2])
+    more[more[:, 2] == 0, :2] = 100 * rng.normal(size=2)
+    graphs = [GraphAttention((MateSet(((2, len(r), 3),), 2),), 8, 2, "tanh") for r in (rows, more)]
+    few, many = (jnp.asarray([*own, *r.reshape(-1)], jnp.float32) for r in (rows, more[list(order)]))
+    params = graphs[0].init(jax.random.key(seed), few)
+    found = [np.asarray(graph.apply(params, obs)) for graph, obs in zip(graphs, (few, many), strict=True)]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+    np.testing.assert_allclose(found[0][:2], own, atol=1e-6)
+    assert any(heard) == bool(np.abs(found[0][2:]).max() > 1e-4)
+
+
+def test_graph_of_a_policy_gives_an_absent_mate_no_weight_and_no_scale() -> None:
+    """What stands in the rows of a mate that is not heard changes nothing, and gets no gradient."""
+    (start, _, width), obs = ENV.observation.entity_slices()[0], _obs()
+    obs = obs.at[HEARD[1]].set(0.0)
+    networks, params, stats = _make("graph")
+
+    def action(obs: jax.Array) -> jax.Array:
+        return networks.act(params, (), networks.normalize(obs, stats))[1]
+
+    slope = np.asarray(jax.jacobian(action)(obs))
+    absent = slice(start + width, start + 2 * width)
+    assert (slope[:, absent] == 0).all()
+    assert np.abs(slope[:, start : start + width - 1]).min(0).max() > 0
+    normalized = np.asarray(networks.normalize(obs, stats))
+    np.testing.assert_array_equal(normalized[HEARD], np.asarray(obs)[HEARD])
+
+
+def test_rows_of_the_same_mates_are_one_set() -> None:
+    """`mates_plan` has no element of its own that says who is there: it is more of the same mates."""
+    load_features()
+    rule, names = ENV.observation.neighbours, ("velocity", "mates_in_plane", "mates_plan")
+    spec = ObservationSpec(tuple(map(ObservationField, names)), rule)
+    assert mate_sets(spec) == (MateSet(((3, 3, 5), (18, 3, 2)), 4),)
+    with pytest.raises(UserError, match=r"no input says which mates are heard"):
+        mate_sets(ObservationSpec((ObservationField("velocity"), ObservationField("mates_plan")), rule))
+    with pytest.raises(ValueError, match=r"heads = 3 must divide the first of actor_hidden = 16"):
+        NetworkConfig((16,), encoder="graph", heads=3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -124,7 +185,7 @@ def _role_obs(rows: int) -> jax.Array:
 def test_every_role_has_an_actor_of_its_own(kind: str) -> None:
     """The output is that of the role's own parameters, and no other role's parameters touch it."""
     networks, params, stats = _by_role(kind)
-    single = Actor(KINDS[kind], ENV.action_size, networks.actor.entities)
+    single = Actor(KINDS[kind], ENV.action_size, networks.actor.sets)
     carry, obs = networks.init_carry((6,)), networks.normalize(_role_obs(6), stats)
     after, output = networks.act(params, carry, obs)
     for i in range(6):

@@ -15,11 +15,13 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.distribution import squash
-from robomarl.train.pqn import make_update, q_lambda
+from robomarl.train.pqn import make_update, q_lambda, values_along, values_of
+from robomarl.train.rollout import forget
 
 CONFIG = TrainConfig(
     scenario="navigation", algorithm="pqn", num_envs=2, minibatches=1, unroll=30, network=NetworkConfig((8,), (4,))
 )
+RECURRENT = NetworkConfig((8,), (4,), encoder="graph", heads=2, memory="gru", gru_size=6)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_a_choice_stays_for_a_step_and_the_controller_drives_there(env: Any, net
     @jax.jit
     def play() -> tuple:
         params = actor.init(jax.random.key(0), networks.init_carry(()), obs)
-        values = actor.apply(params, obs, method="values")
+        _, values = actor.apply(params, (), obs, method="values")
 
         def step(carry: Any, _: None) -> tuple:
             carry, output = networks.act(params, carry, obs)
@@ -80,24 +82,68 @@ def test_a_choice_stays_for_a_step_and_the_controller_drives_there(env: Any, net
     np.testing.assert_allclose(command, np.clip(wanted, env.action.low, env.action.high), atol=1e-4)
 
 
+def test_memory_goes_on_with_every_choice_and_not_with_every_decision(env: Any):
+    """Of a recurrent network over the graph: it stays while a choice does, and then goes on from there."""
+    networks = choice_networks(replace(CONFIG, network=RECURRENT), env)
+    obs, actor = jax.random.normal(jax.random.key(0), (31, env.observation_size)), networks.actor
+
+    @jax.jit
+    def play() -> tuple:
+        start = networks.init_carry(())
+        params = actor.init(jax.random.key(1), start, obs[0])
+
+        def step(carry: Any, obs: jax.Array) -> tuple:
+            carry, _ = networks.act(params, carry, obs)
+            return carry, carry[2]
+
+        first, _ = actor.apply(params, start[2:], obs[0], method="values")
+        second, _ = actor.apply(params, first, obs[30], method="values")
+        return jax.lax.scan(step, start, obs)[1], first[0], second[0]
+
+    held, first, second = (np.asarray(x) for x in play())
+    np.testing.assert_allclose(held[:30], np.tile(first, (30, 1)), atol=1e-6)
+    np.testing.assert_allclose(held[30], second, atol=1e-6)
+    assert np.abs(second - first).max() > 1e-3
+
+
+def test_values_along_a_rollout_are_those_of_its_choices_one_by_one(env: Any):
+    """[K, B, N] at once against a loop that carries the memory and drops it where an episode ended."""
+    networks = choice_networks(replace(CONFIG, network=RECURRENT), env)
+    obs = jax.random.normal(jax.random.key(0), (4, 2, 3, env.observation_size))
+    ended = jnp.array([[0, 1], [0, 0], [1, 0], [0, 0]], jnp.float32)
+    memory = networks.init_carry((2, 3))[2:]
+    params = networks.actor.init(jax.random.key(1), networks.init_carry((2, 3)), obs[0])
+    whole = values_along(networks, params, memory, obs, ended)
+    for k in range(4):
+        memory, values = values_of(networks, params, memory, obs[k])
+        np.testing.assert_allclose(whole[k], values, atol=1e-5)
+        memory = forget(memory, ended[k])
+
+
 def test_what_does_not_fit_is_refused(env: Any):
     with pytest.raises(UserError, match=r"unroll = 32 must be a multiple of 30, the decisions that a choice stays"):
         make_update(replace(CONFIG, unroll=32), env)
+    with pytest.raises(UserError, match=r'network.roles = 2: algorithm = "pqn" learns one set for all; make it 1'):
+        choice_networks(replace(CONFIG, network=NetworkConfig(roles=2)), env)
     with pytest.raises(UserError, match=r"task = 'swap' has no discrete actions; make algorithm"):
         choice_networks(CONFIG, make_env(load_scenario("swap_4")))
 
 
 @pytest.mark.slow
-def test_an_update_learns_from_every_choice_and_exports(env: Any, tmp_path: Any):
+@pytest.mark.parametrize("network", [CONFIG.network, RECURRENT], ids=lambda n: f"{n.encoder}-{n.memory}")
+def test_an_update_learns_from_every_choice_and_exports(network: NetworkConfig, env: Any, tmp_path: Any):
     """Two updates move the network; the run's bundle does in ONNX what the run does (export refuses it otherwise)."""
     from robomarl.policies.export import export_bundle
     from robomarl.train.run.run_folder import load_run
     from robomarl.train.run.runner import RunOptions, train_run
 
     rows = train_run(
-        replace(CONFIG, total_steps=360), env.scenario, RunOptions(tmp_path / "run", quiet=True, evaluations=0)
+        replace(CONFIG, total_steps=360, network=network),
+        env.scenario,
+        RunOptions(tmp_path / "run", quiet=True, evaluations=0),
     )
     assert rows[0]["finished"] == 1.0
     assert np.isfinite(rows[0]["loss/value"])
     bundle = export_bundle(load_run(tmp_path / "run"), tmp_path / "bundle")
-    assert [carry.shape for carry in bundle.contract.policy_carries] == [(2,), (1,)]
+    memory = [(6,)] if network.memory == "gru" else []
+    assert [carry.shape for carry in bundle.contract.policy_carries] == [(2,), (1,), *memory]

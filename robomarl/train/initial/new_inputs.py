@@ -22,8 +22,9 @@ from robomarl.policies.bundle import load_bundle
 from robomarl.spec import ObservationSpec
 from robomarl.train.algorithm import is_game, training_env
 from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.layers import MateSet
 from robomarl.train.mappo import untouched_range
-from robomarl.train.networks import networks_of
+from robomarl.train.networks import networks_of, sets_of
 from robomarl.train.rollout import collect_rollout
 from robomarl.train.run.run_folder import load_recipe_of, read_weights
 from robomarl.train.state import TrainState
@@ -85,7 +86,7 @@ def check_inputs(had: ObservationSpec, config: TrainConfig, env: Any, source: st
         what = f"sees {', '.join(lost[:3])}{' and more' if lost[3:] else ''}, and {here} does not show it"
     elif is_game(env):
         what = f"has fewer inputs than {here} shows, and in games none can be added"
-    elif config.network.encoder == "attention" and sets(had) != sets(env.observation):
+    elif config.network.encoder != "flat" and sets(had) != sets(env.observation):
         what = f"looks at {sets(had)} neighbours as a set, and {here} shows {sets(env.observation)}"
     if what:
         raise UserError(f"{source}: its policy {what}; start from one that fits, or train from nothing.")
@@ -119,13 +120,14 @@ def actor_layers(network: NetworkConfig, observation: ObservationSpec) -> dict[s
     names, after = observation.element_names(), "['Dense_0']" if network.memory == "gru" else "['MLP_0']['Dense_0']"
     if network.encoder == "flat":
         return {after: names}
-    slices = observation.entity_slices()
-    of_sets = {i for start, count, width in slices for i in range(start, start + count * width)}
-    own = [name for i, name in enumerate(names) if i not in of_sets]
-    summaries = [f"summary {i} {j}" for i in range(len(slices)) for j in range(network.actor_hidden[0])]
+    module = "EntityAttention_0" if network.encoder == "attention" else "GraphAttention_0"
+    sets = [group.blocks if isinstance(group, MateSet) else (group,) for group in sets_of(network, observation)]
+    in_sets = {i for blocks in sets for start, count, width in blocks for i in range(start, start + count * width)}
+    own = [name for i, name in enumerate(names) if i not in in_sets]
+    summaries = [f"summary {i} {j}" for i in range(len(sets)) for j in range(network.actor_hidden[0])]
     each = {
-        f"['EntityAttention_0']['Dense_{2 * i}']": names[start : start + width] + own
-        for i, (start, _, width) in enumerate(slices)
+        f"['{module}']['Dense_{2 * i}']": [n for start, _, width in blocks for n in names[start : start + width]] + own
+        for i, blocks in enumerate(sets)
     }
     return {**each, after: own + summaries}
 

@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import optax
 
 from robomarl.train.config import OfflineConfig
-from robomarl.train.networks import MLP, Networks
+from robomarl.train.layers import MLP
+from robomarl.train.networks import Networks
 from robomarl.train.offline.transitions import Transitions
 
 DELAY = 2

@@ -31,6 +31,7 @@ NETWORKS = (
     replace(LOOKS, memory="gru", gru_size=5),
     pytest.param(replace(FLAT, memory="gru", gru_size=5), marks=pytest.mark.slow),
     pytest.param(LOOKS, marks=pytest.mark.slow),
+    replace(FLAT, encoder="graph", heads=2),
 )
 
 
