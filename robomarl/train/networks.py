@@ -23,8 +23,6 @@ from robomarl.train.distribution import squash
 
 ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.relu}
 Carry = tuple[jax.Array, ...]
-
-
 CHUNK = 128
 """Rows that one block of a kernel's gradient sums over."""
 
@@ -251,11 +249,15 @@ def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
 
 
 def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
-    """The modules of a run; see `make_networks`, and `choice_networks` of PQN."""
+    """The modules of a run; see `make_networks`, `choice_networks` of PQN and `q_networks` of REPPO."""
     if config.algorithm == "pqn":
         from robomarl.train.choice_networks import choice_networks
 
         return choice_networks(config, env)
+    if config.algorithm == "reppo":
+        from robomarl.train.reppo.critic import q_networks
+
+        return q_networks(config, env)
     return make_networks(config.network, env.observation, env.action_size, env.scenario.count)
 
 
@@ -266,8 +268,7 @@ def make_networks(config: NetworkConfig, observation: ObservationSpec, action_si
         UserError: parameters by role, but the observation does not say the role.
     """
     entities = observation.entity_slices() if config.encoder == "attention" else ()
-    outputs = robots if config.critic == "team" else 1
-    critic = MLP((*config.critic_hidden, outputs), config.activation, last_scale=1.0)
+    critic = MLP((*config.critic_hidden, robots if config.critic == "team" else 1), config.activation, last_scale=1.0)
     if config.roles == 1:
         return Networks(Actor(config, action_size, entities), critic)
     role = role_slice(observation)
