@@ -15,11 +15,12 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train import mappo, pqn, shac
 from robomarl.train.config import OFFLINE, TrainConfig
 from robomarl.train.polyak import averaging, with_mean
+from robomarl.train.reppo import learner as reppo
 from robomarl.train.self_play import multi_scenario
 from robomarl.train.sequences.play import SequenceEnv
 from robomarl.train.state import TrainState, Update
 
-LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "pqn": pqn}
+LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo": reppo, "pqn": pqn}
 """Module by the name that recipes have for it."""
 
 

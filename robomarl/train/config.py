@@ -9,6 +9,7 @@ from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserE
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
 from robomarl.train.offline.config import OfflineConfig
+from robomarl.train.reppo.config import ReppoConfig
 from robomarl.train.sequences.play import SequenceConfig
 
 BESIDE = ("seed", "stage", "bundle")
@@ -153,17 +154,18 @@ class ImitationConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO, SHAC or PQN, one search, or one fit to data."""
+    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO, SHAC, REPPO or PQN, one search, or one fit to data."""
 
     version: Literal[1] = 1
     """Version of the file's layout."""
     scenario: str = "swap_4"
     """What is trained."""
-    algorithm: Literal["mappo", "ippo", "shac", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
+    algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
-    engine itself, see `robomarl.train.shac`; pqn: Q-learning over discrete actions, see `robomarl.train.pqn`; search:
-    no critic, the gains of the task's law are searched, see `robomarl.train.policy_search.search`; bc, td3_bc, iql:
-    from a data set, see `robomarl.train.offline`."""
+    engine itself, see `robomarl.train.shac`; reppo: the slope of a critic of actions, see
+    `robomarl.train.reppo.learner`; pqn: Q-learning over discrete actions, see `robomarl.train.pqn`; search: no critic,
+    the gains of the task's law are searched, see `robomarl.train.policy_search.search`; bc, td3_bc, iql: from a data
+    set, see `robomarl.train.offline`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None
@@ -214,6 +216,7 @@ class TrainConfig:
     """qp: the safety filter stands between policy and vehicle in training too; upright: from the
     moment when a vehicle that was thrown is upright."""
     search: SearchConfig = SearchConfig()
+    reppo: ReppoConfig = ReppoConfig()
     imitation: ImitationConfig = ImitationConfig()
     offline: OfflineConfig = OfflineConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()

@@ -197,11 +197,15 @@ def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
 
 
 def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
-    """The modules of a run; see `make_networks`, and `choice_networks` of PQN."""
+    """The modules of a run; see `make_networks`, `choice_networks` of PQN and `q_networks` of REPPO."""
     if config.algorithm == "pqn":
         from robomarl.train.choice_networks import choice_networks
 
         return choice_networks(config, env)
+    if config.algorithm == "reppo":
+        from robomarl.train.reppo.critic import q_networks
+
+        return q_networks(config, env)
     return make_networks(config.network, env.observation, env.action_size, env.scenario.count)
 
 

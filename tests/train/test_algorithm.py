@@ -1,6 +1,7 @@
 """Ways to learn have one interface: the same state in and out, the same pieces where a number stops being one."""
 
 from functools import partial
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -18,11 +19,12 @@ from tests.domains.soccer.games import plain
 
 
 @pytest.mark.slow
-def test_an_update_takes_and_gives_a_state_of_the_same_kind() -> None:
+@pytest.mark.parametrize("algorithm", ["shac", "reppo"])
+def test_an_update_takes_and_gives_a_state_of_the_same_kind(algorithm: Literal["shac", "reppo"]) -> None:
     """Shapes and types of every leaf: it can be saved, resumed and compiled once. So is what imitation makes."""
     env = make_env(load_scenario("swap_4"))
     config = TrainConfig(
-        algorithm="shac", change_cost=1.0, num_envs=4, unroll=2, minibatches=2, network=NetworkConfig((4,), (4,))
+        algorithm=algorithm, change_cost=1.0, num_envs=4, unroll=2, minibatches=2, network=NetworkConfig((4,), (4,))
     )
     before = jax.eval_shape(partial(init_state, config, env), jax.random.key(0))
     after, metrics = jax.eval_shape(make_update(config, env), before)

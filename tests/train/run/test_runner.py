@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Literal
 
 import jax
 import numpy as np
@@ -99,9 +100,10 @@ def test_resumed_run_is_bit_identical(whole: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_shac_resumes_bit_by_bit_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", ["shac", "reppo"])
+def test_other_learners_resume_bit_by_bit_too(algorithm: Literal["shac", "reppo"], tmp_path: Path) -> None:
     """And what it leaves is a policy, which another way to learn goes on from."""
-    config = dataclasses.replace(TINY, algorithm="shac")
+    config = dataclasses.replace(TINY, algorithm=algorithm)
     train_run(config, load_scenario("swap_4"), _options(tmp_path / "whole"))
     train_run(config, load_scenario("swap_4"), _options(tmp_path / "parts", minutes=0))
     train_run(config, load_scenario("swap_4"), _options(tmp_path / "parts", resume=True))

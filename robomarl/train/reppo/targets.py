@@ -1,0 +1,42 @@
+"""Targets of an action-value function along a rollout."""
+
+import jax
+import jax.numpy as jnp
+
+
+def soft_returns(
+    reward: jax.Array,
+    value: jax.Array,
+    bonus: jax.Array,
+    done: jax.Array,
+    rates: tuple[float, float],
+    cut: jax.Array | float = 0.0,
+) -> jax.Array:
+    """TD(lambda) with the entropy of what is done later (Voelcker et al., ICLR 2026, section 4; Haarnoja et al., 2018).
+
+    An action is worth its reward and what comes, entropy included; its own entropy is the policy's to weigh:
+    G[t] = r[t] + gamma (bonus[t+1] + (1 - lambda) Q[t+1] + lambda G[t+1]), and G[T] = Q[T].
+
+    Args:
+        reward: [T, ...].
+        value: [T+1, ...] Q of what was seen and done; the last row is of an action where the rollout ended.
+        bonus: [T+1, ...] -temperature log pi(a | s) of the same actions.
+        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic sees the
+            time that is left, so that its values are those of the finite episode.
+        rates: gamma and lambda.
+        cut: [T, ...] 1 where it only stopped being watched: then what would come is worth what it was a decision
+            before (Pardo et al., ICML 2018).
+
+    Returns:
+        [T, ...] targets of Q.
+    """
+    gamma, lam = rates
+    soft, still = bonus + (1 - lam) * value, cut * (value + bonus)[:-1]
+
+    def backwards(after: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
+        gain, soft, keep, still = row
+        target = gain + gamma * (keep * (soft + lam * after) + still)
+        return target, target
+
+    rows = (reward, soft[1:], 1 - done, jnp.broadcast_to(still, reward.shape))
+    return jax.lax.scan(backwards, value[-1], rows, reverse=True)[1]
