@@ -4,8 +4,12 @@ The critic values what a robot does, Q(s, a), from the rollout alone, and the ac
 its own, through the squash. Two multipliers are learned: the temperature keeps the entropy near a target, and where the
 policy of a robot has moved farther than a bound from the one that played, only the way back counts. The rollout
 is that of `mappo.py`, and so are statistics and what a run carries. The learning rate falls linearly; of the recipe's
-keys `clip`, `entropy_cost`, `value_cost`, `target_kl` and `top_learning_rate` are not used. The paper's second loss of
-the critic, which predicts what the robot sees next, is left out: its networks are eight times as wide.
+keys `clip`, `entropy_cost`, `value_cost`, `target_kl` and `top_learning_rate` are not used.
+
+Other than in the paper, entropy counts from its target on, as the bound's Lagrangian has it: what a policy of little
+noise would else pay for every decision is a reason to end the episode. Histograms are of normalized returns, so that
+no range has to be known of a task; KL divergences are closed forms; and the critic's second loss, which predicts what
+the robot sees next, is left out.
 """
 
 from typing import Any, NamedTuple

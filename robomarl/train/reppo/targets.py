@@ -20,7 +20,7 @@ def soft_returns(
     Args:
         reward: [T, ...].
         value: [T+1, ...] Q of what was seen and done; the last row is of an action where the rollout ended.
-        bonus: [T+1, ...] -temperature log pi(a | s) of the same actions.
+        bonus: [T+1, ...] what the entropy of the same actions is worth, -temperature (log pi(a | s) + its target).
         done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic sees the
             time that is left, so that its values are those of the finite episode.
         rates: gamma and lambda.
