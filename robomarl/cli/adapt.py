@@ -55,6 +55,7 @@ def run(args: Args) -> dict[str, Any]:
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
     from robomarl.sim.field.identify import figures_of, identify, text_of
+    from robomarl.sim.field.residual import learn_residual
     from robomarl.train.run.runner import keep_compiled
 
     if args.out.exists():
@@ -69,14 +70,18 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     if factor != 1:
         fitted, held = split(args, flown)
         found, missing = identify(flown.scenario, fitted)
-    plant = write_plant(args.out, flown, found)
-    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, plant))
+    residual = learn_residual(flown.scenario, found, flown.tracks, (args.hold_out, args.seed))
+    print(residual.said)
+    beside = section_of(args.out, residual)
+    plant = write_plant(args.out, flown, found, beside)
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, (plant, beside)))
     trained = train(args, plant, flown.provenance.recordings)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
         "success_before": before["success_rate"], "success_after": after["success_rate"],
         "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
         "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
+        "residual": residual.figures,
         "parent": args.bundle, "bundle": str(folder) if folder else None,
         "action_change": change_of(args.bundle, folder),
         "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
@@ -150,21 +155,34 @@ def accept(found: Any, held: list[Any], period_s: float) -> Any:
     return seen
 
 
-def write_plant(out: Path, flown: RecordedFlights, found: Any) -> str:
-    """The scenario to train in."""
+def section_of(out: Path, residual: Any) -> str:
+    """Of the scenarios to train and judge in; empty where no residual is used."""
+    from robomarl.sim.field.residual import section_text
+
+    return section_text(residual.candidate.save(out / "residual.npz")) if residual.candidate else ""
+
+
+def write_plant(out: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
+    """The scenario to train in; `beside` is a section more."""
     from robomarl.sim.field.patch import write_patch
     from robomarl.sim.field.safety_figures import safety_figures
 
     figures = safety_figures(flown.scenario.vehicle_config, found)
-    return str(write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0])
+    file = write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0]
+    file.write_text(file.read_text() + beside)
+    return str(file)
 
 
-def write_judge(out: Path, flown: RecordedFlights, held: list[Any], plant: str) -> str:
-    """The plant of the held-out flights alone; where these are too few the one of training, which is said."""
+def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: tuple[str, str]) -> str:
+    """The plant of the held-out flights alone; where these are too few the one of training, which is said.
+
+    `trained_in` is that one and its section beside, the residual that these flights have let pass.
+    """
     from robomarl.sim.field.identify import identify
 
+    plant, beside = trained_in
     try:
-        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0])
+        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0], beside)
     except UserError as error:
         print(f"problem: judged in the scenario of training, since {error}")
         return plant
