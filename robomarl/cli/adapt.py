@@ -39,6 +39,8 @@ class Args:
     """Largest."""
     hold_out: Fraction = 0.25
     """Share of the flights that the fit does not see."""
+    residual: bool = True
+    """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
     episodes: Count = 200
     """On mujoco, of each bundle."""
     seed: Natural = 0
@@ -70,7 +72,8 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     if factor != 1:
         fitted, held = split(args, flown)
         found, missing = identify(flown.scenario, fitted)
-    residual = learn_residual(flown.scenario, found, flown.tracks, (args.hold_out, args.seed))
+    tracks = flown.tracks if args.residual else []
+    residual = learn_residual(flown.scenario, found, tracks, (args.hold_out, args.seed))
     print(residual.said)
     beside = section_of(args.out, residual)
     plant = write_plant(args.out, flown, found, beside)

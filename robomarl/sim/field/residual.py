@@ -73,9 +73,11 @@ def learn_residual(
     Args:
         scenario: that was flown.
         found: what was identified, from flights that are not the gate's.
-        tracks: all flights.
+        tracks: all flights; none where no residual is wanted.
         how: share of the flights to hold out, and the seed.
     """
+    if not tracks:
+        return Judged(None, None, "no residual: none was wanted.")
     learn, sets = simulation_of(scenario).residual, three_sets(tracks, how[0])
     if learn is None:
         return Judged(None, None, f"no residual: task = {scenario.task!r} has none.")
