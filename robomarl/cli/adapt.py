@@ -37,6 +37,8 @@ class Args:
     """Agent-steps."""
     learning_rate: Positive = 1e-3
     """Largest."""
+    stay_cost: NonNegative = 0.0
+    """Of the KL divergence from the bundle's policy: more keeps the new one nearer to it."""
     hold_out: Fraction = 0.25
     """Share of the flights that the fit does not see."""
     residual: bool = True
@@ -75,10 +77,10 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     tracks = flown.tracks if args.residual else []
     residual = learn_residual(flown.scenario, found, tracks, (args.hold_out, args.seed))
     print(residual.said)
-    beside = section_of(args.out, residual)
+    beside, used = section_of(args.out, residual)
     plant = write_plant(args.out, flown, found, beside)
     judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, (plant, beside)))
-    trained = train(args, plant, flown.provenance.recordings)
+    trained = train(args, plant, flown.provenance.recordings, used)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
         "success_before": before["success_rate"], "success_after": after["success_rate"],
@@ -158,11 +160,14 @@ def accept(found: Any, held: list[Any], period_s: float) -> Any:
     return seen
 
 
-def section_of(out: Path, residual: Any) -> str:
-    """Of the scenarios to train and judge in; empty where no residual is used."""
-    from robomarl.sim.field.residual import section_text
+def section_of(out: Path, residual: Any) -> tuple[str, Any]:
+    """Of the scenarios to train and judge in, and what bundles say of it; empty and None where none is used."""
+    from robomarl.sim.field.residual import section_text, used
 
-    return section_text(residual.candidate.save(out / "residual.npz")) if residual.candidate else ""
+    if residual.candidate is None:
+        return "", None
+    section = residual.candidate.save(out / "residual.npz")
+    return section_text(section), used(residual.prediction, section)
 
 
 def write_plant(out: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
@@ -191,20 +196,19 @@ def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: 
         return plant
 
 
-def train(args: Args, plant: str, recordings: tuple[str, ...]) -> Path:
-    """Train on from the bundle in the identified scenario, on `fast`."""
+def train(args: Args, plant: str, recordings: tuple[str, ...], used: Any = None) -> Path:
+    """Train on from the bundle in the identified scenario, on `fast`; `used` is the residual that it has."""
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.run.bundle_as_run import run_of
     from robomarl.train.run.runner import RunOptions, train_run
 
     known, scenario = run_of(args.bundle), load_scenario(plant)
     rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
-    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, **rates}
+    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, "stay_cost": args.stay_cost, **rates}
     lessons = from_known_to(known.scenario, scenario)
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
-    options = RunOptions(
-        args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, recordings=recordings
-    )
+    told: dict[str, Any] = {"recordings": recordings, "residual": used}
+    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
     train_run(config, scenario, options)
     return args.out / "run"
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.domains.simulation import simulation_of
+from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.field.held_out import AFTER_S, Prediction, paired, split_flights
 from robomarl.sim.field.identify import RobotFit
 from robomarl.track import RobotTrack
@@ -26,6 +27,11 @@ class FlightSets(NamedTuple):
     """That end the fit."""
     gate: list[RobotTrack]
     """That decide whether it is taken."""
+
+
+def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
+    """What is sealed into a bundle that is trained with it."""
+    return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
 
 
 class Candidate(NamedTuple):

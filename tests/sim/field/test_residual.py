@@ -9,7 +9,7 @@ import pytest
 from benchmarks.flight.planted import draw_planted
 from benchmarks.flight.pushed import STACKED, Effect, downwash, fly_pushed, lost_lift
 from robomarl.domains.flight.field.learned import candidate_of, learn, learned
-from robomarl.domains.flight.field.open_loop import OpenLoop, starts_of
+from robomarl.domains.flight.field.open_loop import OpenLoop, short_windows_of
 from robomarl.domains.flight.residual import ResidualConfig, load_residual
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.sim.field.identify import RobotFit, identify
@@ -76,7 +76,7 @@ def test_a_push_that_was_missed_is_learned_and_its_mirror_image_refused(tmp_path
     section = ResidualConfig(**candidate.save(tmp_path / "residual.npz"))
     right = load_residual(section)
     flipped = right._replace(decide=(*right.decide[:-1], tuple(-part for part in right.decide[-1])))
-    gate = starts_of(found, sets.gate, scenario.period_s)
+    gate = short_windows_of(found, sets.gate, scenario.period_s)
     assert gate is not None
     loop = OpenLoop(scenario)
     assert judged(candidate_of(loop, flipped, gate)).candidate is None
@@ -91,7 +91,7 @@ def test_what_is_learned_of_the_opposite_push_is_refused(tmp_path: Path):
     found, sets = identified(scenario, tracks)
     _, up = flown(tmp_path, downwash(-2.0))
     other, opposite = identified(scenario, up)
-    stop, gate = starts_of(other, opposite.stop, 0.02), starts_of(found, sets.gate, 0.02)
+    stop, gate = short_windows_of(other, opposite.stop, 0.02), short_windows_of(found, sets.gate, 0.02)
     assert stop is not None and gate is not None
     loop = OpenLoop(scenario)
     residual = learn(loop, other, opposite.fit, stop, 0)

@@ -18,7 +18,7 @@ import optax
 
 from robomarl.config import to_dict
 from robomarl.domains.flight.field.model import NAMES
-from robomarl.domains.flight.field.open_loop import OpenLoop, Starts, starts_of
+from robomarl.domains.flight.field.open_loop import OpenLoop, ShortWindows, short_windows_of
 from robomarl.domains.flight.residual import (
     CODE,
     MEMBERS,
@@ -64,21 +64,23 @@ class Left(NamedTuple):
 
 def learned(scenario: Any, found: Sequence[RobotFit], sets: FlightSets, seed: int) -> Candidate | None:
     """An ensemble and its errors; None where flights have no whole window. See `robomarl.sim.field.residual`."""
-    stop, gate = (starts_of(found, tracks, scenario.period_s) for tracks in (sets.stop, sets.gate))
+    stop, gate = (short_windows_of(found, tracks, scenario.period_s) for tracks in (sets.stop, sets.gate))
     if stop is None or gate is None:
         return None
     loop = OpenLoop(scenario)
     return candidate_of(loop, learn(loop, found, sets.fit, stop, seed), gate)
 
 
-def candidate_of(loop: OpenLoop, residual: Residual, gate: Starts) -> Candidate:
+def candidate_of(loop: OpenLoop, residual: Residual, gate: ShortWindows) -> Candidate:
     """A residual, and how it predicts these flights."""
     nothing = jax.tree.map(np.zeros_like, residual)
     before, after = (loop.mean_errors_m(one, gate) for one in (nothing, residual))
     return Candidate(before, after, gate.place, lambda file: to_dict(save_residual(residual, file)))
 
 
-def learn(loop: OpenLoop, found: Sequence[RobotFit], fit: Sequence[RobotTrack], stop: Starts, seed: int) -> Residual:
+def learn(
+    loop: OpenLoop, found: Sequence[RobotFit], fit: Sequence[RobotTrack], stop: ShortWindows, seed: int
+) -> Residual:
     """Fit the ensemble.
 
     Args:

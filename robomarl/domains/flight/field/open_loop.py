@@ -15,10 +15,10 @@ from robomarl.sim.field.windows import cut_windows, neighbours_of
 from robomarl.track import RobotTrack
 
 AT_ONCE = 64
-"""Starts for which the program is compiled."""
+"""ShortWindows for which the program is compiled."""
 
 
-class Starts(NamedTuple):
+class ShortWindows(NamedTuple):
     """W short windows of all robots: `SETTLE` decisions to bring the rotors in, and `AFTER_S` to predict."""
 
     flown: WindowFlown
@@ -31,7 +31,7 @@ class Starts(NamedTuple):
     """[W] robot, flight, number."""
 
 
-def starts_of(found: Sequence[RobotFit], tracks: Sequence[RobotTrack], period_s: float) -> Starts | None:
+def short_windows_of(found: Sequence[RobotFit], tracks: Sequence[RobotTrack], period_s: float) -> ShortWindows | None:
     """All that there are in these tracks of a team; None where there is none."""
     parts, places = [], []
     for robot in found:
@@ -48,7 +48,7 @@ def starts_of(found: Sequence[RobotFit], tracks: Sequence[RobotTrack], period_s:
     if not parts:
         return None
     *flown, theta = (np.concatenate(part).astype(np.float32) for part in zip(*parts, strict=True))
-    return Starts(WindowFlown(*flown), theta, flown[0][:, -1, :3], tuple(places))
+    return ShortWindows(WindowFlown(*flown), theta, flown[0][:, -1, :3], tuple(places))
 
 
 class OpenLoop:
@@ -63,7 +63,7 @@ class OpenLoop:
 
         self._ends = jax.jit(jax.vmap(jax.vmap(end, in_axes=(None, 0, 0)), in_axes=(0, None, None)))
 
-    def ends_m(self, residual: Residual, starts: Starts) -> np.ndarray:
+    def ends_m(self, residual: Residual, starts: ShortWindows) -> np.ndarray:
         """[members, W, 3] predicted positions."""
         count = len(starts.theta)
         found = []
@@ -73,10 +73,10 @@ class OpenLoop:
             found.append(np.asarray(self._ends(residual, *given)))
         return np.concatenate(found, 1)[:, :count]
 
-    def errors_m(self, residual: Residual, starts: Starts) -> np.ndarray:
+    def errors_m(self, residual: Residual, starts: ShortWindows) -> np.ndarray:
         """[members, W] how far off each member is."""
         return np.linalg.norm(self.ends_m(residual, starts) - starts.ended_m, axis=-1)
 
-    def mean_errors_m(self, residual: Residual, starts: Starts) -> np.ndarray:
+    def mean_errors_m(self, residual: Residual, starts: ShortWindows) -> np.ndarray:
         """[W] how far off the mean of all members is."""
         return np.linalg.norm(self.ends_m(residual, starts).mean(0) - starts.ended_m, axis=-1)
