@@ -1,11 +1,12 @@
 """Tracks of teams on `mujoco` whose parameters are known: what identification has to find again."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.engines.mujoco import MujocoBodies, MujocoTeam
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World
 from robomarl.evaluate.pilots import make_pilot
@@ -32,13 +33,22 @@ def draw_planted(scenario: FlightScenario, teams: int, seed: int) -> dict[str, n
 
 
 def fly_planted(
-    scenario: FlightScenario, policy: Any, planted: dict[str, np.ndarray], episodes: int, seed: int
+    scenario: FlightScenario,
+    policy: Any,
+    planted: dict[str, np.ndarray],
+    episodes: int,
+    seed: int,
+    bodies: Callable[[FlightScenario, int], MujocoBodies] = MujocoBodies,
 ) -> list[list[RobotTrack]]:
-    """The tracks of each team's robots, a flight for each episode; all vehicles stay the same."""
+    """The tracks of each team's robots, a flight for each episode; all vehicles stay the same.
+
+    `bodies` makes what moves, from scenario and number of teams.
+    """
     longest = max(scenario.randomize.delay_s[1], float(planted["delay_s"].max()))
     roomy = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, delay_s=(0.0, longest)))
     teams = len(planted["delay_s"])
     sim, pilot = MujocoTeam(roomy, teams, seed), make_pilot(policy, scenario, "full")
+    sim.bodies = bodies(roomy, teams)
     rng = np.random.default_rng(seed)
     found: list[list[RobotTrack]] = [[] for _ in range(teams)]
     for flight in range(episodes):

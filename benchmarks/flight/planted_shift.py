@@ -7,6 +7,7 @@ Of `carried` there is also the error of each robot over the last two seconds, on
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,8 @@ import tyro
 from benchmarks.flight.planted import draw_planted, fly_planted, with_planted
 from robomarl.cli.adapt import Args, adapt
 from robomarl.cli.identify import RecordedFlights
-from robomarl.domains.flight.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import positions
 from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import resolve_policy
@@ -78,11 +80,20 @@ def main(options: Options) -> dict[str, Any]:
 
 
 def errors_m(
-    name: str, scenario: str | None, planted: dict[str, np.ndarray], seed: int, teams: int = 24
+    name: str,
+    scenario: str | None,
+    planted: dict[str, np.ndarray],
+    seed: int,
+    teams: int = 24,
+    bodies: Callable[[FlightScenario, int], MujocoBodies] = MujocoBodies,
 ) -> list[float]:
-    """[N] mean distance of each robot to its goal over the last seconds of a long flight, on the very plant."""
-    (policy, world), teams = resolve_policy(name, scenario), 24
+    """[N] mean distance of each robot to its goal over the last seconds of a long flight, on the very plant.
+
+    `bodies` makes what moves, from scenario and number of teams.
+    """
+    policy, world = resolve_policy(name, scenario)
     sim, pilot = MujocoTeam(world, teams, seed), make_pilot(policy, world, "full")
+    sim.bodies = bodies(world, teams)
     sim.set_world(with_planted(world, sim.reset(), {k: np.repeat(v, teams, 0) for k, v in planted.items()}))
     carry, errors = pilot.init(sim.views()), []
     for _ in range(round(HOVER_S / world.period_s)):

@@ -37,8 +37,12 @@ class Args:
     """Agent-steps."""
     learning_rate: Positive = 1e-3
     """Largest."""
+    stay_cost: NonNegative = 0.0
+    """Of the KL divergence from the bundle's policy: more keeps the new one nearer to it."""
     hold_out: Fraction = 0.25
     """Share of the flights that the fit does not see."""
+    residual: bool = True
+    """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
     episodes: Count = 200
     """On mujoco, of each bundle."""
     seed: Natural = 0
@@ -55,6 +59,7 @@ def run(args: Args) -> dict[str, Any]:
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
     from robomarl.sim.field.identify import figures_of, identify, text_of
+    from robomarl.sim.field.residual import learn_residual
     from robomarl.train.run.runner import keep_compiled
 
     if args.out.exists():
@@ -69,14 +74,19 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     if factor != 1:
         fitted, held = split(args, flown)
         found, missing = identify(flown.scenario, fitted)
-    plant = write_plant(args.out, flown, found)
-    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, plant))
-    trained = train(args, plant, flown.provenance.recordings)
+    tracks = flown.tracks if args.residual else []
+    residual = learn_residual(flown.scenario, found, tracks, (args.hold_out, args.seed))
+    print(residual.said)
+    beside, used = section_of(args.out, residual)
+    plant = write_plant(args.out, flown, found, beside)
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, (plant, beside)))
+    trained = train(args, plant, flown.provenance.recordings, used)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
         "success_before": before["success_rate"], "success_after": after["success_rate"],
         "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
         "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
+        "residual": residual.figures,
         "parent": args.bundle, "bundle": str(folder) if folder else None,
         "action_change": change_of(args.bundle, folder),
         "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
@@ -150,40 +160,55 @@ def accept(found: Any, held: list[Any], period_s: float) -> Any:
     return seen
 
 
-def write_plant(out: Path, flown: RecordedFlights, found: Any) -> str:
-    """The scenario to train in."""
+def section_of(out: Path, residual: Any) -> tuple[str, Any]:
+    """Of the scenarios to train and judge in, and what bundles say of it; empty and None where none is used."""
+    from robomarl.sim.field.residual import section_text, used
+
+    if residual.candidate is None:
+        return "", None
+    section = residual.candidate.save(out / "residual.npz")
+    return section_text(section), used(residual.prediction, section)
+
+
+def write_plant(out: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
+    """The scenario to train in; `beside` is a section more."""
     from robomarl.sim.field.patch import write_patch
     from robomarl.sim.field.safety_figures import safety_figures
 
     figures = safety_figures(flown.scenario.vehicle_config, found)
-    return str(write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0])
+    file = write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0]
+    file.write_text(file.read_text() + beside)
+    return str(file)
 
 
-def write_judge(out: Path, flown: RecordedFlights, held: list[Any], plant: str) -> str:
-    """The plant of the held-out flights alone; where these are too few the one of training, which is said."""
+def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: tuple[str, str]) -> str:
+    """The plant of the held-out flights alone; where these are too few the one of training, which is said.
+
+    `trained_in` is that one and its section beside, the residual that these flights have let pass.
+    """
     from robomarl.sim.field.identify import identify
 
+    plant, beside = trained_in
     try:
-        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0])
+        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0], beside)
     except UserError as error:
         print(f"problem: judged in the scenario of training, since {error}")
         return plant
 
 
-def train(args: Args, plant: str, recordings: tuple[str, ...]) -> Path:
-    """Train on from the bundle in the identified scenario, on `fast`."""
+def train(args: Args, plant: str, recordings: tuple[str, ...], used: Any = None) -> Path:
+    """Train on from the bundle in the identified scenario, on `fast`; `used` is the residual that it has."""
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.run.bundle_as_run import run_of
     from robomarl.train.run.runner import RunOptions, train_run
 
     known, scenario = run_of(args.bundle), load_scenario(plant)
     rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
-    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, **rates}
+    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, "stay_cost": args.stay_cost, **rates}
     lessons = from_known_to(known.scenario, scenario)
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
-    options = RunOptions(
-        args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, recordings=recordings
-    )
+    told: dict[str, Any] = {"recordings": recordings, "residual": used}
+    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
     train_run(config, scenario, options)
     return args.out / "run"
 

@@ -116,6 +116,9 @@ class Simulation:
     """`robomarl.sim.field.team_path.Rewarded`: rewards of recorded ticks; None: none can be worked out."""
     weighed: Callable[[Any, Any], Any] = lambda found, tracks: None
     """(what was identified, tracks) -> `robomarl.sim.field.believed.Weighed`; None: masses are as believed."""
+    residual: Callable[..., Any] | None = None
+    """(scenario, what was identified, `robomarl.sim.field.residual.FlightSets`, seed) -> `Candidate`, what the fitted
+    model misses, learned; None: it is left at that."""
     imitated: Imitated | None = None
     choices: Callable[[Any], Choices] | None = None
     """Scenario -> the discrete actions that a policy may have instead of commands; None: there are none."""

@@ -97,7 +97,10 @@ def flown(figures: Mapping[str, Any]) -> list[str]:
 
 def _ancestor(one: Ancestor) -> str:
     flown = f", adapted to {', '.join(one.recordings)}" if one.recordings else ""
-    return f"{one.name} `{one.id[:12]}`{flown}"
+    seen = one.residual
+    errors = f"{1e3 * seen.after_m:.1f} mm instead of {1e3 * seen.before_m:.1f} mm" if seen else ""
+    beside = f", trained with a residual (held-out positions are off by {errors})" if seen else ""
+    return f"{one.name} `{one.id[:12]}`{flown}{beside}"
 
 
 def _expert(training: Training) -> str:

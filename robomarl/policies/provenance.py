@@ -34,6 +34,20 @@ class Source:
 
 
 @dataclass(frozen=True)
+class UsedResidual:
+    """What the vehicles of recordings do beside their model, as a policy was trained with it."""
+
+    sha256: str
+    """Of its weights."""
+    before_m: float
+    """Mean error of positions predicted for flights that the fit has not seen, without it ..."""
+    after_m: float
+    """... and with it."""
+    windows: int
+    """Predictions."""
+
+
+@dataclass(frozen=True)
 class Ancestor:
     """A bundle whose weights a policy goes on from."""
 
@@ -42,6 +56,8 @@ class Ancestor:
     """Sha256 of its file manifest."""
     recordings: tuple[str, ...] = ()
     """Names and hashes of its flights that the next one was adapted to."""
+    residual: UsedResidual | None = None
+    """That these flights showed, and that the next one was trained with; None: it was trained with none."""
 
 
 @dataclass(frozen=True)

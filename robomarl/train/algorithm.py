@@ -13,6 +13,7 @@ from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.train import mappo, pqn, shac
+from robomarl.train.anchor import anchored
 from robomarl.train.config import OFFLINE, TrainConfig
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.reppo import learner as reppo
@@ -80,8 +81,13 @@ def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
 def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if is_game(env):
-        return with_mean(config, multi_scenario.init_state(config, games(config, env), key))
-    return with_mean(config, learner(config).init_state(config, env, key))
+        return started(config, multi_scenario.init_state(config, games(config, env), key))
+    return started(config, learner(config).init_state(config, env, key))
+
+
+def started(config: TrainConfig, state: TrainState) -> TrainState:
+    """A state before the first update, with what the recipe wants to be remembered of its weights."""
+    return anchored(config, with_mean(config, state))
 
 
 def make_update(config: TrainConfig, env: Any) -> Update:

@@ -191,6 +191,8 @@ class TrainConfig:
     """Weight of the critic's error (Huber) in the loss."""
     change_cost: NonNegative = 0.0
     """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
+    stay_cost: NonNegative = 0.0
+    """Weight of the KL divergence from the policy that the run began from in the loss, of mappo and ippo only."""
     learning_rate: Positive = 1e-3
     """Of Adam, at the start."""
     top_learning_rate: Positive | None = None
@@ -232,6 +234,8 @@ class TrainConfig:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
         if self.algorithm == "ippo" and self.network.critic == "team":
             raise ValueError('algorithm = "ippo" has a critic that sees one robot\'s observation; make critic "robot".')
+        if self.stay_cost and self.algorithm not in ("mappo", "ippo"):
+            raise ValueError(f'stay_cost is a cost of mappo and ippo, not of algorithm = "{self.algorithm}".')
         if self.algorithm == "search" and self.num_envs % self.search.candidates:
             raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
         if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:

@@ -14,6 +14,7 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.train.anchor import stay_loss
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.networks import Carry, Networks, networks_of
@@ -196,6 +197,8 @@ def prepare_batch(
         advantage=rows((advantage - advantage.mean()) / (advantage.std() + 1e-8)),
         target=rows(stats.normalize(target, state.value_stats)),
     )
+    if state.anchor:
+        batch = batch._replace(begun=unroll(networks, state.anchor, batch.carry, batch.obs, batch.done))
     return batch, state, {"explained_variance": 1 - unexplained}
 
 
@@ -222,6 +225,9 @@ def mappo_loss(
     if config.change_cost:
         terms["change"] = change_loss(dist, batch.done, config.sequence.outputs)
         total += config.change_cost * terms["change"]
+    if config.stay_cost:
+        terms["stay"] = stay_loss(dist, distribution(batch.begun, config.noise, floor))
+        total += config.stay_cost * terms["stay"]
     return total, {f"loss/{name}": term for name, term in terms.items()}
 
 

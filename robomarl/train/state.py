@@ -45,6 +45,8 @@ class TrainState(NamedTuple):
     """Games: the opponents; see `robomarl.train.self_play.league`."""
     averaged: Any = ()
     """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""
+    anchor: Any = ()
+    """The actor's parameters that the run began from; empty where leaving them costs nothing."""
     others: tuple[Any, ...] = ()
     """States of the games that take turns with this one; see `robomarl.train.self_play.multi_scenario`."""
 
@@ -122,3 +124,5 @@ class Batch(NamedTuple):
     """[B, T, N, A] games: what the teacher would have done, in [-1, 1] ..."""
     taught: Any = ()
     """... [B] and 1 while that is what is learned, else 0."""
+    begun: Any = ()
+    """[B, T, N, 2 A] what the actor that the run began from says; empty where leaving it costs nothing."""

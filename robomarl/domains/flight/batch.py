@@ -27,7 +27,10 @@ class TeamSim(BatchSim[World]):
     def _start(self) -> World:
         num, size = self.num_envs, self.scenario.count
         draws = (self._draw(num, size, ROBOT_DRAWS), self._draw(num, TEAM_DRAWS))
-        return start_world(self.scenario, *draws, self._draw(num, num_cells(self.scenario)))
+        world = start_world(self.scenario, *draws, self._draw(num, num_cells(self.scenario)))
+        if self.scenario.residual:
+            world = world._replace(member=(self._draw(num) * self.scenario.residual.members).astype(np.int32))
+        return world
 
     def _step_draws(self) -> np.ndarray:
         return self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))

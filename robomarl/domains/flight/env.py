@@ -17,6 +17,9 @@ from robomarl.sim.model.training_filter import PassThrough, make_filter
 from robomarl.sim.random_bits import seed_words
 from robomarl.view import LocalView
 
+MEMBER_KEY = 4
+"""Of a team's key, for the member of a residual's ensemble; all other draws are those of a team without residual."""
+
 
 class TeamEnv(AgentsEnv):
     """One scenario on a JAX engine.
@@ -63,6 +66,9 @@ class TeamEnv(AgentsEnv):
         team = jax.random.uniform(k2, (TEAM_DRAWS,))
         cells = jax.random.uniform(k3, (num_cells(self.scenario),))
         world = start_world(scenario or self.scenario, robot, team, cells)
+        if self.scenario.residual:
+            drawn = jax.random.randint(jax.random.fold_in(rng, MEMBER_KEY), (), 0, self.scenario.residual.members)
+            world = world._replace(member=drawn)
         if not isinstance(self._filter, PassThrough):
             world = with_plans(self.scenario, world)
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))

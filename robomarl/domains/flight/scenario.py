@@ -12,6 +12,7 @@ from robomarl.config import NonNegative, Positive, UserError
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.flight.randomize import LOAD_NAMES, RandomizeConfig
+from robomarl.domains.flight.residual import ResidualConfig
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
 from robomarl.hardware_configs.field import DeploymentConfig
@@ -98,6 +99,8 @@ class FlightScenario(Scenario):
     and mass are off; of `lift` whether their own point is too high beside the load's middle, and so who is lost."""
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
+    residual: ResidualConfig | None = None
+    """What the vehicles do beside their model, as recordings have shown; none for vehicles that are as their model."""
     field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins; the simulation does not look at it."""
 
@@ -115,6 +118,8 @@ class FlightScenario(Scenario):
             raise ValueError("load and cables belong together: write both sections, or none.")
         if self.load is None and self.command != CommandConfig():
             raise ValueError("command says what carriers are told; leave the section out where nothing is carried.")
+        if self.load and self.residual:
+            raise ValueError("residual: vehicles under a load are not identified; leave the section out.")
 
     @property
     def randomized(self) -> tuple[str, ...]:
@@ -166,10 +171,12 @@ def check_scenario(scenario: FlightScenario, file: str) -> None:
     """Check the scenario against its vehicle, and what its sections say against each other.
 
     Raises:
-        UserError: no such vehicle, or one that cannot carry the load; somebody starts or is sent outside of the arena;
-            or robots can get out of each other's range.
+        UserError: no such vehicle, one that cannot carry the load, or one without drag beside a residual; somebody
+            starts or is sent outside of the arena; or robots can get out of each other's range.
     """
     vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
+    if scenario.residual and not vehicle.body.drag_per_s > 0:
+        raise UserError(f"{file}: [residual] pushes as a wind does, and vehicle = {scenario.vehicle!r} has no drag.")
     check_room(scenario.used_m, room, file)
     if scenario.load is None or scenario.cables is None:
         if scenario.count > 1:

@@ -95,6 +95,13 @@ def fitted(scenario: FlightScenario) -> Any:
     return model(scenario)
 
 
+def residual(scenario: FlightScenario, *given: Any) -> Any:
+    """What the identified vehicles miss."""
+    from robomarl.domains.flight.field.learned import learned
+
+    return learned(scenario, *given)
+
+
 def probe(scenario: FlightScenario) -> Probe:
     """Vehicles that fly freely are watched, or else what they carry."""
     if scenario.load is None:
@@ -207,6 +214,7 @@ SIMULATION = Simulation(
     fitted=fitted,
     rewarded=rewarded,
     weighed=weighed,
+    residual=residual,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, Vec3
+from robomarl.domains.flight.residual import wind_that_pushes
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.follow import LOAD_STEP_DRAWS, follow_load
 from robomarl.geometry import namespace
@@ -75,6 +76,8 @@ class World(NamedTuple):
     """Memory of the low-level controllers, [..., N] each component; empty for those without."""
     load: tuple = ()
     """What the team carries, a `robomarl.domains.payload.state.Load`; empty where it carries nothing."""
+    member: Array | tuple = ()
+    """[...] int: which of a residual's ensemble moves the team; empty where the scenario has none."""
 
 
 Integrate = Callable[[World, Vec3], World]
@@ -146,7 +149,7 @@ def advance(
     world = world._replace(queue=(xp.clip(command, low, high), *world.queue[:-1]))
     gust = blow(scenario, world, draws[..., 6:9])
     wind = tuple(w + g for w, g in zip(world.hidden.wind_m_s, gust, strict=True))
-    world = integrate(world, wind)
+    world = integrate(world, with_residual(scenario, world, wind))
     measured = measure(scenario, world.body, world.hidden.noise_scale, draws[..., :6])
     on_air = (_message(scenario, world, measured), *with_plan(world.sent, plan))
     world = world._replace(
@@ -161,6 +164,15 @@ def advance(
     for part in parts_of(scenario):
         world = part(scenario, before, world, draws)
     return world
+
+
+def with_residual(scenario: FlightScenario, world: World, wind: Vec3) -> Vec3:
+    """The wind by which drag pushes as wind and residual do; the same where the scenario has no residual."""
+    if scenario.residual is None:
+        return wind
+    moving, physics = (world.body, world.queue[0]), world.hidden.physics
+    more = wind_that_pushes(scenario.residual, scenario.vehicle_config, physics, world.member, moving)
+    return tuple(a + b for a, b in zip(wind, more, strict=True))
 
 
 def blow(scenario: FlightScenario, world: World, draws: Array) -> Vec3:

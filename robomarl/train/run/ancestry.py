@@ -6,18 +6,21 @@ from typing import Any
 
 from robomarl.config import build
 from robomarl.policies.bundle import is_bundle, load_bundle
-from robomarl.policies.provenance import Ancestor
+from robomarl.policies.provenance import Ancestor, UsedResidual
 
 ANCESTRY = "ancestry"
 """Key of `run.json`."""
 
 
-def ancestors_of(sources: Sequence[str], recordings: Sequence[str] = ()) -> tuple[Ancestor, ...]:
+def ancestors_of(
+    sources: Sequence[str], recordings: Sequence[str] = (), residual: UsedResidual | None = None
+) -> tuple[Ancestor, ...]:
     """Of a run that starts from these, oldest first.
 
     Args:
         sources: run folders, and bundles by name or folder. A run folder has no id, and passes on its own ancestors.
         recordings: that the run is adapted to; they go with the last bundle.
+        residual: that they showed, if the run is trained with one.
 
     Raises:
         UserError: a damaged bundle.
@@ -30,7 +33,7 @@ def ancestors_of(sources: Sequence[str], recordings: Sequence[str] = ()) -> tupl
         bundle = load_bundle(source)
         found += [*bundle.contract.training.ancestry, Ancestor(bundle.contract.name, bundle.id)]
     if recordings and found:
-        found[-1] = Ancestor(found[-1].name, found[-1].id, (*found[-1].recordings, *recordings))
+        found[-1] = Ancestor(found[-1].name, found[-1].id, (*found[-1].recordings, *recordings), residual)
     return tuple(dict.fromkeys(found))
 
 

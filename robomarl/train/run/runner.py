@@ -20,6 +20,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
@@ -61,6 +62,8 @@ class RunOptions:
     each seed takes its own."""
     recordings: tuple[str, ...] = ()
     """Names and hashes of the recordings that the run adapts its start to."""
+    residual: UsedResidual | None = None
+    """That these recordings showed, and that the scenario has."""
     quiet: bool = False
     """No progress bar."""
     label: str = ""
@@ -117,7 +120,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     if not options.resume:
         for seed, folder in options.folders.items():
             sources = [of_seed(source, seed) for source in options.init]
-            create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings))
+            create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings, options.residual))
     update = compiled_update(step, config, env, options)
     first = first_state(config, env, options, weights)
     check_roles(config, env)

@@ -48,7 +48,9 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
     ]
     others = tuple(with_weights(other, weights, source) for other in state.others)
     state = state._replace(**jax.tree.unflatten(tree, kept), others=others, goes_on=jnp.ones((), bool))
-    return with_pool(state._replace(averaged=state.params["actor"]) if state.averaged else state)
+    actor = state.params["actor"]
+    kept = {name: actor for name in ("averaged", "anchor") if getattr(state, name)}
+    return with_pool(state._replace(**kept))
 
 
 def learned(start: Callable[[jax.Array], TrainState], weights: Mapping[str, np.ndarray], source: str) -> TrainState:

@@ -9,7 +9,7 @@ from robomarl.config import build, to_dict
 from robomarl.policies.bundle import load_bundle
 from robomarl.policies.export import export_bundle
 from robomarl.policies.model_card import facts
-from robomarl.policies.provenance import Ancestor, Training
+from robomarl.policies.provenance import Ancestor, Training, UsedResidual
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import TrainConfig
 from robomarl.train.run.ancestry import ancestors_of, read_ancestry
@@ -38,6 +38,20 @@ def test_the_card_of_a_bundle_names_its_ancestors():
     rows = dict(facts(dataclasses.replace(contract, training=training)))
     assert rows["goes on from"] == f"swap_4 `abababababab`, adapted to {BAG}"
     assert "goes on from" not in dict(facts(contract))
+
+
+def test_a_residual_is_told_with_its_held_out_figures(tmp_path: Path):
+    """In the run folder, in the contract and on the card; without one these are as they were."""
+    used = UsedResidual("cd" * 32, 0.0236, 0.0188, 120)
+    (found,) = ancestors_of(("swap_4",), (BAG,), used)
+    assert found.residual == used
+    create_run(tmp_path / "adapted", TrainConfig(), load_scenario("swap_4"), 0, (found,))
+    assert read_ancestry(tmp_path / "adapted") == (found,)
+    assert "residual" not in to_dict(ancestors_of(("swap_4",), (BAG,))[0])
+    contract = load_bundle("swap_4").contract
+    training = dataclasses.replace(contract.training, ancestry=(found,))
+    told = dict(facts(dataclasses.replace(contract, training=training)))["goes on from"]
+    assert told.endswith("trained with a residual (held-out positions are off by 18.8 mm instead of 23.6 mm)")
 
 
 @pytest.mark.slow

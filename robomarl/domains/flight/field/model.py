@@ -22,11 +22,13 @@ from robomarl.domains.flight.quadrotor import (
     rotor_targets,
     spin_rotors,
 )
+from robomarl.domains.flight.residual import Residual, accel_of, lift_of, own_features
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.hardware_configs.vehicle import Vehicle
 from robomarl.sim.field.fit import FittedModel, Predict
 from robomarl.sim.field.windows import SETTLE, Windows
 from robomarl.types import GRAVITY_M_S2, Array
-from robomarl.vectors import Vec4, up_axis
+from robomarl.vectors import Vec3, Vec4, up_axis
 
 NAMES = ("delay_s", "mass_scale", "thrust_scale", "rotor_tau_scale", "drag_per_s", "wind_x_m_s", "wind_y_m_s")
 UNITS = ("s", "1", "1", "1", "1/s", "m/s", "m/s")
@@ -45,6 +47,22 @@ class WindowDecision(NamedTuple):
     """[J, A] oldest first."""
     sent_s: Array
     """[J] from the decision's estimate on."""
+    mates: Array | tuple
+    """[M, 3] where the others are; empty where nothing asks for it."""
+
+
+class WindowFlown(NamedTuple):
+    """One window; see `robomarl.sim.field.windows.Windows`."""
+
+    state: Array
+    """[K + 1, 13]."""
+    period_s: Array
+    command: Array
+    """[K, J, A]."""
+    sent_s: Array
+    """[K, J]."""
+    mates: Array | tuple = ()
+    """[K, M, 3] where the others are at each decision."""
 
 
 def fitted(scenario: FlightScenario) -> FittedModel:
@@ -90,16 +108,29 @@ def _compiled(scenario: FlightScenario) -> Callable:
     """Outputs and derivatives of all windows; kept for scenarios of the same vehicle and rates."""
     key = scenario.name, scenario.vehicle, scenario.physics_dt_s
     if key not in _KEPT:
-        one = partial(window_outputs, scenario)
+        one = partial(_outputs_alone, scenario)
         both = jax.vmap(lambda *given: (one(*given), jax.jacfwd(one)(*given)), in_axes=(None, 0, 0, 0, 0))
         _KEPT[key] = jax.jit(both)
     return _KEPT[key]
 
 
-def window_outputs(
+def _outputs_alone(
     scenario: FlightScenario, theta: Array, state: Array, period_s: Array, command: Array, sent_s: Array
 ) -> Array:
-    """[K, 11] position, velocity, tilt and body rates after each decision of one window; see `Windows`."""
+    """Of the model as it is."""
+    return window_outputs(scenario, theta, WindowFlown(state, period_s, command, sent_s))
+
+
+def window_outputs(scenario: FlightScenario, theta: Array, flown: WindowFlown, member: Residual | None = None) -> Array:
+    """[K, 11] position, velocity, tilt and body rates after each decision of one window.
+
+    Args:
+        scenario: whose vehicle and rates.
+        theta: [P] parameters, `NAMES`.
+        flown: the window.
+        member: of a residual, which pushes as well; its push stays from one decision to the next, as on the engines.
+    """
+    state, period_s, command, sent_s, mates = flown
     vehicle, substeps = scenario.vehicle_config, scenario.substeps
     delay_s, mass, thrust, tau, drag_per_s, *wind = (theta[i] for i in range(len(NAMES)))
     nominal_kg, dt_s = vehicle.body.mass_kg, period_s / substeps
@@ -109,21 +140,30 @@ def window_outputs(
     def decision(body: RigidVehicle, told: WindowDecision) -> tuple[RigidVehicle, Array]:
         there = vehicle_at(told.state, body.rotors)
         body = jax.tree.map(lambda a, b: jnp.where(told.settles, a, b), there, body)
+        missed = () if member is None else missed_force(member, (vehicle, physics), body, told)
 
         def substep(i: Array, body: RigidVehicle) -> RigidVehicle:
             acting = mean_in_force(told, delay_s, i * dt_s, dt_s)
             targets = rotor_targets(vehicle, body.quat, body.omega, tuple(acting[:3]), acting[3])
             body = body._replace(rotors=spin_rotors(body.rotors, targets, memory))
             push = tuple(drag_per_s * nominal_kg * (w - v) for v, w in zip(body.vel, (*wind, 0.0), strict=True))
+            push = tuple(p + m for p, m in zip(push, missed, strict=True)) if missed else push
             return move(vehicle, body, physics, (push, (0.0, 0.0, 0.0)), dt_s)  # type: ignore[arg-type]
 
         body = jax.lax.fori_loop(0, substeps, substep, body)
         up = up_axis(body.quat)
         return body, jnp.stack([*body.pos, *body.vel, up[0], up[1], *body.omega])
 
-    told = WindowDecision(state[:-1], jnp.arange(len(command)) <= SETTLE, command, sent_s)
+    told = WindowDecision(state[:-1], jnp.arange(len(command)) <= SETTLE, command, sent_s, mates)
     hover = (jnp.float32(0.25 * nominal_kg * GRAVITY_M_S2),) * 4
     return jax.lax.scan(decision, vehicle_at(state[0], hover), told)[1]
+
+
+def missed_force(member: Residual, of: tuple[Vehicle, Physics], body: RigidVehicle, told: WindowDecision) -> Vec3:
+    """What a residual pushes with [N, world] in a decision of a vehicle with this physics."""
+    own = own_features(body.vel, body.quat, tuple(told.command[-1]), lift_of(*of))
+    offset = told.mates - jnp.stack(body.pos)  # type: ignore[operator]
+    return tuple(of[1].mass_kg * a for a in accel_of(member, own[None], offset[None])[0])  # type: ignore[return-value]
 
 
 def vehicle_at(state: Array, rotors: Vec4) -> RigidVehicle:

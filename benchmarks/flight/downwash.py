@@ -1,0 +1,64 @@
+"""A bundle that is adapted to a team whose vehicles push each other down, with a residual and without.
+
+    python -m benchmarks.flight.downwash --out runs/downwash
+
+Errors are those over the last seconds of long flights on the very plant, which no fit and no training has seen.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from benchmarks.flight.planted import draw_planted
+from benchmarks.flight.planted_shift import errors_m
+from benchmarks.flight.pushed import STACKED, PushedBodies, downwash, fly_pushed
+from robomarl.cli.adapt import Args, adapt
+from robomarl.cli.identify import RecordedFlights
+from robomarl.evaluate.resolve import resolve_policy
+from robomarl.sim.field.patch import Provenance
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the command line."""
+
+    out: Path = Path("runs/downwash")
+    size_m_s2: float = 3.0
+    """Of the push right beside another vehicle."""
+    flights: int = 10
+    """Of 8 s, by one team."""
+    minutes: float = 2.0
+    """Of training, each."""
+    episodes: int = 60
+    seed: int = 0
+
+
+def main(options: Options) -> dict[str, Any]:
+    """Fly, adapt twice; errors [m] of each robot with each policy, and what `adapt` says of itself."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    file = options.out / "stacked.toml"
+    file.write_text(STACKED)
+    policy, scenario = resolve_policy("swap_4", str(file))
+    planted = {n: value * 0 + value.mean() for n, value in draw_planted(scenario, 1, options.seed).items()}
+    effect = downwash(options.size_m_s2)
+    tracks = fly_pushed(scenario, policy, planted, options.flights, effect)
+    told = Provenance(("planted",), "swap_4", "", "", str(file))
+    bodies = partial(PushedBodies, effect=effect)
+    rows = {"deployed": {"error_m": errors_m("swap_4", str(file), planted, options.seed, bodies=bodies)}}
+    for name, beside in (("without", False), ("with", True)):
+        folder = options.out / name
+        args = Args("swap_4", (), folder, minutes=options.minutes, residual=beside, episodes=options.episodes)
+        found = adapt(args, RecordedFlights(scenario, tracks, told, ()))
+        rows[name] = {
+            "error_m": errors_m(str(folder / "run"), str(file), planted, options.seed, bodies=bodies),
+            **{key: found[key] for key in ("success_before", "success_after", "seconds", "residual", "prediction")},
+        }
+    return rows
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(tyro.cli(Options)), indent=1))

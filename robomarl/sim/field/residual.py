@@ -1,0 +1,111 @@
+"""Whether a residual is taken: what the identified vehicles miss, learned, must predict flights that it has not seen.
+
+A domain learns it (`Simulation.residual`) from one set of flights, ends in time by a second, and is judged on a third.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.domains.simulation import simulation_of
+from robomarl.policies.provenance import UsedResidual
+from robomarl.sim.field.held_out import AFTER_S, Prediction, paired, split_flights
+from robomarl.sim.field.identify import RobotFit
+from robomarl.track import RobotTrack
+
+LEAST_GAIN = 0.05
+"""A residual that predicts by less than this share better is not worth to be trained with."""
+
+
+class FlightSets(NamedTuple):
+    """Tracks by whole flights, no flight in two of them."""
+
+    fit: list[RobotTrack]
+    stop: list[RobotTrack]
+    """That end the fit."""
+    gate: list[RobotTrack]
+    """That decide whether it is taken."""
+
+
+def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
+    """What is sealed into a bundle that is trained with it."""
+    return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
+
+
+class Candidate(NamedTuple):
+    """What a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
+
+    before_m: np.ndarray
+    """[W] of the identified vehicles."""
+    after_m: np.ndarray
+    """[W] of them with the residual."""
+    place: tuple[tuple[str, int, int], ...]
+    """[W] robot, flight, number in it."""
+    save: Callable[[Path], dict[str, Any]]
+    """Writes it into a file; returns the keys of the scenario's section `residual`."""
+
+
+class Judged(NamedTuple):
+    """The verdict."""
+
+    prediction: Prediction | None
+    """None where nothing could be learned."""
+    candidate: Candidate | None
+    """None where it is left out."""
+    said: str
+    """One sentence."""
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """For JSON."""
+        seen = {} if self.prediction is None else self.prediction._asdict()
+        return {"used": self.candidate is not None, "said": self.said, **seen}
+
+
+def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets | None:
+    """The last flights for the gate, those before them to end the fit; None of fewer than three flights."""
+    rest, gate = split_flights(tracks, share)
+    fit, stop = split_flights(rest, share)
+    return FlightSets(fit, stop, gate) if stop and gate else None
+
+
+def learn_residual(
+    scenario: Any, found: Sequence[RobotFit], tracks: Sequence[RobotTrack], how: tuple[float, int]
+) -> Judged:
+    """Learn, and take it or leave it.
+
+    Args:
+        scenario: that was flown.
+        found: what was identified, from flights that are not the gate's.
+        tracks: all flights; none where no residual is wanted.
+        how: share of the flights to hold out, and the seed.
+    """
+    if not tracks:
+        return Judged(None, None, "no residual: none was wanted.")
+    learn, sets = simulation_of(scenario).residual, three_sets(tracks, how[0])
+    if learn is None:
+        return Judged(None, None, f"no residual: task = {scenario.task!r} has none.")
+    if sets is None:
+        return Judged(None, None, "no residual: it takes three flights, to fit, to end the fit and to judge it.")
+    candidate = learn(scenario, found, sets, how[1])
+    if candidate is None:
+        return Judged(None, None, "no residual: the flights to end the fit or to judge it have no whole window.")
+    return judged(candidate)
+
+
+def judged(candidate: Candidate) -> Judged:
+    """The gate."""
+    seen = paired(candidate.before_m, candidate.after_m, candidate.place, round(2 / AFTER_S))
+    what = f"held-out flights, position {AFTER_S:g} s on: {1e3 * seen.before_m:.1f} mm as identified, "
+    what += f"{1e3 * seen.after_m:.1f} mm with the residual"
+    if seen.is_better and seen.after_m <= (1 - LEAST_GAIN) * seen.before_m:
+        return Judged(seen, candidate, f"a residual is used: {what}.")
+    return Judged(seen, None, f"no residual, since it does not help: {what}.")
+
+
+def section_text(section: dict[str, Any]) -> str:
+    """Of a scenario file."""
+    rows = (f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in section.items())
+    return "\n".join(["", "[residual]", *rows, ""])

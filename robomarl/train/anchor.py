@@ -1,0 +1,27 @@
+"""The policy that a run began from, and what it costs to go away from it: for bundles that are adapted to flights.
+
+What was recorded tells of states near those that the deployed policy visits; far from them nobody has seen the plant.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.train.config import TrainConfig
+from robomarl.train.state import TrainState
+
+
+def anchored(config: TrainConfig, state: TrainState) -> TrainState:
+    """A state before the first update, which remembers its actor where that has a cost."""
+    return state._replace(anchor=state.params["actor"]) if config.stay_cost else state
+
+
+def stay_loss(dist: Any, begun: Any) -> jax.Array:
+    """Mean KL divergence from the policy that the run began from to the present one, per decision.
+
+    Of two Gaussians, summed over the command; the squash into its ranges changes nothing of it. With a recurrent
+    network the former policy decides with the present one's memory.
+    """
+    spread, apart = dist.scale / begun.scale, (dist.loc - begun.loc) / begun.scale
+    return (0.5 * (spread**2 + apart**2 - 1) - jnp.log(spread)).sum(-1).mean()
