@@ -1,4 +1,4 @@
-"""Leaving the policy that a run began from costs what the mathematics says, and nothing where the recipe has no such cost."""
+"""Leaving the policy that a run began from costs what the mathematics says; without that cost nothing is remembered."""
 
 import dataclasses
 
