@@ -166,6 +166,7 @@ def section_of(out: Path, residual: Any) -> tuple[str, Any]:
 
     if residual.candidate is None:
         return "", None
+    out.mkdir(parents=True, exist_ok=True)
     section = residual.candidate.save(out / "residual.npz")
     return section_text(section), used(residual.prediction, section)
 

@@ -1,4 +1,4 @@
-"""Leaving the policy that a run began from costs what the mathematics says, and nothing where nobody asked for it."""
+"""Leaving the policy that a run began from costs what the mathematics says; without that cost nothing is remembered."""
 
 import dataclasses
 

@@ -23,6 +23,7 @@ from robomarl.domains.flight.residual import (
     save_residual,
 )
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.flight.world import with_residual as pushed_wind
 from robomarl.sim.scenario import build_scenario, load_scenario
 
 
@@ -98,6 +99,8 @@ def test_training_teams_draw_their_member_and_nothing_else_anew(tmp_path: Path):
     world, plain = one.pipeline_state.world, other.pipeline_state.world
     assert set(np.asarray(world.member).tolist()) == {0, 1, 2, 3, 4}
     assert isinstance(plain.member, tuple), "no residual, nothing to draw"
+    wind = (world.goal_m[..., 0],) * 3
+    assert pushed_wind(without.scenario, plain, wind) is wind, "and the engines get the very same wind"
     for a, b in zip(jax.tree.leaves(world._replace(member=())), jax.tree.leaves(plain), strict=True):
         assert np.array_equal(a, b)
     stepped = jax.jit(jax.vmap(with_one.step))(one, jnp.zeros((40, 4, 4)))
@@ -120,6 +123,7 @@ def test_what_can_not_be_is_said(tmp_path: Path):
     (tmp_path / "residual.npz").unlink()
     with pytest.raises(UserError, match="is not there"):
         load_residual(moved.residual)  # type: ignore[arg-type]
+    jax.eval_shape(TeamEnv(scenario).reset, jax.random.key(0))  # a bundle's weights can be read where these are gone
     content = to_dict(scenario)
     assert build_scenario(content, "here") == scenario
     assert "residual" not in to_dict(load_scenario("swap_4")), "contracts of all others are as they were"
