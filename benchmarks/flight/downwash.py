@@ -6,20 +6,25 @@ Errors are those over the last seconds of long flights on the very plant, which 
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tyro
 
 from benchmarks.flight.planted import draw_planted
-from benchmarks.flight.planted_shift import errors_m
+from benchmarks.flight.planted_shift import HOVER_S, last_errors_m, offsets_m
 from benchmarks.flight.pushed import STACKED, PushedBodies, downwash, fly_pushed
 from robomarl.cli.adapt import Args, adapt
 from robomarl.cli.identify import RecordedFlights
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.sim.field.patch import Provenance
+
+UNDER_WAY_S = 1.0
+"""By then start heights, which are drawn, are made good."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +53,28 @@ def main(options: Options) -> dict[str, Any]:
     tracks = fly_pushed(scenario, policy, planted, options.flights, effect)
     told = Provenance(("planted",), "swap_4", "", "", str(file))
     bodies = partial(PushedBodies, effect=effect)
-    rows = {"deployed": {"error_m": errors_m("swap_4", str(file), planted, options.seed, bodies=bodies)}}
+    fly = partial(offsets_m, scenario=str(file), planted=planted, seed=options.seed, bodies=bodies)
+    rows = {"deployed": flown("swap_4", fly)}
     for name, beside in (("without", False), ("with", True)):
         folder = options.out / name
         args = Args("swap_4", (), folder, minutes=options.minutes, residual=beside, episodes=options.episodes)
         found = adapt(args, RecordedFlights(scenario, tracks, told, ()))
         rows[name] = {
-            "error_m": errors_m(str(folder / "run"), str(file), planted, options.seed, bodies=bodies),
+            **flown(str(folder / "run"), fly),
             **{key: found[key] for key in ("success_before", "success_after", "seconds", "residual", "prediction")},
         }
     return rows
+
+
+def flown(name: str, fly: Callable[..., np.ndarray]) -> dict[str, Any]:
+    """Of each robot [m]: the mean error over the last seconds, and the mean of how deep below its goal's height it gets
+    once it is on its way."""
+    offset_m = fly(name)
+    after = round(len(offset_m) * UNDER_WAY_S / HOVER_S)
+    return {
+        "error_m": last_errors_m(offset_m),
+        "dip_m": (-offset_m[after:, ..., 2]).max(0).mean(0).round(4).tolist(),
+    }
 
 
 if __name__ == "__main__":

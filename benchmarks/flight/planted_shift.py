@@ -43,6 +43,7 @@ JUDGES = {
 }
 """The section `randomize` of the scenario that judges."""
 HOVER_S, LAST_S = 12.0, 2.0
+TEAMS = 24
 TOLD = Provenance(("planted",), "swap_4", "", "", "swap_4")
 
 
@@ -56,6 +57,8 @@ class Options:
     flights: int = 6
     """Of 8 s, by one team."""
     minutes: float = 3.0
+    steps: int = 2_000_000
+    """Agent-steps of training, if the minutes suffice."""
     episodes: int = 200
     seed: int = 0
 
@@ -71,7 +74,8 @@ def main(options: Options) -> dict[str, Any]:
     judge.parent.mkdir(parents=True, exist_ok=True)
     judge.write_text(f'extends = "swap_4"\n[randomize]\n{JUDGES[options.shift]}\n')
     args = Args("swap_4", (), options.out, judge=str(judge), minutes=options.minutes, episodes=options.episodes)
-    found = adapt(dataclasses.replace(args, seed=options.seed), RecordedFlights(scenario, inside, TOLD, ()))
+    args = dataclasses.replace(args, seed=options.seed, steps=options.steps)
+    found = adapt(args, RecordedFlights(scenario, inside, TOLD, ()))
     factor = found["believed_mass_factor"]
     after = believing(options.out / "exact", "swap_4", factor, TOLD)
     now = planted | {"mass_scale": planted["mass_scale"] / factor}
@@ -79,28 +83,38 @@ def main(options: Options) -> dict[str, Any]:
     return {**found, "error_m": [before, errors_m(str(options.out / "run"), after, now, options.seed)]}
 
 
-def errors_m(
+def errors_m(name: str, scenario: str | None, planted: dict[str, np.ndarray], seed: int) -> list[float]:
+    """[N] mean distance of each robot to its goal over the last seconds of a long flight, on the very plant."""
+    return last_errors_m(offsets_m(name, scenario, planted, seed))
+
+
+def last_errors_m(offset_m: np.ndarray) -> list[float]:
+    """[N] the same of `offsets_m`."""
+    steps = round(len(offset_m) * LAST_S / HOVER_S)
+    return np.linalg.norm(offset_m[-steps:], axis=-1).mean((0, 1)).round(4).tolist()
+
+
+def offsets_m(
     name: str,
     scenario: str | None,
     planted: dict[str, np.ndarray],
     seed: int,
-    teams: int = 24,
     bodies: Callable[[FlightScenario, int], MujocoBodies] = MujocoBodies,
-) -> list[float]:
-    """[N] mean distance of each robot to its goal over the last seconds of a long flight, on the very plant.
+) -> np.ndarray:
+    """[T, TEAMS, N, 3] from each robot's goal to where it is, in a flight of `HOVER_S` on the very plant.
 
     `bodies` makes what moves, from scenario and number of teams.
     """
     policy, world = resolve_policy(name, scenario)
-    sim, pilot = MujocoTeam(world, teams, seed), make_pilot(policy, world, "full")
-    sim.bodies = bodies(world, teams)
-    sim.set_world(with_planted(world, sim.reset(), {k: np.repeat(v, teams, 0) for k, v in planted.items()}))
-    carry, errors = pilot.init(sim.views()), []
+    sim, pilot = MujocoTeam(world, TEAMS, seed), make_pilot(policy, world, "full")
+    sim.bodies = bodies(world, TEAMS)
+    sim.set_world(with_planted(world, sim.reset(), {k: np.repeat(v, TEAMS, 0) for k, v in planted.items()}))
+    carry, found = pilot.init(sim.views()), []
     for _ in range(round(HOVER_S / world.period_s)):
         carry, result = pilot.step(carry, sim.views())
         sim.step(result.command, pilot.plan(carry))
-        errors.append(np.linalg.norm(positions(sim.world.body) - sim.world.goal_m, axis=-1))
-    return np.mean(errors[-round(LAST_S / world.period_s) :], (0, 1)).round(4).tolist()
+        found.append(positions(sim.world.body) - sim.world.goal_m)
+    return np.stack(found)
 
 
 if __name__ == "__main__":

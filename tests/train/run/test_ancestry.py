@@ -1,12 +1,13 @@
 """What a run goes on from is in its folder, and from there in the bundle."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 
 from robomarl.config import build, to_dict
-from robomarl.policies.bundle import load_bundle
+from robomarl.policies.bundle import check_schema, load_bundle
 from robomarl.policies.export import export_bundle
 from robomarl.policies.model_card import facts
 from robomarl.policies.provenance import Ancestor, Training, UsedResidual
@@ -50,6 +51,9 @@ def test_a_residual_is_told_with_its_held_out_figures(tmp_path: Path):
     assert "residual" not in to_dict(ancestors_of(("swap_4",), (BAG,))[0])
     contract = load_bundle("swap_4").contract
     training = dataclasses.replace(contract.training, ancestry=(found,))
+    bundle = json.loads(load_bundle("swap_4").files["bundle.json"])
+    bundle["training"]["ancestry"] = [to_dict(found)]
+    check_schema(bundle, "bundle.json")
     told = dict(facts(dataclasses.replace(contract, training=training)))["goes on from"]
     assert told.endswith("trained with a residual (held-out positions are off by 18.8 mm instead of 23.6 mm)")
 
