@@ -13,8 +13,8 @@ from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.train import mappo, pqn, shac
-from robomarl.train.anchor import anchored
 from robomarl.train.config import OFFLINE, TrainConfig
+from robomarl.train.initial.anchor import anchored
 from robomarl.train.polyak import averaging, with_mean
 from robomarl.train.reppo import learner as reppo
 from robomarl.train.self_play import multi_scenario

@@ -34,6 +34,16 @@ def log_prob(dist: Any, raw_action: jax.Array) -> jax.Array:
     return (dist.log_prob(raw_action) - TanhBijector().forward_log_det_jacobian(raw_action)).sum(-1)
 
 
+def divergence(before: Any, after: Any) -> jax.Array:
+    """[..., A] Gaussians -> [...] KL divergence of `after` from `before`, KL(before | after), in nats.
+
+    The squash is the same for both and changes nothing of it.
+    """
+    ratio = before.scale / after.scale
+    off = (before.loc - after.loc) / after.scale
+    return (0.5 * (ratio**2 + off**2 - 1) - jnp.log(ratio)).sum(-1)
+
+
 def squash(raw_action: jax.Array, spec: ActionSpec) -> jax.Array:
     """[..., A] unbounded -> the action in physical units; 0 is the middle of each range."""
     middle, half = (spec.high + spec.low) / 2, (spec.high - spec.low) / 2

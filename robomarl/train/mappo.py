@@ -14,9 +14,9 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.sim.agents import AgentsEnv
-from robomarl.train.anchor import stay_loss
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob
+from robomarl.train.initial.anchor import stay_loss
 from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor

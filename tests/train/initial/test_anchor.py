@@ -10,9 +10,9 @@ import pytest
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.algorithm import init_state, make_update
-from robomarl.train.anchor import stay_loss
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig
 from robomarl.train.distribution import distribution
+from robomarl.train.initial.anchor import stay_loss
 
 TINY = TrainConfig(num_envs=4, unroll=4, epochs=2, minibatches=2, network=NetworkConfig((8,), (8,)))
 

@@ -6,9 +6,9 @@ What was recorded tells of states near those that the deployed policy visits; fa
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from robomarl.train.config import TrainConfig
+from robomarl.train.distribution import divergence
 from robomarl.train.state import TrainState
 
 
@@ -18,10 +18,8 @@ def anchored(config: TrainConfig, state: TrainState) -> TrainState:
 
 
 def stay_loss(dist: Any, begun: Any) -> jax.Array:
-    """Mean KL divergence from the policy that the run began from to the present one, per decision.
+    """Mean KL divergence of the policy that the run began from, from the present one, per decision.
 
-    Of two Gaussians, summed over the command; the squash into its ranges changes nothing of it. With a recurrent
-    network the former policy decides with the present one's memory.
+    With a recurrent network the former policy decides with the present one's memory.
     """
-    spread, apart = dist.scale / begun.scale, (dist.loc - begun.loc) / begun.scale
-    return (0.5 * (spread**2 + apart**2 - 1) - jnp.log(spread)).sum(-1).mean()
+    return divergence(dist, begun).mean()
