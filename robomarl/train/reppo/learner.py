@@ -228,7 +228,7 @@ def actor_loss(
     kl = divergence(played, dist)
     near = kl <= config.reppo.kl_bound
     loss = jnp.where(near, weighing.temperature * probability - value, weighing.multiplier * kl).mean()
-    terms = {"policy": loss, "entropy": -probability.mean(), "kl": kl.mean(), "over_bound": 1 - near.mean()}
+    terms = {"policy": loss, "entropy": -probability.mean(), "kl": kl.mean(), "over_bound": (~near).mean()}
     if config.change_cost:
         terms["change"] = mappo.change_loss(dist, batch.done)
         loss += config.change_cost * terms["change"]

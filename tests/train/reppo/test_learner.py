@@ -2,7 +2,7 @@
 
 import dataclasses
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -215,3 +215,16 @@ def test_the_actor_waits_and_then_learns() -> None:
         state, metrics = update(state)
     assert all(np.isfinite(float(x)) for x in metrics.values())
     assert float(metrics["reward"]) > -0.1
+
+
+@pytest.mark.parametrize("memory", ["none", "gru"])
+def test_gradient_steps_are_on_the_policy_that_played(memory: Literal["none", "gru"]) -> None:
+    """Before the first step nothing has moved: no divergence, along a recurrent state too."""
+    network = NetworkConfig((4,), (4,), memory=memory, gru_size=4)
+    env: Any = Homing()
+    config = dataclasses.replace(SMALL, network=network)
+    state = learner.init_state(config, env, jax.random.key(0))
+    after, metrics = jax.jit(learner.make_update(config, env))(state)
+    assert float(metrics["loss/kl"]) == pytest.approx(0.0, abs=1e-6)
+    assert float(metrics["loss/over_bound"]) == 0.0
+    assert jax.tree.structure(after) == jax.tree.structure(state)
