@@ -16,6 +16,10 @@ from robomarl.safety.filter import Reason
 KEPT_AGES = 1 << 20
 """Ticks whose times are kept for percentiles."""
 
+EDGE = 0.01
+"""Of an element's range of training: so far beyond it still counts as within. No random episode is exactly at the end of
+what can be, as the cosine of a load's heading is that hangs at its goal, while robots at rest are there all the time."""
+
 
 @dataclass
 class Largest:
@@ -59,7 +63,7 @@ class RobotTally:
     seen: int = 0
     """Ticks with an observation."""
     outside: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """[O] ticks in which an element was outside its range of training."""
+    """[O] ticks in which an element was outside its range of training, by more than `EDGE` of it."""
     outside_ticks: int = 0
     elements: tuple[str, ...] = ()
     reasons: Counter = field(default_factory=Counter)
@@ -107,7 +111,7 @@ class RobotTally:
             return
         if not self.seen:
             self.outside, self.elements = np.zeros(len(seen)), names
-        beyond = (seen < self.low) | (seen > self.high)
+        beyond = outside_of(seen, self.low, self.high)
         self.seen += 1
         self.outside += beyond
         self.outside_ticks += bool(beyond.any())
@@ -142,6 +146,12 @@ class RobotTally:
         """Share of the ticks by element, the worst first."""
         order = np.argsort(-self.outside, kind="stable")
         return {self.elements[i]: float(self.outside[i] / self.seen) for i in order if self.outside[i]}
+
+
+def outside_of(seen: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """[O] bool: the elements of an observation that are outside of their range, by more than `EDGE` of it."""
+    edge = EDGE * (high - low)
+    return (seen < low - edge) | (seen > high + edge)
 
 
 def percentiles(values: array) -> dict[str, float]:

@@ -18,7 +18,7 @@ from robomarl.ros_nodes.recording.tick_record import tick_names
 from robomarl.ros_nodes.replay.bag import open_bag
 from robomarl.ros_nodes.replay.flights import STEP_S, FlightRows, RobotRow
 from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
-from robomarl.ros_nodes.replay.tally import Largest
+from robomarl.ros_nodes.replay.tally import Largest, outside_of
 from robomarl.ros_nodes.replay.ticks import TickTable, columns_of
 from robomarl.ros_nodes.robot.state_machine import State
 
@@ -139,3 +139,10 @@ def test_flights_are_cut_where_the_robots_do_not_fly():
     assert (first.pos_m.shape, second.pos_m.shape) == ((40, 2, 3), (21, 2, 3))
     assert first.pos_m[3, 1, 0] == 13.0
     assert first.time_s[-1] == pytest.approx(39 * STEP_S)
+
+
+def test_the_end_of_what_random_episodes_saw_is_no_bound():
+    """The cosine of a heading that is just right is 1, and no episode of training was exactly there."""
+    low, high = np.array([-0.9978, -1.0, 1.0]), np.array([0.9995, 1.0, 1.0])
+    assert not outside_of(np.array([1.0, -1.019, 1.0]), low, high).any()
+    assert outside_of(np.array([1.03, -1.021, 1.001]), low, high).all()
