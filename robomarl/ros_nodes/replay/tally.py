@@ -17,8 +17,8 @@ KEPT_AGES = 1 << 20
 """Ticks whose times are kept for percentiles."""
 
 EDGE = 0.01
-"""Of an element's range of training: so far beyond it still counts as within. No random episode is exactly at the end of
-what can be, as the cosine of a load's heading is that hangs at its goal, while robots at rest are there all the time."""
+"""Of an element's range of training: so far beyond it still counts as within. No random episode is exactly at the end
+of what can be, as the cosine of the heading of a load that is at its goal; robots at rest are there all the time."""
 
 
 @dataclass
