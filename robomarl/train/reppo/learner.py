@@ -22,7 +22,7 @@ from brax.training.acme import running_statistics as stats
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
-from robomarl.train.distribution import distribution, log_prob
+from robomarl.train.distribution import distribution, divergence, log_prob
 from robomarl.train.networks import networks_of
 from robomarl.train.optimizer import move
 from robomarl.train.reppo.critic import QNetworks
@@ -233,13 +233,6 @@ def actor_loss(
         terms["change"] = mappo.change_loss(dist, batch.done)
         loss += config.change_cost * terms["change"]
     return loss, {f"loss/{name}": term for name, term in terms.items()}
-
-
-def divergence(before: Any, after: Any) -> jax.Array:
-    """[..., A] Gaussians -> [...] KL divergence of `after` from `before`, KL(before | after), in nats."""
-    ratio = before.scale / after.scale
-    off = (before.loc - after.loc) / after.scale
-    return (0.5 * (ratio**2 + off**2 - 1) - jnp.log(ratio)).sum(-1)
 
 
 def moved(config: TrainConfig, state: TrainState, part: str, slope: Any, rate: jax.Array | float) -> TrainState:

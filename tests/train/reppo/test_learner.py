@@ -16,7 +16,7 @@ from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig
-from robomarl.train.distribution import distribution
+from robomarl.train.distribution import distribution, divergence
 from robomarl.train.networks import make_networks
 from robomarl.train.optimizer import init_optimizer
 from robomarl.train.reppo import learner
@@ -101,7 +101,7 @@ def test_beyond_the_bound_only_the_way_back_counts(networks: Quadratic, samples:
         said = (
             distribution(y, SMALL.noise, jnp.array(0.05)) for y in (batch.played, networks.act(x, (), batch.obs)[1])
         )
-        return 3.0 * learner.divergence(*said).mean()
+        return 3.0 * divergence(*said).mean()
 
     slope, terms = jax.grad(learner.actor_loss, has_aux=True)(
         away, SMALL, networks, batch, noise, weighing(0.1, multiplier=3.0)
@@ -119,8 +119,8 @@ def test_the_divergence_is_that_of_samples() -> None:
     )
     drawn = before.loc + before.scale * jax.random.normal(jax.random.key(0), (200_000, 2))
     found = (before.log_prob(drawn) - after.log_prob(drawn)).sum(-1).mean()
-    assert float(learner.divergence(before, after)) == pytest.approx(float(found), abs=0.01)
-    assert float(learner.divergence(before, before)) == 0.0
+    assert float(divergence(before, after)) == pytest.approx(float(found), abs=0.01)
+    assert float(divergence(before, before)) == 0.0
 
 
 @pytest.mark.parametrize(
