@@ -1,6 +1,10 @@
 """SHAC: the return of a rollout by hand, its gradient against finite differences, and a run that resumes."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -55,6 +59,17 @@ def test_its_gradient_is_that_of_finite_differences() -> None:
     for way in (slope / jnp.linalg.norm(slope), *(jax.random.normal(jax.random.key(k), flat.shape) for k in range(3))):
         found = (value(flat + 3e-3 * way) - value(flat - 3e-3 * way)) / 6e-3
         assert found == pytest.approx(float(slope @ way), rel=0.02, abs=2e-4)
+
+
+@pytest.mark.slow
+def test_the_recipe_trains_from_the_command_line(tmp_path: Path) -> None:
+    """In a process of its own: the compiler's option for several results ended it, and flags count once a process."""
+    words = ["train", "swap_4", "--recipe", "swap_4_shac", "--steps", "20000", "--evaluations", "0", "--quiet"]
+    flags = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    command = [sys.executable, "-m", "robomarl", *words, "--out", str(tmp_path / "run")]
+    found = subprocess.run(command, env=flags, capture_output=True, text=True, timeout=540)
+    assert found.returncode == 0, found.stderr[-500:]
+    assert (tmp_path / "run" / "checkpoint.npz").is_file()
 
 
 @pytest.mark.slow

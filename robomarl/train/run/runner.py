@@ -110,8 +110,8 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
         NothingLeftError: it has all of its agent-steps already.
     """
-    keep_compiled()
     config, scenario = reopen(options) if options.resume else (config, scenario)
+    keep_compiled(config.algorithm != "shac")
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
@@ -280,12 +280,15 @@ def interrupt_flag() -> Iterator[threading.Event]:
             signal.signal(signal.SIGINT, before)
 
 
-def keep_compiled() -> None:
+def keep_compiled(shares: bool = True) -> None:
     """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set.
 
-    Before the first program: the compiler is told to make what several results share once (`share_results`).
+    Args:
+        shares: before the first program, tell the compiler to make what several results share once (`share_results`).
+            Of SHAC's gradient through `swap_4` it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
     """
-    share_results()
+    if shares:
+        share_results()
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
