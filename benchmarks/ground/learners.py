@@ -15,9 +15,7 @@ from typing import Any
 LEARNERS = ("mappo", "ippo", "pqn")
 NETWORKS: dict[str, dict[str, Any]] = {"flat": {}, "gru": {"memory": "gru"}, "graph": {"encoder": "graph"}}
 """What is other in each than in the recipe's network."""
-PQN: dict[str, Any] = {
-    "num_envs": 128, "unroll": 240, "minibatches": 8, "value_horizon_s": 8.0, "credit_s": 3.0,
-}  # fmt: skip
+PQN: dict[str, Any] = {"num_envs": 128, "minibatches": 8, "value_horizon_s": 8.0, "credit_s": 3.0}
 TIMED = 8
 """Updates that say how many a second of CPU time has."""
 
@@ -32,7 +30,7 @@ def recipe_of(recipe: str, learner: str, network: str) -> Any:
     if learner != "pqn":
         return config
     scenario = load_scenario(config.scenario)
-    return replace(config, **PQN | {"unroll": 8 * round(scenario.reward_step_s * scenario.rates.policy_hz)})
+    return replace(config, **PQN, unroll=8 * round(scenario.reward_step_s * scenario.rates.policy_hz))
 
 
 def steps_in(config: Any, cpu_s: float) -> int:

@@ -14,7 +14,7 @@ from robomarl.domains.simulation import Choices, needed, simulation_of
 from robomarl.sim.agents import AgentsEnv
 from robomarl.spec import ActionSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.layers import ACTIVATIONS, MLP, dense
+from robomarl.train.layers import MLP, normalized_layers
 from robomarl.train.networks import Carry, Networks, leave, of_sets, sets_of, trunk
 
 EDGE = 1e-5
@@ -35,9 +35,7 @@ class ValueNet(nn.Module):
     def __call__(self, memory: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
         """(memory, obs [..., O] normalized) -> (memory, values [..., K]); or along a rollout, see `Actor`."""
         memory, x = trunk(self.config, self.sets, memory, obs, done)
-        for size in self.config.actor_hidden:
-            x = ACTIVATIONS[self.config.activation](nn.LayerNorm()(dense(size)(x)))
-        return memory, dense(self.count, 0.01)(x)
+        return memory, normalized_layers(x, self.config.actor_hidden, self.count, self.config.activation)
 
 
 class ChoiceActor(nn.Module):

@@ -62,6 +62,16 @@ class MLP(nn.Module):
         return dense(self.sizes[-1], self.last_scale)(x)
 
 
+def normalized_layers(x: jax.Array, hidden: tuple[int, ...], outputs: int, activation: str) -> jax.Array:
+    """[..., in] -> [..., outputs], as part of the module that calls it: what values of actions are learned with.
+
+    Dense layers, each normalized (Ba et al., 2016), and a last one that says next to nothing at first.
+    """
+    for size in hidden:
+        x = ACTIVATIONS[activation](nn.LayerNorm()(dense(size)(x)))
+    return dense(outputs, 0.01)(x)
+
+
 def outside(obs: jax.Array, blocks: tuple[tuple[int, int, int], ...]) -> jax.Array:
     """[..., O] -> [..., what is in none of these blocks], (start, count, width) each, in their order."""
     cuts = [0, *(i for start, count, width in blocks for i in (start, start + count * width)), obs.shape[-1]]

@@ -23,8 +23,6 @@ from robomarl.train.distribution import squash
 from robomarl.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAttention, Gru, MateSet, dense
 
 Carry = tuple[jax.Array, ...]
-
-
 PRESENCE = ("heard", "seen")
 """Parts of a feature that are 1 where a row is somebody."""
 

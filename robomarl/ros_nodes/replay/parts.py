@@ -77,7 +77,7 @@ def replay_parts(job: ReplayJob, progress: Progress = lambda share: None, proces
     team = recording_of(bag).team
     count = min(processes or usable(bag), len(team))
     if count < 2:
-        return replay_part(job, progress)
+        return replay_part(bag, job, progress)
     return together([replace(job, robots=team[i::count]) for i in range(count)], progress)
 
 
@@ -87,14 +87,14 @@ def usable(bag: Bag) -> int:
     return len(os.sched_getaffinity(0)) if long else 1
 
 
-def replay_part(job: ReplayJob, progress: Progress) -> ReplayPart:
-    """Decide again in this process; arguments and errors as of `replay_parts`."""
-    replay, tracks = BagReplay(open_bag(job.folder), job.bundle, job.robots), TrackRows()
+def replay_part(bag: Bag, job: ReplayJob, progress: Progress) -> ReplayPart:
+    """Decide again in this process; `bag` is the job's, and the rest as of `replay_parts`."""
+    replay, tracks = BagReplay(bag, job.bundle, job.robots), TrackRows()
     if job.tracks:
         replay.watch = tracks.note
     recorded_s = replay.run(progress)
     found = replay.recording, _name(replay.loaded), replay.tallies, replay.rows, tracks, sorted(replay.causes)
-    return ReplayPart(*found, recorded_s, replay.bag.problems)
+    return ReplayPart(*found, recorded_s, bag.problems)
 
 
 def together(jobs: list[ReplayJob], progress: Progress) -> ReplayPart:
@@ -135,7 +135,7 @@ def work(job: ReplayJob, told: Connection) -> None:
             told.send(share)
 
     try:
-        told.send(replay_part(job, progress))
+        told.send(replay_part(open_bag(job.folder), job, progress))
     except UserError as error:
         told.send(error)
 

@@ -36,7 +36,7 @@ class TrackRows:
     def add(self, other: "TrackRows") -> None:
         """What was collected of other robots of the team."""
         self._rows.update(other._rows)
-        self._width, self._commands = max(self._width, other._width), max(self._commands, other._commands)
+        self._width, self._commands = self._width or other._width, self._commands or other._commands
 
     def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
         """Every flight of every robot; what was received and lost is with the first one of each."""

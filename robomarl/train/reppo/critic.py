@@ -9,14 +9,14 @@ import jax.numpy as jnp
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
 from robomarl.train.config import TrainConfig
-from robomarl.train.layers import ACTIVATIONS, dense
+from robomarl.train.layers import normalized_layers
 from robomarl.train.networks import Networks, make_networks
 from robomarl.train.reppo.config import ReppoConfig
 from robomarl.train.reppo.histogram import MARGIN, mean_of
 
 
 class QNetwork(nn.Module):
-    """Dense layers, each normalized (Ba et al., 2016): without that, values of actions that nobody took run away."""
+    """Dense layers, each normalized: without that, values of actions that nobody took run away."""
 
     hidden: tuple[int, ...]
     bins: int
@@ -26,9 +26,7 @@ class QNetwork(nn.Module):
     def __call__(self, seen: jax.Array, action: jax.Array) -> jax.Array:
         """(seen [..., P] normalized, action [..., A] in [-1, 1]) -> [..., bins] logits."""
         x = jnp.concatenate([seen, action], -1)
-        for size in self.hidden:
-            x = ACTIVATIONS[self.activation](nn.LayerNorm()(dense(size)(x)))
-        return dense(self.bins, 0.01)(x)
+        return normalized_layers(x, self.hidden, self.bins, self.activation)
 
 
 class QNetworks(Networks):
