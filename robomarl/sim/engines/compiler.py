@@ -11,6 +11,9 @@ OPTION = "--xla_backend_extra_options"
 SHARED = f"{OPTION}=xla_cpu_use_multi_output_fusion"
 """One loop may have several results; by default XLA works out what they have in common once for each of them."""
 
+IN_HASTE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+"""Options of a program that runs a single time: its compiler takes a fifth of the time."""
+
 
 def share_results() -> None:
     """Tell XLA so, unless XLA_FLAGS says something about it already; it reads that when it compiles the first program.
@@ -21,6 +24,22 @@ def share_results() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if OPTION not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {SHARED}".strip()
+
+
+def compiled_once(program: Any) -> Any:
+    """A program that runs a single time, compiled as fast as XLA can, and not to be fast.
+
+    The first state of `swap_4` took 4.7 s of a core and takes 1.0 (docs/log/learners.md).
+
+    Args:
+        program: `jax.stages.Lowered`.
+    """
+    import jax
+
+    try:
+        return program.compile(compiler_options=IN_HASTE)
+    except jax.errors.JaxRuntimeError:  # a compiler that does not know one of them
+        return program.compile()
 
 
 T = TypeVar("T")

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.sim.engines.compiler import compiled_once
 from robomarl.train.algorithm import init_state
 from robomarl.train.config import TrainConfig
 from robomarl.train.initial.new_inputs import read_fitting, with_scales
@@ -47,30 +48,35 @@ def of_seed(source: str, seed: int) -> str:
 
 
 def first_state(
-    config: TrainConfig, env: Any, options: "RunOptions", weights: Sequence[Mapping[str, np.ndarray]]
+    config: TrainConfig,
+    env: Any,
+    options: "RunOptions",
+    weights: Sequence[Mapping[str, np.ndarray]],
+    from_nothing: Callable[[], jax.stages.Lowered],
 ) -> TrainState:
-    """The state that the run starts from, of all seeds at once (leading axis) where there are several."""
+    """The state that the run starts from, of all seeds at once (leading axis) where there are several.
+
+    `from_nothing`: makes what `lowered_start` does.
+    """
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
         return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
     if weights:
-        start, keys = partial(init_state, config, env), [jax.random.key(seed) for seed in options.folders]
+        keys = [jax.random.key(seed) for seed in options.folders]
+        start = compiled_once(jax.jit(partial(init_state, config, env)).lower(keys[0]))
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
-        states = [with_scales(config, env, with_weights(jax.jit(start)(key), own, source)) for key, own in pairs]
+        states = [with_scales(config, env, with_weights(start(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    make, key = _from_nothing(config, env, options)
-    return jax.jit(make)(key)
+    return compiled_once(from_nothing())(seed_keys(options))
 
 
-def abstract_state(config: TrainConfig, env: Any, options: "RunOptions") -> TrainState:
-    """Shapes and types of `first_state`, before there is one."""
-    make, key = _from_nothing(config, env, options)
-    return jax.eval_shape(make, key)
+def lowered_start(config: TrainConfig, env: Any, options: "RunOptions") -> jax.stages.Lowered:
+    """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
+    start = partial(init_state, config, env)
+    return jax.jit(start if options.seeds == 1 else jax.vmap(start)).lower(seed_keys(options))
 
 
-def _from_nothing(
-    config: TrainConfig, env: Any, options: "RunOptions"
-) -> tuple[Callable[[jax.Array], TrainState], jax.Array]:
-    """What makes the state of all seeds at once, and of what key or keys."""
-    start, keys = partial(init_state, config, env), [jax.random.key(seed) for seed in options.folders]
-    return (start, keys[0]) if len(keys) == 1 else (jax.vmap(start), jnp.stack(keys))
+def seed_keys(options: "RunOptions") -> jax.Array:
+    """The key of the seed, or those of several (leading axis)."""
+    keys = [jax.random.key(seed) for seed in options.folders]
+    return keys[0] if len(keys) == 1 else jnp.stack(keys)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, per_update, training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.initial.start import abstract_state, first_state, initial_weights, of_seed
+from robomarl.train.initial.start import first_state, initial_weights, lowered_start, of_seed
 from robomarl.train.run.ancestry import ancestors_of
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import Logs, ProgressBar
@@ -121,8 +121,9 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         for seed, folder in options.folders.items():
             sources = [of_seed(source, seed) for source in options.init]
             create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings, options.residual))
-    update = compiled_update(step, config, env, options)
-    first = first_state(config, env, options, weights)
+    start = cache(lambda: lowered_start(config, env, options))
+    update = compiled_update(step, start, options)
+    first = first_state(config, env, options, weights, start)
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
@@ -228,15 +229,15 @@ def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, R
             return
 
 
-def compiled_update(step: Update, config: TrainConfig, env: Any, options: RunOptions) -> Callable[[], Update]:
+def compiled_update(step: Update, start: Callable[[], jax.stages.Lowered], options: RunOptions) -> Callable[[], Update]:
     """Compiles the update of all seeds while the first state is made, which takes a compiler too; call to wait for it.
 
-    Nothing is donated: the guard needs the state before.
+    Nothing is donated: the guard needs the state before. `start`: see `first_state`.
     """
     update = jax.jit(step if options.seeds == 1 else jax.vmap(step))
     if options.resume:  # that state is read and not made, and there may be nothing left to do
         return lambda: update
-    state, worker = abstract_state(config, env, options), ThreadPoolExecutor(1)
+    state, worker = start().out_info, ThreadPoolExecutor(1)
     compiled = worker.submit(lambda: update.lower(state).compile())
     worker.shutdown(wait=False)
     return compiled.result

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.sim.engines.compiler import OPTION, SHARED, settle, share_results
+from robomarl.sim.engines import compiler
+from robomarl.sim.engines.compiler import OPTION, SHARED, compiled_once, settle, share_results
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,14 @@ def test_settled_values_are_the_same_and_so_is_their_gradient() -> None:
     np.testing.assert_array_equal(settle((jnp.arange(3.0),))[0], [0, 1, 2])
     slope = jax.vmap(jax.grad(lambda x: sum(settle((x * x, 3 * x)))))(jnp.array([1.0, 2.0]))
     np.testing.assert_array_equal(slope, [5.0, 7.0])
+
+
+def test_a_program_that_runs_once_says_the_same_also_where_the_compiler_knows_no_haste(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = jax.jit(lambda x: (jnp.sin(x).sum(), x * 2)).lower(jnp.arange(3.0))
+    for options in (compiler.IN_HASTE, {"an_option_of_nobody": True}):
+        monkeypatch.setattr(compiler, "IN_HASTE", options)
+        total, twice = compiled_once(program)(jnp.arange(3.0))
+        np.testing.assert_allclose(total, np.sin([0.0, 1.0, 2.0]).sum(), rtol=1e-6)
+        np.testing.assert_array_equal(twice, [0.0, 2.0, 4.0])
