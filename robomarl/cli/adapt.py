@@ -66,20 +66,19 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         raise UserError(f"{args.out}: is there already; name another folder with --out.")
     keep_compiled()
     started_s = time.perf_counter()
-    fitted, held = split(args, flown)
-    found, missing = identify(flown.scenario, fitted)
+    sets = split(args, flown)
+    found, missing = identify(flown.scenario, sets.seen)
     print("\n".join([text_of(found), *(f"problem: {problem}" for problem in (*flown.problems, *missing))]))
-    prediction = accept(found, held, flown.scenario.period_s)
+    prediction = accept(found, sets.gate, flown.scenario.period_s)
     factor, flown = weigh(args, flown, found)
     if factor != 1:
-        fitted, held = split(args, flown)
-        found, missing = identify(flown.scenario, fitted)
-    tracks = flown.tracks if args.residual else []
-    residual = learn_residual(flown.scenario, found, tracks, (args.hold_out, args.seed))
+        sets = split(args, flown)
+        found, missing = identify(flown.scenario, sets.seen)
+    residual = learn_residual(flown.scenario, found, sets if args.residual else None, args.seed)
     print(residual.said)
     beside, used = section_of(args.out, residual)
     plant = write_plant(args.out, flown, found, beside)
-    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, (plant, beside)))
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, sets.gate, (plant, beside)))
     trained = train(args, plant, flown.provenance.recordings, used)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
@@ -97,14 +96,14 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     return figures
 
 
-def split(args: Args, flown: RecordedFlights) -> tuple[list[Any], list[Any]]:
-    """Flights to fit and to hold out; raises `UserError` where there is one only."""
-    from robomarl.sim.field.held_out import split_flights
+def split(args: Args, flown: RecordedFlights) -> Any:
+    """The `FlightSets` of these flights; raises `UserError` where there is one only."""
+    from robomarl.sim.field.residual import three_sets
 
-    fitted, held = split_flights(flown.tracks, args.hold_out)
-    if not held:
+    sets = three_sets(flown.tracks, args.hold_out)
+    if not sets.gate:
         raise UserError("the recordings hold one flight, and none could be held out; record another one.")
-    return fitted, held
+    return sets
 
 
 def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
