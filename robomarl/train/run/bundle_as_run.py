@@ -56,7 +56,8 @@ def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     seen = ObservationStats(*(np.array([getattr(e, f.name) for e in elements]) for f in fields(ObservationStats)))
     gains = type(gained_law(scenario).gains)(**numbers)
-    return LawRun(Path(source), scenario, config, training.seed, training.commit, training.versions, gains, seen)
+    told = (training.seed, training.commit, training.versions)
+    return LawRun(Path(source), scenario, config, *told, gains, seen, ancestry=training.ancestry)
 
 
 def _actor(source: str, scenario: Any, training: Training, weights: Mapping[str, np.ndarray]) -> Run:

@@ -50,6 +50,8 @@ class Calm(NamedTuple):
     """How the vehicles hang in them."""
     block: np.ndarray
     """[M] which observation each belongs to."""
+    place: tuple[tuple[str, int, int], ...]
+    """[M] that the payload was in which flight, and which observation of it that is."""
 
     def toward(self, points_m: np.ndarray) -> np.ndarray:
         """[M, N, 3] unit vectors along the cables, from where they are tied to the payload [N, 3]."""
@@ -83,10 +85,10 @@ def calm_times(tracks: Sequence[RobotTrack], robots: list[str], rig: HangingTeam
                 blocks.append((flight, int((at - begin) / BLOCK_S)))
     if not found:
         return None
-    flights = np.array([flight for flight, _ in blocks])
+    flights, place = np.array([flight for flight, _ in blocks]), tuple(("payload", *block) for block in blocks)
     end_m, held, axis, accel, level = (np.array([[one[k] for one in seen] for seen in found]) for k in range(5))
     leaning = Leaning(axis, accel, level.mean(1), flights)
-    return Calm(end_m, held.mean(1), leaning, np.unique(blocks, axis=0, return_inverse=True)[1].ravel())
+    return Calm(end_m, held.mean(1), leaning, np.unique(blocks, axis=0, return_inverse=True)[1].ravel(), place)
 
 
 def calm_time(track: RobotTrack, at_s: float, rig: HangingTeam) -> CalmTime | None:

@@ -56,7 +56,28 @@ def find_payload(scenario: FlightScenario, tracks: Sequence[RobotTrack]) -> Carr
         missing.append(f"payload: {', '.join(wide)} can't be told from these flights; send it to goals that lean more.")
     found = [p for p in found if p.name not in wide]
     found = [*_cables(calm, robots, (load, cables), scenario.randomize.attachment_m[1]), *found]
-    return CarriedFigures(tuple(found), tuple(missing), changes(scenario, found))
+    return CarriedFigures(tuple(found), tuple(missing), changes(scenario, found), *misses_m(calm, load, cables))
+
+
+def misses_m(calm: Calm, load: LoadConfig, cables: CableConfig) -> tuple[np.ndarray, tuple[tuple[str, int, int], ...]]:
+    """How far off a configuration is in each observation, [B], and which these are: from its centre of mass to the line
+    along which all cables together pull, and the cables' lengths (RMS), as one vector.
+
+    The median of an observation's calm times: one in which the payload begins to go says little.
+    """
+    points = np.array(cables.load_points_m)
+    toward = calm.toward(points)
+    pulls = find_pulls(calm.leaning, toward, calm.held, calm.block >= 0).over_weight
+    moment = np.cross(points - np.array(load.com_m), toward * pulls[..., None]).sum(1)
+    aside = np.linalg.norm(moment, axis=-1) / np.linalg.norm(calm.held, axis=-1)
+    apart = np.linalg.norm(calm.end_m - points, axis=-1) - cables.length_m - _stretch_m(load, cables)
+    off_m, blocks = np.sqrt(aside**2 + (apart**2).mean(-1)), np.unique(calm.block, return_index=True)
+    return np.array([np.median(off_m[calm.block == one]) for one in blocks[0]]), tuple(calm.place[i] for i in blocks[1])
+
+
+def _stretch_m(load: LoadConfig, cables: CableConfig) -> float:
+    """What a cable stretches by when all carry alike."""
+    return load.mass_kg * GRAVITY_M_S2 / len(cables.load_points_m) / cables.stiffness_n_m
 
 
 def changes(scenario: FlightScenario, found: Sequence[Parameter]) -> dict[str, dict[str, Any]]:
@@ -108,7 +129,7 @@ def _mass(calm: Calm, scenario: FlightScenario) -> Parameter:
 def _cables(calm: Calm, robots: list[str], of: tuple[LoadConfig, CableConfig], tied_m: float) -> list[Parameter]:
     """Length of each cable without tension: less what it stretches by when all carry alike."""
     load, cables = of
-    stretch_m = load.mass_kg * GRAVITY_M_S2 / len(robots) / cables.stiffness_n_m
+    stretch_m = _stretch_m(load, cables)
     apart = np.linalg.norm(calm.end_m - np.array(cables.load_points_m), axis=-1) - stretch_m
     value, half = _interval(apart, calm.block)
     half = half + tied_m + stretch_m
