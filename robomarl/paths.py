@@ -1,5 +1,6 @@
 """Where the data folders are: in the checkout, or beside the installed package."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def missions_dir() -> Path:
 def vehicles_dir() -> Path:
     """Vehicle files, `NAME.yaml`."""
     return share_dir() / "hardware_configs" / "vehicles"
+
+
+def cache_dir() -> Path:
+    """What can be made again: compiled programs, files out of bundles. It need not be there yet."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robomarl"
 
 
 def fleets_dir() -> Path:

@@ -11,6 +11,8 @@ import tyro
 from robomarl.cli.identify import RecordedFlights, read_flights
 from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, UserError
 
+STEPS = 2_000_000
+"""Agent-steps of a network's training."""
 LESSONS_OVER = 0.6
 """Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
 
@@ -33,8 +35,8 @@ class Args:
     """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
     minutes: Positive = 2.0
     """Train for so long at most."""
-    steps: Count = 2_000_000
-    """Agent-steps."""
+    steps: Count | None = None
+    """Agent-steps; by default 2 million, of a law whose gains are searched as many as its recipe says."""
     learning_rate: Positive = 1e-3
     """Largest."""
     stay_cost: NonNegative = 0.0
@@ -58,28 +60,35 @@ def run(args: Args) -> dict[str, Any]:
 
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
+    from robomarl.cli.adapt_carried import adapt_carried
+    from robomarl.domains.simulation import simulation_of
+
+    if args.out.exists():
+        raise UserError(f"{args.out}: is there already; name another folder with --out.")
+    return (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown)
+
+
+def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
+    """The same of teams that carry nothing: their vehicles are identified, and the network trains on."""
     from robomarl.sim.field.identify import figures_of, identify, text_of
     from robomarl.sim.field.residual import learn_residual
     from robomarl.train.run.runner import keep_compiled
 
-    if args.out.exists():
-        raise UserError(f"{args.out}: is there already; name another folder with --out.")
     keep_compiled()
     started_s = time.perf_counter()
-    fitted, held = split(args, flown)
-    found, missing = identify(flown.scenario, fitted)
+    sets = split(args, flown)
+    found, missing = identify(flown.scenario, sets.seen)
     print("\n".join([text_of(found), *(f"problem: {problem}" for problem in (*flown.problems, *missing))]))
-    prediction = accept(found, held, flown.scenario.period_s)
+    prediction = accept(found, sets.gate, flown.scenario.period_s)
     factor, flown = weigh(args, flown, found)
     if factor != 1:
-        fitted, held = split(args, flown)
-        found, missing = identify(flown.scenario, fitted)
-    tracks = flown.tracks if args.residual else []
-    residual = learn_residual(flown.scenario, found, tracks, (args.hold_out, args.seed))
+        sets = split(args, flown)
+        found, missing = identify(flown.scenario, sets.seen)
+    residual = learn_residual(flown.scenario, found, sets if args.residual else None, args.seed)
     print(residual.said)
     beside, used = section_of(args.out, residual)
     plant = write_plant(args.out, flown, found, beside)
-    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, held, (plant, beside)))
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, sets.gate, (plant, beside)))
     trained = train(args, plant, flown.provenance.recordings, used)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
@@ -97,14 +106,14 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     return figures
 
 
-def split(args: Args, flown: RecordedFlights) -> tuple[list[Any], list[Any]]:
-    """Flights to fit and to hold out; raises `UserError` where there is one only."""
-    from robomarl.sim.field.held_out import split_flights
+def split(args: Args, flown: RecordedFlights) -> Any:
+    """The `FlightSets` of these flights; raises `UserError` where there is one only."""
+    from robomarl.sim.field.residual import three_sets
 
-    fitted, held = split_flights(flown.tracks, args.hold_out)
-    if not held:
+    sets = three_sets(flown.tracks, args.hold_out)
+    if not sets.gate:
         raise UserError("the recordings hold one flight, and none could be held out; record another one.")
-    return fitted, held
+    return sets
 
 
 def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
@@ -205,7 +214,12 @@ def train(args: Args, plant: str, recordings: tuple[str, ...], used: Any = None)
 
     known, scenario = run_of(args.bundle), load_scenario(plant)
     rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
-    changes: dict[str, Any] = {"total_steps": args.steps, "stop_after": None, "stay_cost": args.stay_cost, **rates}
+    changes: dict[str, Any] = {
+        "total_steps": args.steps or STEPS,
+        "stop_after": None,
+        "stay_cost": args.stay_cost,
+        **rates,
+    }
     lessons = from_known_to(known.scenario, scenario)
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
     told: dict[str, Any] = {"recordings": recordings, "residual": used}

@@ -123,14 +123,15 @@ def setting_of(args: Args) -> tuple[Any, int, float]:
 
 def scenario_of(target: str) -> Any:
     """The scenario of that name, or the one that the bundle of that name was trained for."""
+    from robomarl.evaluate.sealed_scenario import opened_from_bundle
     from robomarl.policies.bundle import load_bundle
-    from robomarl.sim.scenario import build_scenario, load_scenario
+    from robomarl.sim.scenario import load_scenario
 
     try:
         return load_scenario(target)
     except UserError as unknown:
         try:
-            content = load_bundle(target).contract.scenario.content
+            bundle = load_bundle(target)
         except UserError:
             raise unknown from None
-        return build_scenario(content, f"{target}/bundle.json")
+        return opened_from_bundle(bundle)

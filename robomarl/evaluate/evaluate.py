@@ -10,7 +10,7 @@ from robomarl.domains.simulation import needed, simulation_of
 from robomarl.evaluate.episodes import EpisodeRunner, batch_size
 from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.resolve import FlownPolicy
-from robomarl.evaluate.score import TeamScore, successes
+from robomarl.evaluate.score import TeamScore, settled_errors_m, successes
 from robomarl.sim.batch import BatchSim
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
@@ -56,6 +56,8 @@ class Evaluation(NamedTuple):
     """The JSON fields."""
     success: np.ndarray
     """[episodes] bool."""
+    error_m: np.ndarray
+    """[episodes] mean distance to the goal over the settled part; NaN where an episode ended before."""
     log: Any
     """Of the recorded episode, as its domain writes it; None without one."""
 
@@ -106,4 +108,4 @@ def evaluate_on(sim: BatchSim, policy: FlownPolicy, config: EvalConfig) -> Evalu
     done = runner.run(config.episodes, f"{policy.name} on {config.sim}", config.progress)
     speed = {"realtime_factor": runner.realtime_factor}
     values = {**conditions_of(policy, scenario, config), **score.figures(done), **speed}
-    return Evaluation(values, successes(done), score.log(runner.rows))
+    return Evaluation(values, successes(done), settled_errors_m(done), score.log(runner.rows))

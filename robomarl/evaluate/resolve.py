@@ -8,10 +8,11 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.domains.registry import domains
 from robomarl.domains.simulation import simulation_of
+from robomarl.evaluate.sealed_scenario import opened_from_bundle
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import is_bundle
 from robomarl.policies.pilot import Observer
-from robomarl.sim.scenario import build_scenario, load_scenario
+from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ActionSpec
 from robomarl.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.train.stages.plan import is_staged
@@ -82,8 +83,7 @@ def own_scenario(policy: FlownPolicy, name: str) -> Any:
         from robomarl.train.run.run_folder import load_recipe_of
 
         return load_recipe_of(Path(name))[1]
-    contract = policy.contract  # type: ignore[attr-defined]
-    return build_scenario(contract.scenario.content, f"{name}/bundle.json")
+    return opened_from_bundle(policy.bundle)  # type: ignore[attr-defined]
 
 
 def is_run(folder: Path) -> bool:

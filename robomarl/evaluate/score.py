@@ -74,6 +74,11 @@ def successes(done: Episodes) -> np.ndarray:
     return (done.arrived_step >= 0) & ~done.failed
 
 
+def settled_errors_m(done: Episodes) -> np.ndarray:
+    """[E] mean distance to the goal over the settled part; NaN where the episode ended before."""
+    return np.where(done.failed, np.nan, done.error_m / np.maximum(done.error_count, 1))
+
+
 class TeamScore(EpisodeScore[Episodes]):
     """What a kind of team says of its worlds [E, N, ...], and what is counted of that.
 
@@ -174,7 +179,7 @@ class TeamScore(EpisodeScore[Episodes]):
         decisions = done.steps.sum() * self.scenario.count
         closest = float(done.closest_m.min())
         error_rad = (done.error_rad / np.maximum(done.error_count, 1))[timed_out]
-        error_m = (done.error_m / np.maximum(done.error_count, 1))[timed_out]
+        error_m = settled_errors_m(done)[timed_out]
         arrival_s = done.arrived_step[success] * self.scenario.period_s
         collisions = np.ceil(done.touching / 2) + done.struck
         return {

@@ -5,6 +5,7 @@
     policy_filtered.onnx   the same with the safety filter behind it, where there is one
     golden.npz    sequences of views, observations, actions and filtered commands from training
     README.md     the card
+    residual.npz  what the vehicles of the scenario do beside their model, where it says so; no robot opens it
 
 The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json` are
 sidecars: they name the id and are not covered by it. Files are read once and used from memory, so that what

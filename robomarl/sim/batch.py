@@ -31,6 +31,8 @@ class BatchSim(ABC, Generic[W]):
             seed: of everything that is random.
         """
         self.scenario = scenario
+        self.known = scenario
+        """What robots believe of it: where that is to be something else, it is set before the first `reset`."""
         self.num_envs = num_envs
         self._random = np.random.default_rng(seed)
         self._world: W | None = None

@@ -79,6 +79,11 @@ class Scenario:
         return load_any_vehicle(self.vehicle)
 
     @property
+    def named_files(self) -> dict[str, str]:
+        """Files that do not ship, by the dotted key that names them: they go where the scenario goes."""
+        return {"vehicle": self.vehicle} if self.vehicle.endswith((".yaml", ".yml")) else {}
+
+    @property
     def randomized(self) -> tuple[str, ...]:
         """Names of the parameters that can be randomized and perturbed."""
         return tuple(field.name for field in dataclasses.fields(self.randomize))

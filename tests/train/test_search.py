@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from cmaes import CMA
 
 from robomarl.cli import main
 from robomarl.config import UserError
@@ -16,12 +17,23 @@ from robomarl.domains.flight.tasks import task_of
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.policies.bundle import load_bundle
+from robomarl.policies.provenance import Ancestor
 from robomarl.policies.runtime import Policy
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
+from robomarl.train.algorithm import training_env
 from robomarl.train.config import SearchConfig, TrainConfig, load_recipe
-from robomarl.train.policy_search.search import first_gains, fly, make_score, search_run
-from robomarl.train.policy_search.structured import gained_law, picker
+from robomarl.train.policy_search.search import (
+    SearchOptions,
+    first_gains,
+    fly,
+    generations,
+    keep_gains,
+    make_score,
+    search_run,
+)
+from robomarl.train.policy_search.structured import gained_law, load_law, picker
+from robomarl.train.run.ancestry import ancestors_of
 
 FOLLOWED = ("accel", "lead_s", "lean_s2", "far_s")
 UNSEARCHED = {f"goal_{name}" for name in FOLLOWED} | {name for name in Gains._fields if name.startswith("lean_")}
@@ -38,7 +50,7 @@ def short() -> FlightScenario:
 @pytest.fixture(scope="module")
 def searched(short: FlightScenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("search") / "searched"
-    found = search_run(TINY, short, folder, seed=0, quiet=True)
+    found = search_run(TINY, short, SearchOptions(folder, quiet=True))
     assert found["update"] == 2
     return folder
 
@@ -155,9 +167,28 @@ def test_the_bundle_is_the_law_with_these_gains(searched: Path, tmp_path: Path):
     assert bundle.contract.training.recipe["algorithm"] == "search"
 
 
+def test_minutes_that_are_over_end_a_search_after_the_generation_under_way(short: FlightScenario, tmp_path: Path):
+    env = training_env(TINY, short)
+    search = CMA(mean=np.ones(3), sigma=0.1, seed=0, population_size=4)
+    for minutes, updates in ((0.0, 1), (60.0, 2)):
+        (tmp_path / f"{updates}").mkdir()
+        options = SearchOptions(tmp_path / f"{updates}", quiet=True, minutes=minutes)
+        row = generations(TINY, env, lambda key, asked: -np.square(asked).sum(-1), search, options)
+        assert row["update"] == updates
+
+
+def test_gains_are_kept_with_where_they_come_from(short: FlightScenario, tmp_path: Path):
+    """In the run folder, and sealed into bundles by whoever exports it."""
+    gains, told = Gains(answer=0.7), (Ancestor("lift_3", "ab" * 32, ("bag sha256 0123",)),)
+    keep_gains(TINY, short, gains, SearchOptions(tmp_path / "run", ancestry=told))
+    run = load_law(tmp_path / "run")
+    assert run.gains == gains
+    assert run.ancestry == told == ancestors_of((str(tmp_path / "run"),))
+
+
 def test_what_has_no_gains_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r'swap_4.toml: algorithm = "search" is for a law with gains'):
-        search_run(TINY, load_scenario("swap_4"), tmp_path / "run")
+        search_run(TINY, load_scenario("swap_4"), SearchOptions(tmp_path / "run"))
     law = gained_law(load_scenario("lift_3"))
     with pytest.raises(UserError, match=r"search.start of the recipe: P is no gain of the law; allowed: position_near"):
         first_gains(law, {"P": 1.0})

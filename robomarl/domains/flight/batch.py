@@ -22,7 +22,7 @@ class TeamSim(BatchSim[World]):
 
     def views(self) -> LocalView:
         """What every robot may know now, [E, N, ...]."""
-        return local_views(self.scenario, self.world)
+        return local_views(self.known, self.world)
 
     def _start(self) -> World:
         num, size = self.num_envs, self.scenario.count

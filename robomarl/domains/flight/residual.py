@@ -160,7 +160,7 @@ def load_residual(section: ResidualConfig) -> Residual:
     """
     file = Path(section.file)
     if not file.is_file():
-        raise UserError(f"residual.file = {section.file!r} is not there; leave [residual] out, or adapt again.")
+        raise UserError(f"residual.file = {section.file!r} is not there; name another scenario, or adapt again.")
     if hashlib.sha256(file.read_bytes()).hexdigest() != section.sha256:
         raise UserError(f"{file} is not what residual.sha256 says; it was changed, adapt again.")
     with np.load(file) as arrays:

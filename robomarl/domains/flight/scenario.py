@@ -122,6 +122,11 @@ class FlightScenario(Scenario):
             raise ValueError("residual: vehicles under a load are not identified; leave the section out.")
 
     @property
+    def named_files(self) -> dict[str, str]:
+        """Files that do not ship, by the dotted key that names them."""
+        return super().named_files | ({"residual.file": self.residual.file} if self.residual else {})
+
+    @property
     def randomized(self) -> tuple[str, ...]:
         """Names of the parameters that can be randomized and perturbed here."""
         return tuple(n for n in super().randomized if self.load is not None or n not in LOAD_NAMES)

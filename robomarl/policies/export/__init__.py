@@ -12,6 +12,7 @@ import numpy as np
 from robomarl.config import UserError
 from robomarl.domains.registry import command_of
 from robomarl.domains.simulation import simulation_of
+from robomarl.evaluate.sealed_scenario import VEHICLE, sealed
 from robomarl.policies import golden
 from robomarl.policies.bundle import (
     CARD_FILE,
@@ -26,7 +27,15 @@ from robomarl.policies.bundle import (
 )
 from robomarl.policies.export.filtered import Shapes, filtered_graph, has_graph
 from robomarl.policies.export.graph import to_onnx
-from robomarl.policies.export.record import Recorded, Trained, actions_seen, carry_shapes, contract_of, record
+from robomarl.policies.export.record import (
+    Recorded,
+    Trained,
+    actions_seen,
+    carry_shapes,
+    contract_of,
+    record,
+    scenarios,
+)
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
@@ -103,8 +112,21 @@ def bundle_files(
     if has_graph(plain.safety, plain.action):
         around = command_of(plain.action).around
         files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, around)  # type: ignore[arg-type]
+    files |= named_files(run)
     contract = replace(plain, files={path: entry_of(data) for path, data in files.items()})
     return {**files, CONTRACT_FILE: seal(contract)}
+
+
+def named_files(run: Trained) -> dict[str, bytes]:
+    """What the scenarios name by path, which `eval` opens and no robot; but for the vehicle, which is in the contract.
+
+    Raises:
+        UserError: the experts' scenarios name other files than the run's own: there is room for one of each.
+    """
+    first, *others = (sealed(scenario).files for scenario in scenarios(run))
+    if any(files != first for files in others):
+        raise UserError(f"{run.name}: its scenarios name different files; train its actors with the same ones.")
+    return {name: content for name, content in first.items() if Path(name).stem != VEHICLE}
 
 
 def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:

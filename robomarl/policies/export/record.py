@@ -9,6 +9,7 @@ import numpy as np
 
 from robomarl import __version__
 from robomarl.domains.simulation import simulation_of
+from robomarl.evaluate.sealed_scenario import sealed
 from robomarl.policies.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, Seen, conditions, describe
 from robomarl.policies.provenance import Expert, Source, Training, source_of
 from robomarl.safety.filter import SafetyParams
@@ -158,7 +159,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
     seen = observation_of(run, env)
     team = team_size or (scenario.count, scenario.count)
     safety = safety_params(scenario, team[0])
-    source = source_of(scenario.name, scenario)
+    source = _source(scenario)
     return Contract(
         schema_version=SCHEMA_VERSION,
         name=name,
@@ -174,7 +175,9 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         training=_training(run),
         files={},
         roles=simulation_of(scenario).roles(scenario, team[1]),
-        experts=tuple(Expert(source_of(e.scenario.name, e.scenario), _training(e)) for e in run.experts),
+        experts=tuple(
+            Expert(source_of(e.scenario.name, sealed(e.scenario).content), _training(e)) for e in run.experts
+        ),
         **conditions(source.content),
     )
 
@@ -208,6 +211,10 @@ def _carries(run: Trained, spec: ObservationSpec, safety: SafetyParams) -> tuple
     shapes += [("policy", *row) for row in carry_shapes(run).items()]
     shapes.append(("safety", "commands", (safety.queue_length, 4)))
     return tuple(Carry(owner, name, tuple(map(int, shape)), max_gap_s=gap_s) for owner, name, shape in shapes)  # type: ignore[arg-type]
+
+
+def _source(scenario: Scenario) -> Source:
+    return source_of(scenario.name, sealed(scenario).content)
 
 
 def _vehicle(scenario: Scenario) -> Source:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from robomarl.sim.field.identify import Parameter
 from robomarl.sim.field.patch import Provenance
 
@@ -15,6 +17,10 @@ class CarriedFigures(NamedTuple):
     """What can't be told, a sentence each."""
     changes: dict[str, dict[str, Any]]
     """Keys of a scenario's file by section; empty where nothing was found."""
+    off_m: np.ndarray = np.zeros(0)
+    """[B] in each observation, how far the scenario as it was given is off ..."""
+    place: tuple[tuple[str, int, int], ...] = ()
+    """[B] ... and whose, in which flight, and its number in that."""
 
     @property
     def text(self) -> str:

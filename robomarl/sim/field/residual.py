@@ -24,9 +24,14 @@ class FlightSets(NamedTuple):
 
     fit: list[RobotTrack]
     stop: list[RobotTrack]
-    """That end the fit."""
+    """That end the fit; none of fewer than three flights."""
     gate: list[RobotTrack]
-    """That decide whether it is taken."""
+    """That decide whether what was found is taken; none of one flight."""
+
+    @property
+    def seen(self) -> list[RobotTrack]:
+        """All that those of the gate are held out from."""
+        return [*self.fit, *self.stop]
 
 
 def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
@@ -64,32 +69,29 @@ class Judged(NamedTuple):
         return {"used": self.candidate is not None, "said": self.said, **seen}
 
 
-def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets | None:
-    """The last flights for the gate, those before them to end the fit; None of fewer than three flights."""
+def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets:
+    """The last flights for the gate, those before them to end the fit, so large a share of what is left each."""
     rest, gate = split_flights(tracks, share)
-    fit, stop = split_flights(rest, share)
-    return FlightSets(fit, stop, gate) if stop and gate else None
+    return FlightSets(*split_flights(rest, share), gate)
 
 
-def learn_residual(
-    scenario: Any, found: Sequence[RobotFit], tracks: Sequence[RobotTrack], how: tuple[float, int]
-) -> Judged:
+def learn_residual(scenario: Any, found: Sequence[RobotFit], sets: FlightSets | None, seed: int) -> Judged:
     """Learn, and take it or leave it.
 
     Args:
         scenario: that was flown.
         found: what was identified, from flights that are not the gate's.
-        tracks: all flights; none where no residual is wanted.
-        how: share of the flights to hold out, and the seed.
+        sets: of the flights; None where no residual is wanted.
+        seed: of the first weights.
     """
-    if not tracks:
+    if sets is None:
         return Judged(None, None, "no residual: none was wanted.")
-    learn, sets = simulation_of(scenario).residual, three_sets(tracks, how[0])
+    learn = simulation_of(scenario).residual
     if learn is None:
         return Judged(None, None, f"no residual: task = {scenario.task!r} has none.")
-    if sets is None:
+    if not sets.stop:
         return Judged(None, None, "no residual: it takes three flights, to fit, to end the fit and to judge it.")
-    candidate = learn(scenario, found, sets, how[1])
+    candidate = learn(scenario, found, sets, seed)
     if candidate is None:
         return Judged(None, None, "no residual: the flights to end the fit or to judge it have no whole window.")
     return judged(candidate)

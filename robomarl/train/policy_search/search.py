@@ -6,8 +6,10 @@ it. All candidates of a generation meet the same episodes (common random numbers
 Letters in shapes: C candidates, K episodes each, G gains, N robots.
 """
 
+import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tqdm import tqdm
 
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
+from robomarl.policies.provenance import Ancestor
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.law import GainedLaw
@@ -34,7 +37,22 @@ FAILED = -30.0
 """What the end of an episode by failure is worth."""
 
 
-def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0, quiet: bool = False) -> dict:
+@dataclass(frozen=True)
+class SearchOptions:
+    """How a search is carried out."""
+
+    out: Path
+    """Run folder."""
+    seed: int = 0
+    quiet: bool = False
+    """No progress bar."""
+    minutes: float = math.inf
+    """Begin no generation after so long."""
+    ancestry: tuple[Ancestor, ...] = ()
+    """Bundles that it goes on from."""
+
+
+def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) -> dict:
     """Search, and save the mean of the last generation as a run folder.
 
     Raises:
@@ -44,14 +62,14 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
 
     law = gained_law(scenario)
     first = first_gains(law, config.search.start)
-    create_run(out, config, scenario, seed)
+    create_run(options.out, config, scenario, options.seed, options.ancestry)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
     moved = np.flatnonzero(law.search_step)
     step, least = (np.asarray(gains)[moved] for gains in (law.search_step, law.search_least))
     start = np.asarray(first)[moved] / step
     bounds = np.stack([least / step, start * 0 + MOST], -1)
-    search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=seed, population_size=count)
+    search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
 
     def whole(found: np.ndarray) -> np.ndarray:
         """Gains [..., G] of what is searched [..., S]."""
@@ -59,10 +77,16 @@ def search_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 0
         gains[..., moved] = found * step
         return gains
 
-    row = generations(config, env, lambda key, asked: score(key, whole(asked)), search, (out, seed, quiet))
+    row = generations(config, env, lambda key, asked: score(key, whole(asked)), search, options)
     best = type(law.gains)(*whole(search.mean).tolist())
-    save_law(out, best, seen_by(scenario, law.with_gains(best), seed))
-    return {"run": str(out), "scenario": scenario.name, **row, "gains": best._asdict()}
+    save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
+    return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
+
+
+def keep_gains(config: TrainConfig, scenario: Scenario, gains: Any, options: SearchOptions) -> None:
+    """A run folder of the law with these gains, as if a search had ended with them; raises `UserError` if it exists."""
+    create_run(options.out, config, scenario, options.seed, options.ancestry)
+    save_law(options.out, gains, seen_by(scenario, gained_law(scenario).with_gains(gains), options.seed))
 
 
 def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
@@ -73,14 +97,17 @@ def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
     return law.search_from._replace(**named)
 
 
-def generations(config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, where: tuple) -> dict[str, float]:
-    """Generation after generation until the recipe's agent-steps are spent; the last row of the log."""
-    out, seed, quiet = where
+def generations(
+    config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, options: SearchOptions
+) -> dict[str, float]:
+    """Generation after generation until the recipe's agent-steps or the minutes are spent; the last row of the log."""
     steps = config.num_envs * env.scenario.max_steps * env.num_agents
-    logs, started, row = Logs(out, 0), time.monotonic(), {}
-    for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=quiet or None):
+    logs, started, row = Logs(options.out, 0), time.monotonic(), {}
+    for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=options.quiet or None):
+        if row and time.monotonic() - started > 60 * options.minutes:
+            break
         asked = np.stack([search.ask() for _ in range(search.population_size)])
-        found = np.asarray(score(jax.random.fold_in(jax.random.key(seed), i), asked))
+        found = np.asarray(score(jax.random.fold_in(jax.random.key(options.seed), i), asked))
         search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
         row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
         row |= {"score": float(found.mean()), "score_best": float(found.max())}

@@ -16,11 +16,13 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
+from robomarl.policies.provenance import Ancestor
 from robomarl.sim.env import make_env
 from robomarl.sim.law import GainedLaw
 from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationSpec
 from robomarl.train.config import TrainConfig
+from robomarl.train.run.ancestry import parse_ancestry
 from robomarl.train.run.run_folder import LAW, ObservationStats, load_recipe_of, read_json
 from robomarl.train.run.storage import json_text, replace_text
 
@@ -67,6 +69,7 @@ class LawRun:
     observation_stats: ObservationStats
     averaged: tuple[str, ...] = ()
     experts: tuple = ()
+    ancestry: tuple[Ancestor, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,7 +108,9 @@ def load_law(folder: str | Path) -> LawRun:
     content = read_json(folder / FILE)
     stats = ObservationStats(**{name: np.asarray(value) for name, value in content["seen"].items()})
     gains = type(gained_law(scenario).gains)(**content["gains"])
-    return LawRun(folder, scenario, config, about["seed"], about["commit"], about["versions"], gains, stats)
+    told = (about["seed"], about["commit"], about["versions"])
+    ancestry = parse_ancestry(about, str(folder / "run.json"))
+    return LawRun(folder, scenario, config, *told, gains, stats, ancestry=ancestry)
 
 
 class LawRunPolicy:

@@ -10,10 +10,9 @@ import numpy as np
 
 from robomarl.config import build
 from robomarl.evaluate.resolve import is_run
-from robomarl.policies.bundle import is_bundle, load_bundle
-from robomarl.policies.contract import Contract
+from robomarl.evaluate.sealed_scenario import opened_from_bundle
+from robomarl.policies.bundle import Bundle, is_bundle, load_bundle
 from robomarl.policies.provenance import Training
-from robomarl.sim.scenario import build_scenario
 from robomarl.train.algorithm import init_state, training_env
 from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.policy_search.structured import LawRun, gained_law, is_law, load_law
@@ -35,9 +34,11 @@ def run_of(source: str) -> Run:
     bundle = load_bundle(source)
     contract, weights = bundle.contract, sealed_weights(bundle, source)
     if gains := gains_of(weights):
-        return _law(source, contract, gains)  # type: ignore[return-value]
+        return _law(source, bundle, gains)  # type: ignore[return-value]
     parts = [(contract.scenario, contract.training), *((e.scenario, e.training) for e in contract.experts)]
-    first, *others = (_actor(source, scenario.content, training, weights) for scenario, training in parts)
+    first, *others = (
+        _actor(source, opened_from_bundle(bundle, scenario.content), training, weights) for scenario, training in parts
+    )
     return replace(first, experts=tuple(others))
 
 
@@ -48,19 +49,19 @@ def teams_of(source: str) -> tuple[int, int] | None:
     return load_bundle(source).contract.team_size
 
 
-def _law(source: str, contract: Contract, numbers: dict[str, float]) -> LawRun:
+def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
     """A bundle of a law with gains."""
-    training, elements = contract.training, contract.observation.elements
-    scenario: Any = build_scenario(contract.scenario.content, f"{source}/bundle.json")
+    training, elements = bundle.contract.training, bundle.contract.observation.elements
+    scenario = opened_from_bundle(bundle)
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     seen = ObservationStats(*(np.array([getattr(e, f.name) for e in elements]) for f in fields(ObservationStats)))
     gains = type(gained_law(scenario).gains)(**numbers)
-    return LawRun(Path(source), scenario, config, training.seed, training.commit, training.versions, gains, seen)
+    told = (training.seed, training.commit, training.versions)
+    return LawRun(Path(source), scenario, config, *told, gains, seen, ancestry=training.ancestry)
 
 
-def _actor(source: str, content: dict[str, Any], training: Training, weights: Mapping[str, np.ndarray]) -> Run:
+def _actor(source: str, scenario: Any, training: Training, weights: Mapping[str, np.ndarray]) -> Run:
     """One actor of a bundle."""
-    scenario: Any = build_scenario(content, f"{source}/bundle.json")
     config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, weights_for(weights, scenario.name), source)

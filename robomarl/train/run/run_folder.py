@@ -20,9 +20,10 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError, build, to_dict
+from robomarl.evaluate.sealed_scenario import opened_from_folder, sealed
 from robomarl.policies.provenance import Ancestor
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.scenario import Scenario, build_scenario
+from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Networks, deterministic_policy, networks_of
@@ -146,8 +147,9 @@ def create_run(
     about = {"seed": seed, "commit": commit_of_checkout(), "versions": versions()}
     about |= {ANCESTRY: [to_dict(one) for one in ancestry]} if ancestry else {}
     texts = {"config.json": recipe_text(config)}
-    texts |= {f"{name}.json": json_text(content) for name, content in (("scenario", to_dict(scenario)), ("run", about))}
-    create_folder(folder, texts)
+    content, files = sealed(scenario)
+    texts |= {f"{name}.json": json_text(content) for name, content in (("scenario", content), ("run", about))}
+    create_folder(folder, {**{name: text.encode() for name, text in texts.items()}, **files})
 
 
 def recipe_text(config: TrainConfig) -> str:
@@ -166,7 +168,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
     config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
-    scenario = build_scenario(read_json(folder / "scenario.json"), str(folder / "scenario.json"))
+    scenario = opened_from_folder(read_json(folder / "scenario.json"), folder / "scenario.json")
     return config, scenario, read_json(folder / "run.json")
 
 

@@ -20,6 +20,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.paths import cache_dir
 from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
@@ -292,6 +293,5 @@ def keep_compiled(shares: bool = True) -> None:
         share_results()
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    jax.config.update("jax_compilation_cache_dir", str(caches / "robomarl" / "xla"))
+    jax.config.update("jax_compilation_cache_dir", str(cache_dir() / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

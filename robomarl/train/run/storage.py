@@ -47,8 +47,8 @@ def check_new(folder: Path) -> None:
         raise UserError(f"--out {folder}: the run folder exists; add --resume to go on, or name another --out.")
 
 
-def create_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Make a folder with text files, by their names: whole or, where the process is killed, not at all.
+def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make a folder with files, by their names: whole or, where the process is killed, not at all.
 
     Raises:
         UserError: the folder exists and is not empty, or can't be made.
@@ -58,8 +58,8 @@ def create_folder(folder: Path, texts: Mapping[str, str]) -> None:
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        for name, text in texts.items():
-            (temporary / name).write_text(text)
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
         temporary.replace(folder)
     except OSError as error:
         raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None

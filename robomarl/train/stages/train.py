@@ -58,7 +58,7 @@ def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> Stage
     names = {stage.config.scenario for stage in stages}
     scenarios = {name: to_dict(load_scenario(name)) for name in sorted(names)}
     plan = replace(plan, scenarios=scenarios)
-    create_folder(out, {FILE: json_text(to_dict(plan))})
+    create_folder(out, {FILE: json_text(to_dict(plan)).encode()})
     return plan
 
 

@@ -13,6 +13,7 @@ from robomarl.config import UserError
 from robomarl.evaluate.resolve import resolve_policy
 from robomarl.sim.field.held_out import split_flights
 from robomarl.sim.field.patch import Provenance
+from robomarl.sim.field.residual import three_sets
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
 
@@ -31,6 +32,14 @@ def test_whole_flights_are_held_out_the_last_ones():
     assert {t.flight for t in held} == {1000, 1001}
     assert len(split_flights(tracks([0, 1]), 0.0)[1]) == 2
     assert not split_flights(tracks([7]), 0.5)[1]
+
+
+def test_one_split_says_what_is_fitted_what_ends_a_fit_and_what_is_held_out():
+    sets = three_sets(tracks([0, 1, 2, 1000, 1001]), 0.4)
+    assert [{t.flight for t in part} for part in sets] == [{0, 1}, {2}, {1000, 1001}]
+    assert {t.flight for t in sets.seen} == {0, 1, 2}
+    assert [len(part) for part in three_sets(tracks([0, 1]), 0.4)] == [2, 0, 2]
+    assert [len(part) for part in three_sets(tracks([0]), 0.4)] == [2, 0, 0]
 
 
 def test_one_flight_is_not_enough_and_no_folder_is_written_over(tmp_path: Path):
