@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.identify import digests
 from robomarl.config import Count, Natural, UserError
 
 
@@ -40,8 +41,12 @@ def run(args: Args) -> dict[str, Any]:
     """Write the file."""
     from tqdm import tqdm
 
+    from robomarl.cli import check_writable
+
     if bool(args.bags) == bool(args.fly):
         raise UserError("name recordings, or a bundle with --fly, and not both.")
+    check_writable("--out", args.out)
+    digests(args.bags)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         rows = write(args, lambda share: bar.update(int(100 * share) - bar.n))
     print(f"{args.out}: {rows:,} rows, {args.out.stat().st_size / 1e6:.1f} MB")
