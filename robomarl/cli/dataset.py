@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from robomarl.cli.identify import digests
-from robomarl.config import Count, Natural, UserError
+from robomarl.config import Count, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Args:
     """With --fly: NAME=VALUE pins a randomized parameter, as in delay_s=0.12; may be given several times."""
     episodes: Count = 150
     """With --fly: so many."""
-    seed: Natural = 0
+    seed: Seed = 0
     """With --fly: of starts, weather and noise."""
     sim: Literal["fast", "mujoco", "mjx"] = "mujoco"
     """With --fly: engine."""

@@ -177,7 +177,7 @@ def digests(bags: tuple[Path, ...]) -> dict[Path, str]:
 
 
 def _digest(bag: Path) -> str:
-    """Of the recording's files, in the order of their names; where there is nothing its own name: its reader says so."""
+    """Of the recording's files, in the order of their names; its own name where there is nothing."""
     files = sorted((bag if bag.is_dir() else bag.parent).glob("*.mcap"))
     if not any(file.stat().st_size for file in files):
         return str(bag)
