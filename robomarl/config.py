@@ -43,8 +43,13 @@ class Range(typing.NamedTuple):
 
     def __str__(self) -> str:
         if self.high < math.inf:
-            return f"from {self.low:g} to {self.high:g}"
+            return f"from {_plain(self.low)} to {_plain(self.high)}"
         return "above 0" if self.low == LEAST_POSITIVE else f"at least {self.low:g}"
+
+
+def _plain(number: float) -> str:
+    """Six digits, but all of a whole number."""
+    return f"{number:.0f}" if float(number).is_integer() else f"{number:g}"
 
 
 LEAST_POSITIVE = 1e-12
@@ -54,6 +59,9 @@ NonNegative = Annotated[float, Range(0.0)]
 Fraction = Annotated[float, Range(0.0, 1.0)]
 Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
+MAX_SEED = 2**32 - 1
+"""JAX has 32 bits of a seed: of larger ones the rest would be cut off, and two of them be the same."""
+Seed = Annotated[int, Range(0, MAX_SEED)]
 
 
 def read_text(path: Path) -> str:

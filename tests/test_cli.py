@@ -1,5 +1,6 @@
 """The command line as a stranger meets it: help, lists, mistakes, JSON files. Real processes where it matters."""
 
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from robomarl import cli
@@ -55,7 +57,7 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["train", "--recipe", "swap_4", "--count", "3"], "--count 3 needs a SCENARIO"),
         (["train", "swap_4", "--minutes", "-1"], "--minutes -1 is out of range; it must be above 0."),
         (["train", "swap_4", "--minutes", "nan"], "--minutes nan is out of range; it must be above 0."),
-        (["train", "swap_4", "--seed", "-1"], "--seed -1 is out of range; it must be at least 0."),
+        (["train", "swap_4", "--seed", "-1"], "--seed -1 is out of range; it must be from 0 to 4294967295."),
         (["eval", "swap_4", "--episodes", "0"], "--episodes 0 is out of range; it must be at least 1."),
         (["prove", "swap_4", "--loss", "1.5"], "--loss 1.5 is out of range; it must be from 0 to 1."),
         (["prove", "swap_4", "--worst", "--scales", "1", "-2"], "--scales -2 is out of range; it must be above 0."),
@@ -73,6 +75,14 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["prove", "swap_4", "--rate-hz", "1e9"], "--rate-hz 1e+09 is out of range; it must be from 1 to 1000."),
         (["prove", "swap_4", "--delay-s", "100"], "--delay-s 100 is out of range; it must be from 0 to 1."),
         (["prove", "swap_4", "--seconds", "1e-9"], "--seconds 1e-09 is no decision: the period is 0.02 s"),
+        (
+            ["train", "swap_4", "--seed", str(2**63)],
+            "--seed 9.22337e+18 is out of range; it must be from 0 to 4294967295.",
+        ),
+        (
+            ["train", "swap_4", "--seed", str(2**32 - 1), "--seeds", "2"],
+            "--seeds 2: from seed 4294967295 on they go beyond",
+        ),
         (["eval", "swap_4", "--perturb", "mass_scale=nan"], "write NAME=VALUE, a number, as in mass_scale=1.1."),
         (["eval", "swap_4", "--perturb", "mass_scale=1", "--perturb", "mass_scale=2"], "mass_scale is pinned twice"),
     ],
@@ -141,6 +151,46 @@ def test_figures_that_cannot_be_written_stop_a_command_before_its_work(
     assert "can't be written" in capsys.readouterr().err
     assert cli.main(["check", "nothing", "--json", str(tmp_path / "x.json")]) == 1
     assert not (tmp_path / "x.json").exists()
+
+
+def test_figures_are_json_whatever_they_are(tmp_path: Path) -> None:
+    """NaN and infinity, which JSON does not have, are null; NumPy's numbers are numbers."""
+    figures = {
+        "a": float("nan"),
+        "b": [np.float32(0.5), -np.inf, True, 3],
+        "c": {"d": np.int64(2), "e": None, "f": "x"},
+    }
+    cli.write_json(tmp_path / "x.json", figures)
+    said = json.loads((tmp_path / "x.json").read_text(), parse_constant=pytest.fail)
+    assert said == {"a": None, "b": [0.5, None, True, 3], "c": {"d": 2, "e": None, "f": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "a file: can't be written (No space left on device); make room",
+        ),
+        (
+            MemoryError("Unable to allocate 23.3 TiB"),
+            "it does not fit into the memory (Unable to allocate 23.3 TiB); ask",
+        ),
+        (MemoryError(), "it does not fit into the memory (MemoryError); ask for less"),
+    ],
+)
+def test_a_full_disk_and_a_full_memory_are_a_sentence(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """NumPy and others name no file when they can't write on."""
+    import robomarl.cli.list as command
+
+    def run(args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command, "run", run)
+    assert cli.main(["list"]) == 1
+    assert f"robomarl list: {said}" in (shown := capsys.readouterr().err) and shown.count("\n") == 1
 
 
 def test_benchmarks_are_found_from_any_folder(tmp_path: Path) -> None:

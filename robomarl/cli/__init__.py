@@ -4,11 +4,14 @@ Each command is a module of this package with a frozen dataclass `Args`, which t
 `run(args)`, which returns the figures for `--json FILE` and raises `UserError` for what the user can mend.
 """
 
+import errno
 import importlib
 import json
+import math
 import os
 import select
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,18 +141,29 @@ def run_command(name: str, words: list[str]) -> int:
         if json_file is not None:
             write_json(json_file, figures)
         return 0 if (figures or {}).get("passed", (figures or {}).get("ok", True)) else 1
-    except UserError as error:
-        print(f"robomarl {name}: {error}", file=sys.stderr)
-    except ModuleNotFoundError as error:
-        print(f"robomarl {name}: {missing_extra(error)}", file=sys.stderr)
-    except OSError as error:
-        if error.filename is None:
-            raise  # not of a file that somebody named
-        print(f"robomarl {name}: {error.filename}: {error.strerror}; name another file or folder.", file=sys.stderr)
+    except (UserError, ModuleNotFoundError, OSError, MemoryError) as error:
+        print(f"robomarl {name}: {sentence(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
         return 130
     return 1
+
+
+def sentence(error: Exception) -> str:
+    """What the user can mend, in a sentence; raises the error again where it is no such thing."""
+    if isinstance(error, ModuleNotFoundError):
+        return missing_extra(error)
+    if isinstance(error, MemoryError):
+        return f"it does not fit into the memory ({str(error) or 'MemoryError'}); ask for less, or for a shorter time."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.filename or 'a file'}: can't be written ({error.strerror}); make room, or name another disk."
+    if isinstance(error, OSError) and error.filename is None:
+        raise error  # not of a file that somebody named
+    return (
+        f"{error.filename}: {error.strerror}; name another file or folder."
+        if isinstance(error, OSError)
+        else str(error)
+    )
 
 
 def parse(module: Any, name: str, words: list[str]) -> Any:
@@ -174,13 +188,25 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
 
 
 def write_json(file: Path, figures: dict[str, Any] | None) -> None:
-    """Write the figures as one JSON object; raises `UserError` where that fails."""
+    """Write the figures as one JSON object, null for what is no finite number; raises `UserError` where that fails."""
     from robomarl.config import UserError
 
     try:
-        file.write_text(json.dumps(figures or {}, indent=2, default=float) + "\n")
+        file.write_text(json.dumps(_as_json(figures or {}), indent=2, allow_nan=False) + "\n")
     except OSError as error:  # the disk is full by now
         raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
+
+
+def _as_json(value: Any) -> Any:
+    """The value of JSON's own kinds, which have no NaN and no infinity."""
+    if isinstance(value, dict):
+        return {key: _as_json(part) for key, part in value.items()}
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, Sequence):
+        return [_as_json(part) for part in value]
+    number = float(value)
+    return number if math.isfinite(number) else None
 
 
 def check_writable(option: str, file: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from robomarl.cli.identify import RecordedFlights, read_flights
-from robomarl.config import Count, Fraction, Natural, NonNegative, Positive, UserError
+from robomarl.config import Count, Fraction, NonNegative, Positive, Seed, UserError
 
 STEPS = 2_000_000
 """Agent-steps of a network's training."""
@@ -47,7 +47,7 @@ class Args:
     """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
     episodes: Count = 200
     """On mujoco, of each bundle."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Of training and episodes."""
     least_gain: NonNegative = 0.0
     """The new bundle is written only where it succeeds in so much more of the episodes."""

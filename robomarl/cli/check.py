@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Natural, Positive
+from robomarl.config import Positive, Seed
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Args:
     """Engines."""
     seconds: Positive = 2.0
     """How long they fly."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Starts, randomization, wind and commands."""
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Natural, UserError
+from robomarl.cli.identify import digests
+from robomarl.config import Count, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Args:
     """With --fly: NAME=VALUE pins a randomized parameter, as in delay_s=0.12; may be given several times."""
     episodes: Count = 150
     """With --fly: so many."""
-    seed: Natural = 0
+    seed: Seed = 0
     """With --fly: of starts, weather and noise."""
     sim: Literal["fast", "mujoco", "mjx"] = "mujoco"
     """With --fly: engine."""
@@ -40,8 +41,12 @@ def run(args: Args) -> dict[str, Any]:
     """Write the file."""
     from tqdm import tqdm
 
+    from robomarl.cli import check_writable
+
     if bool(args.bags) == bool(args.fly):
         raise UserError("name recordings, or a bundle with --fly, and not both.")
+    check_writable("--out", args.out)
+    digests(args.bags)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         rows = write(args, lambda share: bar.update(int(100 * share) - bar.n))
     print(f"{args.out}: {rows:,} rows, {args.out.stat().st_size / 1e6:.1f} MB")

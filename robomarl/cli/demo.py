@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import Natural
+from robomarl.config import Seed
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Args:
     """Fly the bundle that ships instead of training one (at most 90 s)."""
     out: Path = Path("runs/demo")
     """Folder for the run, the bundle, the robots, the bag and the report."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Of training, evaluation and flights."""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Natural, UserError
+from robomarl.config import Count, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Args:
     """Name or file; by default the one that the policy was trained for. Another team size is fine."""
     episodes: Count = 200
     """Episodes of each policy."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Starts, weather and noise."""
     filter: Literal["full", "qp", "textbook", "upright", "off"] = "full"
     """Safety filter between policy and robot; upright: off until a vehicle that was thrown is upright."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Natural, UserError
+from robomarl.config import Count, Natural, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Args:
     """Fly the bundle for so many episodes on `mujoco` behind the filter: figures for its card and `eval.json`."""
     scenario: str | None = None
     """Where it flies them; by default the scenario that it was trained in."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Of these episodes."""
 
 

@@ -99,7 +99,7 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
         layout: file that says who is who in recordings of other software; None: they are ours.
 
     Raises:
-        UserError: no recording, one that can't be read, different scenarios, or different teams.
+        UserError: no recording, one that can't be read or is named twice, different scenarios, or different teams.
     """
     from robomarl.sim.field.patch import Provenance
     from robomarl.sim.scenario import load_scenario
@@ -107,11 +107,11 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
 
     if not bags:
         raise UserError("no recording is named; give the folder of at least one.")
+    told = tuple(f"{bag.name} sha256 {digest[:16]}" for bag, digest in digests(bags).items())
     read = read_foreign_tracks(bags, layout) if layout else read_own_tracks(bags, scenario, bundle)
     name = scenario or read.scenario
     if not name:
         raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
-    told = tuple(f"{bag.name} sha256 {digest(bag)[:16]}" for bag in bags)
     source = Provenance(told, read.flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
     flown = load_scenario(name)
     inside = [track.within(flown.arena.low_m, flown.arena.high_m) for track in read.tracks]
@@ -162,10 +162,27 @@ def read_foreign_tracks(bags: tuple[Path, ...], file: Path) -> ReadTracks:
     return ReadTracks(layout.scenario, f"{layout.stack}, by {file.name}", tracks, problems)
 
 
-def digest(bag: Path) -> str:
-    """SHA-256 of a recording's files, in the order of their names."""
+def digests(bags: tuple[Path, ...]) -> dict[Path, str]:
+    """SHA-256 of each recording.
+
+    Raises:
+        UserError: two are the same: intervals would be too narrow, and rows be there twice.
+    """
+    found: dict[str, Path] = {}
+    for bag in bags:
+        if (digest := _digest(bag)) in found:
+            raise UserError(f"{bag}: is the same recording as {found[digest]}; name each once.")
+        found[digest] = bag
+    return {bag: digest for digest, bag in found.items()}
+
+
+def _digest(bag: Path) -> str:
+    """Of the recording's files, in the order of their names; its own name where there is nothing."""
+    files = sorted((bag if bag.is_dir() else bag.parent).glob("*.mcap"))
+    if not any(file.stat().st_size for file in files):
+        return str(bag)
     total = hashlib.sha256()
-    for file in sorted((bag if bag.is_dir() else bag.parent).glob("*.mcap")):
+    for file in files:
         with file.open("rb") as stream:
             while part := stream.read(1 << 20):
                 total.update(part)

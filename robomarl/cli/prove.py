@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Fraction, Natural, Positive, Range, UserError
+from robomarl.config import Count, Fraction, Natural, Positive, Range, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Args:
     """Length of an episode."""
     loss: Fraction = 0.3
     """Share of the messages that do not arrive."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Of everything that is drawn."""
     out: Path | None = None
     """Folder for what is flown, batch by batch, and without `--worst` for the report page."""

@@ -12,7 +12,7 @@ import tyro
 
 from robomarl.cli.stages import print_run, train_in_stages, write_report
 from robomarl.cli.train_names import named_run, team_scenario
-from robomarl.config import Count, Natural, NonNegative, Positive, UserError
+from robomarl.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UserError
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Args:
     """Recipe by name (policies/recipes) or path; by default the scenario's own, if there is one."""
     stage: str = ""
     """Train this stage of the recipe only, as one run; by default all, each in a folder of its own below --out."""
-    seed: Natural | None = None
+    seed: Seed | None = None
     """Seed; by default the recipe's."""
     seeds: Count = 1
     """Train this many seeds side by side, from --seed on; each has a folder of its own below --out."""
@@ -122,6 +122,8 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
     """How the run is carried out."""
     from robomarl.train.run.runner import RunOptions
 
+    if seed + args.seeds - 1 > MAX_SEED:
+        raise UserError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with a lower one.")
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
     more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations")}
     return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Natural, NonNegative, Range
+from robomarl.config import Natural, NonNegative, Range, Seed
 
 LAST_DOMAIN = 232
 """Of DDS, whose ports are numbered by the domain."""
@@ -48,7 +48,7 @@ class Args:
     """Folder that the robots' relative folders are below; by default the working directory."""
     flights: Natural = 0
     """Fly so many flights in the simulator, judge them, and end; 0: stay up until Ctrl-C."""
-    seed: Natural = 0
+    seed: Seed = 0
     """Of the first simulated flight."""
     duration: NonNegative = 0.0
     """Seconds: the longest flight, the length of a match, or with --flights 0 how long to stay up; 0: no limit of its

@@ -64,6 +64,8 @@ class Scenario:
                     allowed = ", ".join(known) or "none"
                     raise ValueError(f"held_out.{variation}.{name} is not a randomized parameter; allowed: {allowed}.")
         self.check_latency("radio", self.radio.latency_s)
+        if self.max_steps < 1:
+            raise ValueError(f"time_limit_s = {self.time_limit_s:g} is no decision: the period is {self.period_s:g} s.")
 
     def check_latency(self, section: str, latency_s: float) -> None:
         """Check that what is late comes with a decision; raises `ValueError`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from robomarl.config import Count, Fraction, NonNegative, Positive, Range, UserError, build, read_toml
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert, read_toml
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
 from robomarl.train.offline.config import OfflineConfig
@@ -280,10 +280,7 @@ def load_recipe(name: str) -> tuple[TrainConfig, int]:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
     data, file = read_recipe(name)
-    seed = data.get("seed", 0)
-    if not isinstance(seed, int):
-        raise UserError(f"{file}: seed must be a whole number, not {seed!r}.")
-    return build(TrainConfig, training_keys(data), file), seed
+    return build(TrainConfig, training_keys(data), file), convert(Seed, data.get("seed", 0), file, "seed")
 
 
 def training_keys(data: dict[str, Any]) -> dict[str, Any]:

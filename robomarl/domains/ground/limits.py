@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from operator import ge
 
 from robomarl.config import UserError
 from robomarl.domains.ground.scenario import GroundScenario
@@ -23,7 +24,8 @@ def check_scenario(scenario: GroundScenario, file: str) -> None:
 
     Raises:
         UserError: no such vehicle, or one that does not drive; the grid is larger than the arena, or the team larger
-            than the grid; robots can get out of each other's range; or what the task needs is not there.
+            than the grid or the zones that it starts in; robots can get out of each other's range; no gain is left to
+            choose; or what the task needs is not there.
     """
     vehicle = load_any_vehicle(scenario.vehicle)
     if not isinstance(vehicle, DifferentialDrive | OmniRobot):
@@ -32,6 +34,8 @@ def check_scenario(scenario: GroundScenario, file: str) -> None:
         _check_start(scenario, 2 * vehicle.body.radius_m)
         _check_team(scenario)
         _check_zones(scenario)
+        _check_gain(scenario, vehicle.safety.gain_per_s)
+        task_of(scenario).check(scenario, 2 * vehicle.body.radius_m)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
     if scenario.count > 1:
@@ -76,7 +80,7 @@ def _check_zones(scenario: GroundScenario) -> None:
     """Raises `ValueError` where a zone is outside of the arena, or one that the task needs is not there."""
     low, high = scenario.arena.low_m, scenario.arena.high_m
     for zone in scenario.zones:
-        if not scenario.arena.holds(zone.low_m, zone.high_m) or zone.low_m >= zone.high_m:
+        if not scenario.arena.holds(zone.low_m, zone.high_m) or any(map(ge, zone.low_m, zone.high_m)):
             raise ValueError(
                 f"zones: {zone.name} from {zone.low_m} to {zone.high_m} is not a rectangle inside the arena, from "
                 f"{low[:2]} to {high[:2]}; move it or make it smaller."
@@ -84,3 +88,10 @@ def _check_zones(scenario: GroundScenario) -> None:
     missing = [name for name in task_of(scenario).zones if name not in {zone.name for zone in scenario.zones}]
     if missing:
         raise ValueError(f"zones: task {scenario.task!r} needs a zone {missing[0]!r}; add it.")
+
+
+def _check_gain(scenario: GroundScenario, most_per_s: float) -> None:
+    """Raises `ValueError` where a policy could only set gains above the vehicle's."""
+    least = scenario.least_gain_per_s
+    if least is not None and least >= most_per_s:
+        raise ValueError(f"least_gain_per_s = {least:g} must be below the vehicle's gain, {most_per_s:g}; lower it.")

@@ -6,12 +6,11 @@ Read as a stream, so that a bag may be larger than the memory, and one that was 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import yaml
-from mcap.exceptions import McapError
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
+from mcap.records import Channel, Chunk, McapRecord, Message, Schema
+from mcap.stream_reader import StreamReader, breakup_chunk
 
 from robomarl.config import UserError
 
@@ -40,11 +39,11 @@ class Bag:
     """What could not be read so far, a sentence each."""
 
     def messages(self) -> Iterator[RecordedMessage]:
-        """All of them; a file that ends in the middle ends there, and is noted in `problems`."""
+        """All of them; what is damaged, or behind the end of a file that was cut short, is noted in `problems`."""
         for file in self.files:
             try:
                 yield from self._of(file)
-            except (McapError, EOFError, OSError) as error:
+            except Exception as error:  # damaged bytes make the parser stumble anywhere, over any kind
                 why = str(error) or type(error).__name__
                 self.problems.append(f"{file}: can't be read to its end ({why}); the rest of it is missing here.")
 
@@ -52,14 +51,28 @@ class Bag:
         names: dict[int, str] = {}
         schemas: dict[int, str] = {}
         with file.open("rb") as stream:
-            for record in StreamReader(stream, record_size_limit=None).records:
-                if isinstance(record, Message):
+            for record in self._records(file, stream):
+                if isinstance(record, Message) and record.channel_id in names:
                     yield RecordedMessage(names[record.channel_id], record.log_time * 1e-9, record.data)
                 elif isinstance(record, Schema):
                     schemas[record.id] = record.name
                 elif isinstance(record, Channel):
                     names[record.id] = record.topic
                     self.kinds[record.topic] = schemas.get(record.schema_id, "")
+
+    def _records(self, file: Path, stream: BinaryIO) -> Iterator[McapRecord]:
+        """Chunks are opened one by one, so that a damaged one costs no more than what is in it."""
+        for record in StreamReader(stream, emit_chunks=True, record_size_limit=None).records:
+            if not isinstance(record, Chunk):
+                yield record
+                continue
+            try:
+                inside = breakup_chunk(record, validate_crc=True)
+            except Exception as error:  # of any kind, as below
+                why = type(error).__name__
+                self.problems.append(f"{file}: a part of it is damaged ({why}); its messages are missing here.")
+                continue
+            yield from inside
 
 
 def open_bag(path: Path) -> Bag:

@@ -20,6 +20,9 @@ def written(folder: Path, base: str, more: str) -> str:
     return str(path)
 
 
+WEST = "[[zones]]\nname = 'west'\nlow_m = [-1.6, -0.8]\nhigh_m = [-1.2, 0.8]\n"
+
+
 @pytest.mark.parametrize(
     ("base", "more", "error"),
     [
@@ -38,6 +41,20 @@ def written(folder: Path, base: str, more: str) -> str:
             "[[zones]]\nname = 'here'\nlow_m = [1.0, 0.5]\nhigh_m = [1.5, 1.5]",
             r"zones: here from \(1.0, 0.5\) to \(1.5, 1.5\) is not a rectangle inside the arena, from \(-1.6, -1.0\)",
         ),
+        (
+            "navigation",
+            "[[zones]]\nname = 'here'\nlow_m = [1.0, 0.5]\nhigh_m = [1.5, 0.2]",
+            r"zones: here from \(1.0, 0.5\) to \(1.5, 0.2\) is not a rectangle",
+        ),
+        ("passage_4", "count = 40", r"40: 20 robots start in zone west, 1.6 m long, which holds 3; lower count"),
+        ("passage_4", WEST, r"zones: task 'passage' needs two or four, one across from the next, and has 1"),
+        (
+            "passage_4",
+            f"{WEST}[[zones]]\nname = 'east'\nlow_m = [1.2, 0.0]\nhigh_m = [1.6, 0.8]",
+            r"zones: east does not lie across from west, as from \(1.2, -0.8\) to \(1.6, 0.8\) would",
+        ),
+        ("passage_4", "least_gain_per_s = 100.0", r"least_gain_per_s = 100 must be below the vehicle's gain, 4;"),
+        ("navigation", "time_limit_s = 0.01", r"time_limit_s = 0.01 is no decision: the period is 0.033"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_numbers(tmp_path: Path, base: str, more: str, error: str):

@@ -1,6 +1,7 @@
 """Recordings of other software: what is read, what is worked out, and what is said to be missing."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from robomarl.ros_nodes.foreign.layout import ForeignLayout, load_layout
 from robomarl.ros_nodes.foreign.messages import full_state, mavros_target, px4_odometry, px4_setpoint, world_odometry
 from robomarl.ros_nodes.foreign.motion import in_recorder_time, parts_by_clock, slopes
 from robomarl.ros_nodes.foreign.ticks import foreign_tracks
+from robomarl.ros_nodes.replay.bag import open_bag
 from tests.ros_nodes.foreign.handmade_bag import BEGAN_S, PERIOD_S, odometry, path, pose, write_bag
 
 TICKS = 100
@@ -104,6 +106,32 @@ def test_half_a_bag_gives_what_is_in_it(tmp_path: Path):
     found = read_foreign(tmp_path / "bag", layout())
     assert 10 < len(found.robots["one"].seen_s) < TICKS
     assert "can't be read to its end" in found.problems[0]
+
+
+def test_a_damaged_byte_costs_a_part_and_is_said(tmp_path: Path):
+    topics = {f"/{PAIR['one']}/local_position/odom": (ODOM, odometry(TRUTH))}
+    (file,) = write_bag(tmp_path / "bag", topics, TICKS).glob("*.mcap")
+    whole = file.read_bytes()
+    for place in range(200, len(whole) - 200, len(whole) // 12):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        bag = open_bag(tmp_path / "bag")
+        read = sum(1 for _ in bag.messages())
+        assert read == TICKS or (read < TICKS and "missing here" in bag.problems[0]), place
+    assert read > TICKS // 2  # the last part is lost, the others are not
+
+
+def test_the_same_recording_does_not_count_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    bag = write_bag(tmp_path / "bag", {"/uav1/local_position/odom": (ODOM, odometry(TRUTH))}, 20)
+    shutil.copytree(bag, tmp_path / "copy")
+    for command in ("identify", "dataset"):
+        assert main([command, str(bag), str(tmp_path / "copy"), "--out", str(tmp_path / "out")]) == 1
+        assert "copy: is the same recording as" in capsys.readouterr().err
+
+
+def test_a_data_set_that_can_not_be_written_is_said_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "file").touch()
+    assert main(["dataset", "--fly", "swap_4", "--out", str(tmp_path / "file" / "set.parquet")]) == 1
+    assert "--out" in (said := capsys.readouterr().err) and "can't be written" in said and said.count("\n") == 1
 
 
 def test_what_can_not_be_read_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -89,6 +89,8 @@ class GroundTask:
     """That the floor has to have."""
     cells: int = 1
     """Of the grid that each robot takes up at the start."""
+    check: Callable[[Any, float], None] = lambda scenario, touch_m: None
+    """(scenario, distance at which two robots touch) -> raises `ValueError` where they can't start so."""
 
 
 def shuffled(scenario: Any, draws: Array, count: int) -> Array:

@@ -38,6 +38,28 @@ def slots(scenario: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array(middles, np.float32), np.array(halves, np.float32)
 
 
+def check(scenario: Any, touch_m: float) -> None:
+    """Raises `ValueError` where zones are not pairs across the middle of the floor, or too small for the team."""
+    zones, arena = scenario.zones, scenario.arena
+    if not zones or len(zones) % 2:
+        raise ValueError(f"zones: task 'passage' needs two or four, one across from the next, and has {len(zones)}.")
+    for one, other in zip(zones[::2], zones[1::2], strict=True):
+        across = [
+            tuple(arena.low_m[i] + arena.high_m[i] - corner[i] for i in (0, 1)) for corner in (one.high_m, one.low_m)
+        ]
+        if not np.allclose(across, [other.low_m, other.high_m], atol=1e-6):
+            told = " to ".join(f"({x:g}, {y:g})" for x, y in across)
+            raise ValueError(f"zones: {other.name} does not lie across from {one.name}, as from {told} would; move it.")
+    for i, zone in enumerate(zones):
+        count, side_m = len(range(i, scenario.count, len(zones))), max(np.subtract(zone.high_m, zone.low_m))
+        if count > 1 and (1 - SHARE) * side_m / count <= touch_m:
+            most = int((1 - SHARE) * side_m / touch_m)
+            raise ValueError(
+                f"count = {scenario.count}: {count} robots start in zone {zone.name}, {side_m:g} m long, which holds "
+                f"{max(most, 1)}; lower count or make it longer."
+            )
+
+
 def begin(scenario: Any, draws: Array) -> Beginning:
     """Robots in places of zones, turned towards their goals."""
     xp, count, arena = namespace(draws), scenario.count, scenario.arena
@@ -78,4 +100,5 @@ PASSAGE = GroundTask(
     metric_name="arrived_share",
     target=target,
     cells=0,
+    check=check,
 )
