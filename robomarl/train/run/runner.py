@@ -111,7 +111,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         NothingLeftError: it has all of its agent-steps already.
     """
     config, scenario = reopen(options) if options.resume else (config, scenario)
-    keep_compiled(config.algorithm != "shac")
+    keep_compiled(config.algorithm != "shac" or config.share_results)
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
