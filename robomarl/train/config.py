@@ -206,17 +206,17 @@ class TrainConfig:
     """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
     yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
     average_over: NonNegative = 0.0
-    """If not 0, what is deployed is the mean of the actor's weights over about this many updates; see
-    `robomarl.train.polyak`."""
+    """If not 0, the mean of the actor's weights over about so many updates is deployed; see `robomarl.train.polyak`."""
     max_grad_norm: Positive = 1.0
     """Larger gradients are scaled down to this norm."""
+    share_results: bool = False
+    """Of shac, whose gradient through some scenarios XLA can't compile so: see `robomarl.sim.engines.compiler`."""
     network: NetworkConfig = NetworkConfig()
     sequence: SequenceConfig = SequenceConfig()
     """Of actions, where decisions are rarer than they."""
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp", "upright"] = "off"
-    """qp: the safety filter stands between policy and vehicle in training too; upright: from the
-    moment when a vehicle that was thrown is upright."""
+    """qp: the safety filter stands between policy and vehicle in training too; upright: once a thrown one is so."""
     search: SearchConfig = SearchConfig()
     reppo: ReppoConfig = ReppoConfig()
     imitation: ImitationConfig = ImitationConfig()

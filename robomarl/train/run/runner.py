@@ -24,7 +24,7 @@ from robomarl.paths import cache_dir
 from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
-from robomarl.train.algorithm import make_update, per_update, training_env
+from robomarl.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.initial.start import first_state, initial_weights, lowered_start, of_seed
 from robomarl.train.run.ancestry import ancestors_of
@@ -112,7 +112,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         NothingLeftError: it has all of its agent-steps already.
     """
     config, scenario = reopen(options) if options.resume else (config, scenario)
-    keep_compiled(config.algorithm != "shac")
+    keep_compiled(may_share(config))
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)

@@ -1,0 +1,75 @@
+"""What carriers are commanded, compared: `python -m benchmarks.flight.commands --out FOLDER`.
+
+The ablation of Zeng et al. (CoRL 2025) on `lift_3` from nothing: each kind of `[command]` trains by the first stage of
+recipe `lift_3_scratch`, and flies on `mujoco` without the filter, which knows one kind only.
+"""
+
+import argparse
+import json
+import resource
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from robomarl.domains.flight.control.command_kinds import CommandConfig
+
+KINDS = get_args(get_type_hints(CommandConfig)["kind"])
+SHOWN = ("success_rate", "success_ci95", "return_mean", "collisions", "position_error_m", "attitude_error_rad")
+HOVER = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
+
+
+def cpu_s() -> float:
+    """CPU time of this process so far, compiling included."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def train(kind: str, seed: int, steps: int | None, out: Path) -> None:
+    """A run folder of `lift_3` with commands of this kind; one that is there and not whole goes on."""
+    from robomarl.sim.scenario import load_scenario
+    from robomarl.train.run.runner import NothingLeftError, RunOptions, longer, train_run
+    from robomarl.train.stages.read import load_plan
+
+    plan = load_plan("lift_3_scratch")
+    assert plan is not None
+    scenario = replace(load_scenario("lift_3"), command=CommandConfig(kind))  # type: ignore[arg-type]
+    options = RunOptions(out, seed, quiet=True, resume=(out / "checkpoint.npz").is_file())
+    try:
+        train_run(longer(plan.stages[0].config, steps), scenario, options)
+    except NothingLeftError:
+        pass
+
+
+def fly(out: Path, episodes: int, seed: int) -> dict[str, Any]:
+    """Figures of `robomarl eval --filter off`; errors and hovering have intervals in `eval.json` beside the run."""
+    from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, evaluate
+    from robomarl.evaluate.resolve import resolve_policy
+
+    policy, scenario = resolve_policy(str(out))
+    config = EvalConfig("mujoco", episodes, seed, filter="off", progress=False, hover_s=HOVER_S)
+    found = evaluate(policy, scenario, config).figures
+    (out / "eval.json").write_text(json.dumps(found, indent=1, default=float))
+    return {key: found.get(key) for key in (*SHOWN, *HOVER)}
+
+
+def main() -> None:
+    """Print a row for each run; all of them are in FOLDER/rows.json at the end."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--steps", type=int, help="agent-steps of each; by default the recipe's")
+    parser.add_argument("--episodes", type=int, default=100)
+    args = parser.parse_args()
+    rows = []
+    for seed, kind in ((seed, kind) for seed in args.seeds for kind in args.kinds):
+        out, before = args.out / f"{kind}_{seed}", cpu_s()
+        train(kind, seed, args.steps, out)
+        row = {"kind": kind, "seed": seed, "cpu_s": round(cpu_s() - before, 1)}
+        rows.append(row | fly(out, args.episodes, 7))
+        print(json.dumps(rows[-1]), flush=True)
+        (args.out / "rows.json").write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
