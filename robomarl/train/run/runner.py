@@ -20,6 +20,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.simulation import simulation_of
 from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.engines.compiler import share_results
 from robomarl.sim.scenario import Scenario
@@ -111,7 +112,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         NothingLeftError: it has all of its agent-steps already.
     """
     config, scenario = reopen(options) if options.resume else (config, scenario)
-    keep_compiled(config.algorithm != "shac")
+    keep_compiled(config.algorithm != "shac" and simulation_of(scenario).games is None)
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
@@ -285,7 +286,7 @@ def keep_compiled(shares: bool = True) -> None:
 
     Args:
         shares: before the first program, tell the compiler to make what several results share once (`share_results`).
-            Of SHAC's gradient through `swap_4` it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
+            Of SHAC's gradient through `swap_4`, and of games, it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
     """
     if shares:
         share_results()
