@@ -24,8 +24,8 @@ FACETS = 96
 STIFF = np.array([0.999, 0.999, 0.001, 0.5, 2.0])
 """MuJoCo's `solimp`: contacts are the springs that `spring` works out, and nothing softer."""
 STOPS = 4.0
-"""Damping ratio of what stops a robot, which `fast` stops dead: it leaves with 1 / (4 STOPS^2) of its speed at most. With
-a ratio of 1 it got up to a quarter back, by the instant that a step falls on."""
+"""Damping ratio of what stops a robot, which `fast` stops dead: it leaves with 1 / (4 STOPS^2) of its speed at most.
+With a ratio of 1 it got up to a quarter back, by the instant that a step falls on."""
 BOARD_M = 0.2
 """Thickness of the boards."""
 
