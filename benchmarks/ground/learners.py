@@ -76,7 +76,7 @@ def fly(out: Path, scenario: str, seed: int, episodes: int) -> dict[str, Any]:
 
 def main() -> None:
     """Print a row for each run; those of a cell are in FOLDER/LEARNER_NETWORK.json too."""
-    from robomarl.train.run.runner import keep_compiled
+    from robomarl.sim.engines.compiler import keep_compiled
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recipe")

@@ -81,7 +81,7 @@ def brax(seed: int, started: float, agent_steps: int = 12_000_000) -> list[Snaps
     """Brax's PPO at its best settings, without evaluations."""
     import jax
 
-    from robomarl.train.run.runner import keep_compiled
+    from robomarl.sim.engines.compiler import keep_compiled
 
     keep_compiled()
     found: list[Snapshot] = []

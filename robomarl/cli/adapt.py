@@ -70,9 +70,9 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
 
 def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same of teams that carry nothing: their vehicles are identified, and the network trains on."""
+    from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.sim.field.identify import figures_of, identify, text_of
     from robomarl.sim.field.residual import learn_residual
-    from robomarl.train.run.runner import keep_compiled
 
     keep_compiled()
     started_s = time.perf_counter()

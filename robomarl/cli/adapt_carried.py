@@ -117,9 +117,9 @@ def accept(find: Any, scenarios: tuple[Any, Any], held: list[Any]) -> Any:
 
 def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[str, ...]) -> dict[str, Path]:
     """Run folders of the law that is told what was identified: with the bundle's gains, and with those searched on."""
+    from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.train.policy_search.search import SearchOptions, keep_gains, search_run
     from robomarl.train.run.ancestry import ancestors_of
-    from robomarl.train.run.runner import keep_compiled
 
     keep_compiled()
     file, told = plant

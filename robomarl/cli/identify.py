@@ -33,10 +33,10 @@ def run(args: Args) -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.domains.simulation import simulation_of
+    from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.sim.field.identify import figures_of, identify, text_of
     from robomarl.sim.field.patch import write_patch
     from robomarl.sim.field.safety_figures import safety_figures
-    from robomarl.train.run.runner import keep_compiled
 
     flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
     if carried := simulation_of(flown.scenario).carried:

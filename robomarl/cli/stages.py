@@ -8,12 +8,13 @@ from typing import Any
 
 def train_in_stages(plan: Any, options: Any) -> dict[str, Any]:
     """Train what is left of the stages, and make the bundle once there are all."""
+    from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.train.algorithm import may_share
-    from robomarl.train.run.runner import keep_compiled
-    from robomarl.train.stages.train import create_staged, train_stages
+    from robomarl.train.stages.train import create_staged, scenario_of, train_stages
 
     out = options.out
-    keep_compiled(all(may_share(stage.config) for stage in plan.stages))  # before a check of the plan compiles anything
+    # Before a check of the plan compiles anything.
+    keep_compiled(all(may_share(stage.config, scenario_of(plan, stage)) for stage in plan.stages))
     if not options.resume:
         plan = create_staged(out, plan, options)
     ends = []

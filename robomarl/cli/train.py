@@ -76,8 +76,8 @@ def run(args: Args) -> dict[str, Any]:
 
 def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
     """Search the gains of the task's law; a run folder that `eval` and `export` take."""
+    from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.train.policy_search.search import SearchOptions, search_run
-    from robomarl.train.run.runner import keep_compiled
 
     keep_compiled()
     found = search_run(config, scenario, SearchOptions(out, seed, quiet))

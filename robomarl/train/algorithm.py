@@ -25,9 +25,9 @@ LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo"
 """Module by the name that recipes have for it."""
 
 
-def may_share(config: TrainConfig) -> bool:
+def may_share(config: TrainConfig, scenario: Any) -> bool:
     """Whether XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
-    return config.algorithm != "shac" or config.share_results
+    return simulation_of(scenario).games is None and (config.algorithm != "shac" or config.share_results)
 
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:

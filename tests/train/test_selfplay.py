@@ -1,6 +1,10 @@
 """Self-play: ratings, the pool of snapshots, who moves the other team, and what a learner makes of it."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -184,3 +188,14 @@ def test_the_learner_imitates_its_teacher_and_snapshots_are_taken():
     assert np.mean(errors[-3:]) < 0.8 * np.mean(errors[:3])
     assert state.league.count == 1 + 20 // PLAY.snapshot_every
     assert state.carry[0].shape == (32, 2, 8)
+
+
+@pytest.mark.slow
+def test_a_stage_of_the_recipe_trains_from_the_command_line(tmp_path: Path):
+    """In a process of its own: the compiler's option for several results ended it, and flags count once a process."""
+    words = ["train", "soccer_2v2", "--stage", "polish", "--init", "soccer_2v2", "--steps", "70000", "--quiet"]
+    flags = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    command = [sys.executable, "-m", "robomarl", *words, "--evaluations", "0", "--out", str(tmp_path / "run")]
+    found = subprocess.run(command, env=flags, capture_output=True, text=True, timeout=1200)
+    assert found.returncode == 0, found.stderr[-500:]
+    assert (tmp_path / "run" / "checkpoint.npz").is_file()

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from robomarl.geometry import namespace
+from robomarl.paths import cache_dir
 
 OPTION = "--xla_backend_extra_options"
 SHARED = f"{OPTION}=xla_cpu_use_multi_output_fusion"
@@ -24,6 +25,23 @@ def share_results() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if OPTION not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {SHARED}".strip()
+
+
+def keep_compiled(shares: bool = True) -> None:
+    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set.
+
+    Args:
+        shares: before the first program, tell the compiler to make what several results share once (`share_results`).
+            Of SHAC's gradient through `swap_4`, and of games, it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
+    """
+    import jax
+
+    if shares:
+        share_results()
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
+    jax.config.update("jax_compilation_cache_dir", str(cache_dir() / "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def compiled_once(program: Any) -> Any:

@@ -4,7 +4,6 @@ Several seeds train side by side in one program, `jax.vmap` of the update; each 
 """
 
 import math
-import os
 import signal
 import threading
 import time
@@ -20,9 +19,8 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.paths import cache_dir
 from robomarl.policies.provenance import UsedResidual
-from robomarl.sim.engines.compiler import share_results
+from robomarl.sim.engines.compiler import keep_compiled
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.train.config import TrainConfig
@@ -112,7 +110,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         NothingLeftError: it has all of its agent-steps already.
     """
     config, scenario = reopen(options) if options.resume else (config, scenario)
-    keep_compiled(may_share(config))
+    keep_compiled(may_share(config, scenario))
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
@@ -280,18 +278,3 @@ def interrupt_flag() -> Iterator[threading.Event]:
     finally:
         if in_main:
             signal.signal(signal.SIGINT, before)
-
-
-def keep_compiled(shares: bool = True) -> None:
-    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set.
-
-    Args:
-        shares: before the first program, tell the compiler to make what several results share once (`share_results`).
-            Of SHAC's gradient through `swap_4` it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
-    """
-    if shares:
-        share_results()
-    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-        return
-    jax.config.update("jax_compilation_cache_dir", str(cache_dir() / "xla"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

@@ -83,7 +83,7 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
     for i, stage in enumerate(plan.stages[newest:], newest):
         title = f"stage {i + 1} of {len(plan.stages)}, {stage.name}"
         own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title)
-        scenario: Any = build_scenario(plan.scenarios[stage.config.scenario], str(options.out / FILE))
+        scenario = scenario_of(plan, stage, str(options.out / FILE))
         try:
             rows = train_run(stage.config, scenario, own)
         except NothingLeftError:
@@ -93,6 +93,24 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
         left_min = options.minutes - (time.monotonic() - started) / 60
         if not end.is_whole or rows[0]["interrupted"] or left_min <= 0:
             return
+
+
+def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
+    """The scenario of a stage, as the folder of all has it, and before there is one as it is now.
+
+    `file` names that folder's in errors. Raises `UserError` where it is wrong.
+    """
+    name = stage.config.scenario
+    return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
+
+
+def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
+    """The scenario of a stage, as the folder of all has it, and before there is one as it is now.
+
+    `file` names that folder's in errors. Raises `UserError` where it is wrong.
+    """
+    name = stage.config.scenario
+    return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
 
 
 def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
