@@ -104,15 +104,6 @@ def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
     return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
 
 
-def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
-    """The scenario of a stage, as the folder of all has it, and before there is one as it is now.
-
-    `file` names that folder's in errors. Raises `UserError` where it is wrong.
-    """
-    name = stage.config.scenario
-    return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
-
-
 def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
     """Options of a stage's run: its folder, and what it starts from."""
     folders = {other.name: str(options.out / other.name) for other in plan.stages}
