@@ -83,6 +83,7 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
             ["train", "swap_4", "--seed", str(2**32 - 1), "--seeds", "2"],
             "--seeds 2: from seed 4294967295 on they go beyond",
         ),
+        (["eval", "swap_4", "--paired"], "--paired compares the first policy with others; name another one"),
         (["eval", "swap_4", "--perturb", "mass_scale=nan"], "write NAME=VALUE, a number, as in mass_scale=1.1."),
         (["eval", "swap_4", "--perturb", "mass_scale=1", "--perturb", "mass_scale=2"], "mass_scale is pinned twice"),
     ],

@@ -65,6 +65,7 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
 
     if args.out.exists():
         raise UserError(f"{args.out}: is there already; name another folder with --out.")
+    check_bundle(args.bundle, flown.scenario)
     return (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown)
 
 
@@ -104,6 +105,16 @@ def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     (args.out / "adapt.json").write_text(json.dumps(figures, indent=1, default=float))
     print(f"success {before['success_rate']:.3f} before, {after['success_rate']:.3f} after; {figures['seconds']:.0f} s")
     return figures
+
+
+def check_bundle(bundle: str, flown: Any) -> None:
+    """Before a minute of identification; raises `UserError` where the bundle is of another kind of team or rate."""
+    from robomarl.domains.registry import domain_of_task
+    from robomarl.train.run.bundle_as_run import run_of
+
+    of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (run_of(bundle).scenario, flown))
+    if of != to:
+        raise UserError(f"{bundle}: is for {of}, the recordings are of {to}; name the bundle that flew.")
 
 
 def split(args: Args, flown: RecordedFlights) -> Any:

@@ -51,6 +51,8 @@ def run(args: Args) -> dict[str, Any]:
     evaluation = simulation_for_options(args).evaluation
     if not args.policies:
         raise UserError(evaluation.nobody)
+    if args.paired and len(args.policies) < 2:
+        raise UserError("--paired compares the first policy with others; name another one, or leave it out.")
     if args.video:
         check_writable("--video", args.video)
         evaluation.check_film(args.video)

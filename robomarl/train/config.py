@@ -42,6 +42,8 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
+        if not (self.actor_hidden and self.critic_hidden):
+            raise ValueError("actor_hidden and critic_hidden need a layer each at least; write its width, as in [64].")
         if self.encoder == "graph" and self.actor_hidden[0] % self.heads:
             raise ValueError(f"heads = {self.heads} must divide the first of actor_hidden = {self.actor_hidden[0]}.")
 

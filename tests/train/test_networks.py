@@ -113,6 +113,8 @@ def test_rows_of_the_same_mates_are_one_set() -> None:
     assert mate_sets(spec) == (MateSet(((3, 3, 5), (18, 3, 2)), 4),)
     with pytest.raises(UserError, match=r"no input says which mates are heard"):
         mate_sets(ObservationSpec((ObservationField("velocity"), ObservationField("mates_plan")), rule))
+    with pytest.raises(ValueError, match="need a layer each at least"):
+        NetworkConfig(actor_hidden=())
     with pytest.raises(ValueError, match=r"heads = 3 must divide the first of actor_hidden = 16"):
         NetworkConfig((16,), encoder="graph", heads=3)
 

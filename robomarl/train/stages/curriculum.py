@@ -7,13 +7,13 @@ JAX scalars. Numbers that the program itself depends on (array sizes, rates) can
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 
-from robomarl.config import UserError
+from robomarl.config import UserError, convert
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.scenario import Scenario
 from robomarl.train.config import Lesson, TrainConfig
@@ -74,7 +74,8 @@ def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
     """Try whether the environment can be reset with every parameter of the curriculum traced.
 
     Raises:
-        UserError: a parameter does not exist, has another shape, or decides what is compiled.
+        UserError: a parameter does not exist, has another shape or values that a scenario may not have, or decides what
+            is compiled.
     """
     for lesson in config.curriculum:
         section, _, key = lesson.parameter.partition(".")
@@ -82,6 +83,7 @@ def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
         if not isinstance(now, type(lesson.begin)):
             kind = "does not exist" if now is None else f"is {now!r}, of another form than begin = {lesson.begin!r}"
             raise UserError(f"curriculum: parameter {lesson.parameter!r} of scenario {env.scenario.name} {kind}.")
+        _check_values(lesson, getattr(env.scenario, section), key)
         alone = replace(config, curriculum=(lesson,))
         try:
             jax.eval_shape(lambda level, key, c=alone: reset_at(c, env, level)(key), jnp.zeros(1), jax.random.key(0))
@@ -89,3 +91,13 @@ def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
             raise UserError(
                 f"curriculum: {lesson.parameter} decides what is compiled, so it can't change; choose another."
             ) from None
+
+
+def _check_values(lesson: Lesson, section: Any, key: str) -> None:
+    """Both ends of the lesson are held to what a scenario file is held to; all between them is then too."""
+    hint = get_type_hints(type(section), include_extras=True)[key]
+    for value in (lesson.begin, lesson.end):
+        try:
+            replace(section, **{key: convert(hint, value, "curriculum", lesson.parameter)})
+        except ValueError as error:
+            raise UserError(f"curriculum: {lesson.parameter}: {error}") from None

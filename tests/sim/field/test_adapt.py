@@ -50,6 +50,13 @@ def test_one_flight_is_not_enough_and_no_folder_is_written_over(tmp_path: Path):
         adapt(Args("swap_4", (), out=tmp_path), flown)
 
 
+def test_a_bundle_that_can_not_have_flown_is_refused_before_the_work(tmp_path: Path):
+    flown = RecordedFlights(load_scenario("swap_4"), tracks([0, 1]), OF, ())
+    for bundle, of in (("navigation", "ground at 30 Hz"), ("lift_3", "payload at 100 Hz")):
+        with pytest.raises(UserError, match=f"{bundle}: is for {of}, the recordings are of flight at 50 Hz; name"):
+            adapt(Args(bundle, (), out=tmp_path / "out"), flown)
+
+
 def test_the_lessons_lead_from_the_known_ranges_to_the_identified_ones():
     known = load_scenario("swap_4")
     ranges = dataclasses.replace(known.randomize, mass_scale=(1.1, 1.2), delay_s=(0.03, 0.06))

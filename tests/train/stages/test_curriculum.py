@@ -76,6 +76,11 @@ def test_training_walks_through_the_lesson() -> None:
         (Lesson("wind_m_s", 0.0, 1.0), "does not exist"),
         (Lesson("randomize.wind_m_s", 0.0, 1.0), "of another form than begin = 0.0"),
         (Lesson("randomize.delay_s", (0.0, 0.0), (0.0, 0.04)), "decides what is compiled"),
+        (
+            Lesson("randomize.mass_scale", (1.0, 1.0), (-1.0, 1.0)),
+            r"randomize.mass_scale: .*\[-1, 1\] must be \[low, high\]",
+        ),
+        (Lesson("start.speed_m_s", 0.0, -1.0), r"start.speed_m_s = -1.0 is out of range; it must be at least 0"),
     ],
 )
 def test_bad_lessons_are_named(lesson: Lesson, message: str) -> None:
