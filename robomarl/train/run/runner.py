@@ -24,12 +24,12 @@ from robomarl.sim.engines.compiler import keep_compiled
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.train.config import TrainConfig
-from robomarl.train.initial.start import first_state, initial_weights, lowered_start, of_seed
-from robomarl.train.run.ancestry import ancestors_of
+from robomarl.train.initial.start import first_state, initial_weights, lowered_start
 from robomarl.train.run.best_policy import BestPolicyKeeper
+from robomarl.train.run.folders import begun_or_gone, create_runs, hold, reopen
 from robomarl.train.run.logs import Logs, ProgressBar
 from robomarl.train.run.nan_guard import bad_metrics, stop_at_nan
-from robomarl.train.run.run_folder import Run, create_run, load_recipe_of, recipe_text
+from robomarl.train.run.run_folder import Run, recipe_text
 from robomarl.train.run.storage import replace_text, save_checkpoint
 from robomarl.train.stages.curriculum import check_curriculum
 from robomarl.train.state import TrainState, Update
@@ -106,10 +106,18 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
         its agent-steps).
 
     Raises:
-        UserError: a run folder exists (without `resume`), can't be made, or a loss became NaN.
+        UserError: a run folder exists (without `resume`), can't be made, another process trains there, or a loss
+            became NaN.
         NothingLeftError: it has all of its agent-steps already.
     """
-    config, scenario = reopen(options) if options.resume else (config, scenario)
+    with ExitStack() as locks:
+        if not options.resume:
+            return _train(config, scenario, options, locks)
+        hold(options, locks)
+        return _train(*reopen(options), options, locks)
+
+
+def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: ExitStack) -> Rows:
     keep_compiled(may_share(config, scenario))
     config = longer(config, options.steps)
     env = training_env(config, scenario)
@@ -117,9 +125,9 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
     weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
-        for seed, folder in options.folders.items():
-            sources = [of_seed(source, seed) for source in options.init]
-            create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings, options.residual))
+        create_runs(config, scenario, options)
+        locks.enter_context(begun_or_gone(options.folders.values()))
+        hold(options, locks)
     start = cache(lambda: lowered_start(config, env, options))
     update = compiled_update(step, start, options)
     first = first_state(config, env, options, weights, start)
@@ -129,6 +137,9 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
     if steps + more > config.last_step and steps:
         said = f"{options.out}: the run has all of its {config.last_step} agent-steps"
         raise NothingLeftError(f"{said}; name more with --steps to go on.")
+    if options.resume and options.steps:
+        for folder in options.folders.values():
+            replace_text(folder / "config.json", recipe_text(config))
     members = [
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps)
         for seed, folder in options.folders.items()
@@ -147,18 +158,6 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
 def longer(config: TrainConfig, steps: int | None) -> TrainConfig:
     """The recipe with this many agent-steps instead of its own."""
     return replace(config, total_steps=steps, stop_after=None) if steps else config
-
-
-def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
-    """Recipe and scenario of the run folders; `options.steps` replaces the recipe's and is written down there."""
-    opened = {folder: load_recipe_of(folder) for folder in options.folders.values()}
-    for folder, (config, _, about) in opened.items():
-        if options.folders.get(about["seed"]) != folder:
-            raise UserError(f"{folder} is of seed {about['seed']}; --resume needs the --seed and --seeds of its start.")
-        if options.steps:
-            replace_text(folder / "config.json", recipe_text(longer(config, options.steps)))
-    config, scenario, _ = opened[next(iter(opened))]
-    return config, scenario
 
 
 def check_roles(config: TrainConfig, env: Any) -> None:

@@ -21,6 +21,7 @@ from robomarl.cli.train import Args, choose
 from robomarl.config import UserError
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import NetworkConfig, TrainConfig
+from robomarl.train.run import runner
 from robomarl.train.run.logs import kept_lines
 from robomarl.train.run.run_folder import load_policy, load_run
 from robomarl.train.run.runner import RunOptions, train_run
@@ -186,6 +187,34 @@ def test_resume_goes_on_to_the_steps_that_are_asked_for(whole: Path, tmp_path: P
     rows = train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=6 * 32))
     assert (rows[0]["update"], rows[0]["steps"], len(_rows(out))) == (6, 192, 6)
     assert load_run(out).config.total_steps == 192
+
+
+def test_a_run_has_one_process_at_a_time_and_a_refused_one_changes_nothing(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "copy"
+    shutil.copytree(whole, out)
+    before = {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
+    hold = f"import fcntl, os, sys; fcntl.flock(os.open({str(out)!r}, os.O_RDONLY), fcntl.LOCK_EX); print(); input()"
+    command = [sys.executable, "-u", "-c", hold]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(UserError, match="another process is training there"):
+            train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=6 * 32))
+        other.kill()
+    with pytest.raises(UserError, match="has all of its 64 agent-steps"):
+        train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=64))
+    assert before == {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
+    train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=5 * 32))
+
+
+def test_a_run_that_fails_before_its_first_checkpoint_leaves_no_folder_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(runner, "check_roles", lambda *_: (_ for _ in ()).throw(UserError("no such role")))
+        with pytest.raises(UserError, match="no such role"):
+            train_run(TINY, load_scenario("swap_4"), _options(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_goes_on_where_the_file_of_its_scenario_is_gone(whole: Path, tmp_path: Path) -> None:
