@@ -16,6 +16,8 @@ from robomarl.cli.adapt import Args, change_of, split
 from robomarl.cli.identify import RecordedFlights
 from robomarl.config import UserError
 
+NEAR = 0.05
+"""First spread of the search, at most, in steps of the gains: it goes on from gains that were searched already."""
 SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci95", "attitude_error_rad", "collisions")
 
 
@@ -123,7 +125,8 @@ def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[s
 
     keep_compiled()
     file, told = plant
-    search = replace(law.config.search, start=law.gains._asdict())
+    near = min(law.config.search.first_std, NEAR)
+    search = replace(law.config.search, start=law.gains._asdict(), first_std=near)
     changes: dict[str, Any] = {"scenario": file, "search": search, "stop_after": None}
     config = replace(law.config, **changes, total_steps=args.steps or law.config.total_steps)
     ancestry = ancestors_of((args.bundle,), recordings)
