@@ -29,6 +29,7 @@ def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     started_s = time.perf_counter()
     law, sets, find = law_of(args.bundle), split(args, flown), simulation_of(flown.scenario).carried
     assert find is not None, "the caller has looked"
+    check_team(args.bundle, law.scenario, flown.scenario)
     found = find(flown.scenario, sets.seen)
     missing = [*flown.problems, *found.missing]
     print("\n".join([found.text, *(f"problem: {problem}" for problem in missing)]))
@@ -36,6 +37,7 @@ def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     told = load_scenario(file)
     prediction = accept(find, (flown.scenario, told), sets.gate)
     plant = load_scenario(args.judge or write_judge(args.out, flown, find(flown.scenario, sets.gate), file))
+    check_team(f"--judge {args.judge}", plant, flown.scenario)
     runs = candidates(args, law, (file, told), flown.provenance.recordings)
     teams = {"deployed": (args.bundle, law.scenario), **{name: (str(run), told) for name, run in runs.items()}}
     seen = {name: fly(*team, plant, args) for name, team in teams.items()}
@@ -79,6 +81,15 @@ def law_of(bundle: str) -> Any:
             'of algorithm = "search", as lift_3 is.'
         )
     return run
+
+
+def check_team(name: str, scenario: Any, flown: Any) -> None:
+    """Raises `UserError` where a scenario is of another team than the recordings."""
+    if (scenario.task, scenario.count) != (flown.task, flown.count):
+        raise UserError(
+            f"{name}: is of {scenario.count} robots of task = {scenario.task!r}, the recordings are of {flown.count} "
+            f"of task = {flown.task!r}; name another one."
+        )
 
 
 def write(folder: Path, flown: RecordedFlights, found: Any) -> str:
