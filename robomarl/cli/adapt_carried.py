@@ -16,6 +16,8 @@ from robomarl.cli.adapt import Args, change_of, split
 from robomarl.cli.identify import RecordedFlights
 from robomarl.config import UserError
 
+NEAR = 0.05
+"""First spread of the search, at most, in steps of the gains: it goes on from gains that were searched already."""
 SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci95", "attitude_error_rad", "collisions")
 
 
@@ -27,6 +29,7 @@ def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     started_s = time.perf_counter()
     law, sets, find = law_of(args.bundle), split(args, flown), simulation_of(flown.scenario).carried
     assert find is not None, "the caller has looked"
+    check_team(args.bundle, law.scenario, flown.scenario)
     found = find(flown.scenario, sets.seen)
     missing = [*flown.problems, *found.missing]
     print("\n".join([found.text, *(f"problem: {problem}" for problem in missing)]))
@@ -34,6 +37,7 @@ def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     told = load_scenario(file)
     prediction = accept(find, (flown.scenario, told), sets.gate)
     plant = load_scenario(args.judge or write_judge(args.out, flown, find(flown.scenario, sets.gate), file))
+    check_team(f"--judge {args.judge}", plant, flown.scenario)
     runs = candidates(args, law, (file, told), flown.provenance.recordings)
     teams = {"deployed": (args.bundle, law.scenario), **{name: (str(run), told) for name, run in runs.items()}}
     seen = {name: fly(*team, plant, args) for name, team in teams.items()}
@@ -77,6 +81,15 @@ def law_of(bundle: str) -> Any:
             'of algorithm = "search", as lift_3 is.'
         )
     return run
+
+
+def check_team(name: str, scenario: Any, flown: Any) -> None:
+    """Raises `UserError` where a scenario is of another team than the recordings."""
+    if (scenario.task, scenario.count) != (flown.task, flown.count):
+        raise UserError(
+            f"{name}: is of {scenario.count} robots of task = {scenario.task!r}, the recordings are of {flown.count} "
+            f"of task = {flown.task!r}; name another one."
+        )
 
 
 def write(folder: Path, flown: RecordedFlights, found: Any) -> str:
@@ -123,7 +136,8 @@ def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[s
 
     keep_compiled()
     file, told = plant
-    search = replace(law.config.search, start=law.gains._asdict())
+    near = min(law.config.search.first_std, NEAR)
+    search = replace(law.config.search, start=law.gains._asdict(), first_std=near)
     changes: dict[str, Any] = {"scenario": file, "search": search, "stop_after": None}
     config = replace(law.config, **changes, total_steps=args.steps or law.config.total_steps)
     ancestry = ancestors_of((args.bundle,), recordings)

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.flight.carried import fly_carried
 from benchmarks.flight.planted_load import planted_plant
 from robomarl.cli.adapt import Args, adapt
-from robomarl.cli.adapt_carried import accept, choose, gained, law_of
+from robomarl.cli.adapt_carried import accept, check_team, choose, gained, law_of
 from robomarl.cli.identify import RecordedFlights
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
@@ -54,9 +54,12 @@ def test_a_team_replaces_another_that_errs_more_beyond_chance_and_succeeds_no_mo
     assert gained(failed.error_m, first.error_m) == (0.0, 0.0, 0.0)
 
 
-def test_a_network_is_refused():
+def test_a_network_is_refused_and_so_is_another_team():
     with pytest.raises(UserError, match="swap_4: is a network that carries, and only laws"):
         law_of("swap_4")
+    with pytest.raises(UserError, match="lift_4: is of 4 robots of task = 'lift', the recordings are of 3"):
+        check_team("lift_4", load_scenario("lift_4"), load_scenario("lift_3"))
+    check_team("lift_3", law_of("lift_3").scenario, load_scenario("lift_3"))
     assert law_of("lift_3").gains.trim == pytest.approx(3.0, abs=0.1)
 
 
