@@ -170,7 +170,8 @@ def scenarios() -> Iterator[File]:
         names = ", ".join(d.name for d in ours if d.simulation.scenario is cls)
         yield File(
             f"Scenarios: {names}",
-            '`sim/scenarios/NAME.toml`. `extends = "OTHER"` takes the keys of another.',
+            '`sim/scenarios/NAME.toml`. `extends = "OTHER"` takes the keys of another, which a '
+            "path (OTHER.toml) finds beside the file or in the working folder.",
             {"": cls},
         )
     yield File(

@@ -82,7 +82,7 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     """The keys of a TOML file, over those of the one that it names in `extends`.
 
     Args:
-        path: the file.
+        path: the file; another that it names by path is looked for beside it first.
         base: the keys of the other, by what `extends` says.
 
     Raises:
@@ -95,8 +95,10 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" not in data:
         return data
+    said = str(data.pop("extends"))
+    beside = path.parent / said
     try:
-        return merged(base(str(data.pop("extends"))), data)
+        return merged(base(str(beside) if said.endswith(".toml") and beside.is_file() else said), data)
     except RecursionError:
         raise UserError(f"{path.name}: extends goes round in a circle; name another file there.") from None
 

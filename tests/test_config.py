@@ -1,11 +1,12 @@
 """Files become dataclasses, and every mistake one sentence with the file, the key and what is allowed."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from robomarl.config import Fraction, Positive, UserError, build, to_dict
+from robomarl.config import Fraction, Positive, UserError, build, read_toml, to_dict
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,11 @@ def test_a_file_that_is_no_table_is_refused() -> None:
     """An empty YAML file parses to None."""
     with pytest.raises(UserError, match=r"f\.yaml: the file must be a table"):
         build(Outer, None, "f.yaml")
+
+
+def test_a_file_that_another_extends_by_path_is_found_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "base.toml").write_text("a = 1\nb = 1\n")
+    (tmp_path / "inside" / "own.toml").write_text('extends = "base.toml"\nb = 2\n')
+    keys = read_toml(tmp_path / "inside" / "own.toml", lambda name: read_toml(Path(name), lambda _: {}))
+    assert keys == {"a": 1, "b": 2}

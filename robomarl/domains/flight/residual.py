@@ -156,16 +156,19 @@ def load_residual(section: ResidualConfig) -> Residual:
     """The weights that a scenario names.
 
     Raises:
-        UserError: the file is not there, or another one.
+        UserError: the file is not there, is another one, or has no weights.
     """
     file = Path(section.file)
     if not file.is_file():
         raise UserError(f"residual.file = {section.file!r} is not there; name another scenario, or adapt again.")
     if hashlib.sha256(file.read_bytes()).hexdigest() != section.sha256:
         raise UserError(f"{file} is not what residual.sha256 says; it was changed, adapt again.")
-    with np.load(file) as arrays:
-        parts = [
-            tuple((arrays[f"{part}{i}.kernel"], arrays[f"{part}{i}.bias"]) for i in range(count))
-            for part, count in (("encode", 2), ("decide", 3))
-        ]
+    try:
+        with np.load(file) as arrays:
+            parts = [
+                tuple((arrays[f"{part}{i}.kernel"], arrays[f"{part}{i}.bias"]) for i in range(count))
+                for part, count in (("encode", 2), ("decide", 3))
+            ]
+    except (OSError, EOFError, ValueError, KeyError, TypeError):
+        raise UserError(f"residual.file = {section.file!r} has no weights of a residual; name another.") from None
     return Residual(*parts)

@@ -1,6 +1,7 @@
 """What a residual's push is, whoever asks: the same on every engine, without order, and nothing where there is none."""
 
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,9 @@ def test_what_can_not_be_is_said(tmp_path: Path):
     moved = dataclasses.replace(scenario, residual=dataclasses.replace(scenario.residual, members=4))
     with pytest.raises(UserError, match="was changed, adapt again"):
         load_residual(moved.residual)  # type: ignore[arg-type]
+    empty = dataclasses.replace(scenario.residual, sha256=hashlib.sha256(b"other").hexdigest())
+    with pytest.raises(UserError, match="has no weights of a residual"):
+        load_residual(empty)
     (tmp_path / "residual.npz").unlink()
     with pytest.raises(UserError, match="is not there"):
         load_residual(moved.residual)  # type: ignore[arg-type]
