@@ -23,9 +23,6 @@ FACETS = 96
 """Corners of the disc that the ball meets."""
 STIFF = np.array([0.999, 0.999, 0.001, 0.5, 2.0])
 """MuJoCo's `solimp`: contacts are the springs that `spring` works out, and nothing softer."""
-STOPS = 4.0
-"""Damping ratio of what stops a robot, which `fast` stops dead: it leaves with 1 / (4 STOPS^2) of its speed at most.
-With a ratio of 1 it got up to a quarter back, by the instant that a step falls on."""
 BOARD_M = 0.2
 """Thickness of the boards."""
 
@@ -57,7 +54,7 @@ def add_boards(spec: mujoco.MjSpec, scenario: SoccerScenario) -> None:
     """Boards along the sides and, but for the goals, the ends; what stops robots also closes the goals."""
     area = scenario.field
     end, side, post, thick = area.length_m / 2, area.width_m / 2, area.goal_width_m / 2, BOARD_M / 2
-    bounce, stop = spring(scenario, area.restitution), np.array([2 / scenario.rates.contact_hz, STOPS])
+    bounce, stop = spring(scenario, area.restitution), np.array([2 / scenario.rates.contact_hz, 1.0])
     for sign in (-1, 1):
         for bits, solref in ((BALL, bounce), (ROBOT, stop)):
             _wall(spec, scenario, (0, sign * (side + thick), end + BOARD_M, thick), bits, solref)
@@ -101,7 +98,7 @@ def add_robot(spec: mujoco.MjSpec, scenario: SoccerScenario, index: int, hull: s
     add_joints(spec, body, name, ("x", "y", "yaw"))
     disc = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[body_config.radius_m, 0, 0])
     disc.mass, disc.contype, disc.conaffinity, disc.condim = 0.0, ROBOT, ROBOT, 1
-    disc.solref, disc.group = np.array([2 / scenario.rates.contact_hz, STOPS]), 3
+    disc.solref, disc.group = np.array([2 / scenario.rates.contact_hz, 1.0]), 3
     shell = body.add_geom(name=f"{name}_hull", type=mujoco.mjtGeom.mjGEOM_MESH, meshname=hull)
     shell.mass, shell.contype, shell.conaffinity, shell.condim = 0.0, 0, BALL, 1
     shell.solref, shell.priority, shell.solimp = spring(scenario, scenario.ball.restitution), 1, STIFF
