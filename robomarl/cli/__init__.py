@@ -155,15 +155,13 @@ def sentence(error: Exception) -> str:
         return missing_extra(error)
     if isinstance(error, MemoryError):
         return f"it does not fit into the memory ({str(error) or 'MemoryError'}); ask for less, or for a shorter time."
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{error.filename or 'a file'}: can't be written ({error.strerror}); make room, or name another disk."
-    if isinstance(error, OSError) and error.filename is None:
+    if error.filename is None:
         raise error  # not of a file that somebody named
-    return (
-        f"{error.filename}: {error.strerror}; name another file or folder."
-        if isinstance(error, OSError)
-        else str(error)
-    )
+    return f"{error.filename}: {error.strerror}; name another file or folder."
 
 
 def parse(module: Any, name: str, words: list[str]) -> Any:

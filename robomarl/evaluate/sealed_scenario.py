@@ -50,10 +50,12 @@ def opened(content: dict[str, Any], where: str, find: Callable[[str], Path | Non
         where: the file that they are of, for errors.
         find: path of a sealed file by its name; None where it was not sealed, and the path stays as it is written.
     """
-    for key, file in build_scenario(content, where).named_files.items():
-        if (found := find(name_of(key, file))) is not None:
-            content = _with(content, key, str(found))
-    return build_scenario(content, where)
+    scenario = build_scenario(content, where)
+    places = {key: find(name_of(key, file)) for key, file in scenario.named_files.items()}
+    moved = {key: place for key, place in places.items() if place is not None}
+    for key, place in moved.items():
+        content = _with(content, key, str(place))
+    return build_scenario(content, where) if moved else scenario
 
 
 def opened_from_folder(content: dict[str, Any], file: Path) -> Any:
@@ -67,11 +69,11 @@ def opened_from_bundle(bundle: Bundle, content: Mapping[str, Any] | None = None)
     Its files are written into the cache, each under its hash: a bundle may be a ZIP file, or on a disk that can't be
     written. The vehicle's is the one of the contract.
     """
-    vehicle = yaml.safe_dump(bundle.contract.vehicle.content, sort_keys=False).encode()
-    files = {**bundle.files, f"{VEHICLE}.yaml": vehicle, f"{VEHICLE}.yml": vehicle}
 
     def find(name: str) -> Path | None:
-        return cached(name, files[name]) if name in files else None
+        if name in (f"{VEHICLE}.yaml", f"{VEHICLE}.yml"):
+            return cached(name, yaml.safe_dump(bundle.contract.vehicle.content, sort_keys=False).encode())
+        return cached(name, bundle.files[name]) if name in bundle.files else None
 
     return opened(dict(content or bundle.contract.scenario.content), f"{bundle.folder}/bundle.json", find)
 

@@ -175,9 +175,7 @@ def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = Non
         training=_training(run),
         files={},
         roles=simulation_of(scenario).roles(scenario, team[1]),
-        experts=tuple(
-            Expert(source_of(e.scenario.name, sealed(e.scenario).content), _training(e)) for e in run.experts
-        ),
+        experts=tuple(Expert(_source(e.scenario), _training(e)) for e in run.experts),
         **conditions(source.content),
     )
 
