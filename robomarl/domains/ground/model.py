@@ -1,6 +1,6 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
-from robomarl.domains.ground.controllers.straight import StraightLaw
+from robomarl.domains.ground.controllers.straight import AroundLaw, StraightLaw
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
 from robomarl.domains.ground.scenario import GroundScenario
@@ -34,8 +34,10 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
 
 
 def law(scenario: GroundScenario) -> StraightLaw | None:
-    """Straight to the goal where policies set gains alone."""
-    return None if scenario.least_gain_per_s is None else StraightLaw(scenario)
+    """To the goal where policies set gains alone: straight, or around what stands in the way."""
+    if scenario.least_gain_per_s is None:
+        return None
+    return AroundLaw(scenario) if scenario.goes_around else StraightLaw(scenario)
 
 
 def action(scenario: GroundScenario) -> ActionSpec:

@@ -119,7 +119,9 @@ class GroundScenario(TeamScenario):
     """What a reward "per step" of the published table is per: 30 steps of 0.033 s."""
     least_gain_per_s: NonNegative | None = None
     """If set, a policy sets the gain of its robot's safety filter, from this to the vehicle's, and nothing else: its
-    robots want straight to their goals."""
+    robots want straight to their goals ..."""
+    goes_around: bool = False
+    """... or the shortest way around the obstacles, so that who was pushed aside finds back."""
     sees_plans: bool = False
     """Policies see where their mates have committed to come to rest (`mates_plan`), as their filters do."""
 

@@ -70,6 +70,12 @@ def place(view: LocalView, rule: NeighbourRule) -> Array:
     return view.own.pos_m[..., :2]
 
 
+@feature(("x", "y"), "m", "world", ("goal.pos_m",))
+def goal_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where its goal is in the arena."""
+    return view.goal.pos_m[..., :2]
+
+
 @feature(("a", "b", "rank"), "of the role", "-", ("sensed.capability",))
 def capability(view: LocalView, rule: NeighbourRule) -> Array:
     """What the robot can, and which of its role it is: one policy for all roles."""
