@@ -7,7 +7,6 @@ from robomarl.domains.ground.scenario import GroundScenario
 from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.ground.tasks.base import GroundOwn, world_of
 from robomarl.domains.onboard import Later
-from robomarl.features import NeighbourRule
 from robomarl.geometry import components, namespace
 from robomarl.hardware_configs.vehicle import DifferentialDrive
 from robomarl.sim.model import Model, TeamWorld
@@ -23,9 +22,7 @@ NUM_DRAWS = 40
 
 def observation(scenario: GroundScenario) -> ObservationSpec:
     """As the task says; team-mates are looked at as the scenario's radio says."""
-    radio = scenario.radio
-    rule = NeighbourRule(min(radio.neighbours, scenario.count - 1), radio.range_m, radio.max_age_s)
-    first = law(scenario)
+    first, rule = law(scenario), scenario.rule
     names = [field.name for field in first.observation.fields] if first else []
     names += [name for name in task_of(scenario).features if name not in names]
     names += ["mates_plan"] if scenario.sees_plans else []

@@ -54,11 +54,18 @@ def test_ways_are_as_long_there_as_back_and_lead_past_all_blocks(crossing):
     assert ((0.9 * first < gone) & (gone < 1.005 * first)).all(), "what is seen past a corner is nearer"
 
 
+def seen_by(law: AroundLaw, goal: np.ndarray, place: np.ndarray, mates: np.ndarray) -> np.ndarray:
+    """Observations [B, O] of robots at rest; mates [B, K, 2] from each, all heard; none where K is 0."""
+    rows = np.zeros((len(place), law.observation.neighbours.count, 5), np.float32)
+    rows[:, : mates.shape[1], :2], rows[:, : mates.shape[1], -1] = mates, 1.0
+    return np.concatenate([goal, place, rows.reshape(len(place), -1), place * 0], -1).astype(np.float32)
+
+
 def test_the_law_is_the_same_in_numpy_in_jax_and_in_the_graph_of_a_robot(crossing):
     law, (place, goal) = AroundLaw(crossing), pairs(50)
-    velocity = np.random.default_rng(1).uniform(-1, 1, place.shape).astype(np.float32)
-    obs = np.concatenate([goal, place, velocity], -1)
-    session = onnxruntime.InferenceSession(to_onnx(lambda obs: (law.act(obs),), {"obs": (6,)}, ["command"]))
+    goal[:20] = place[:20] + 0.1
+    obs = seen_by(law, goal, place, np.random.default_rng(1).uniform(-0.6, 0.6, (50, 3, 2)))
+    session = onnxruntime.InferenceSession(to_onnx(lambda obs: (law.act(obs),), {"obs": (obs.shape[1],)}, ["command"]))
     for found in (jax.jit(law.act)(obs), session.run(None, {"obs": obs})[0]):
         np.testing.assert_allclose(np.asarray(found), law.act(obs), atol=1e-4)
 
@@ -66,5 +73,18 @@ def test_the_law_is_the_same_in_numpy_in_jax_and_in_the_graph_of_a_robot(crossin
 def test_robots_of_the_crossing_drive_by_it(crossing):
     law = simulation_of(crossing).model.law(crossing)
     assert isinstance(law, AroundLaw)
-    beside = np.array([-1.45, 0.0, OUTER_M + 0.19, 0.6, 0.0, 0.0], np.float32)
-    assert law.act(beside)[1] < -1.0, "along the block to the lane, where straight ahead is the block"
+    goal, place = np.array([[-1.45, 0.0]]), np.array([[OUTER_M + 0.19, 0.6]])
+    along = law.act(seen_by(law, goal, place, np.zeros((1, 0, 2))))[0]
+    assert along[1] < -1.0, "along the block to the lane, where straight ahead is the block"
+
+
+def test_who_is_at_its_goal_makes_room_and_who_is_on_its_way_does_not(crossing):
+    law, goal = AroundLaw(crossing), np.array([[1.45, 0.0]])
+    beside = np.array([[[-0.3, 0.2]]])
+    there = law.act(seen_by(law, goal, goal, beside))[0]
+    assert there[0] > 0.5 and there[1] < -0.3, "away from the mate that waits beside the lane"
+    alone, far = (law.act(seen_by(law, goal, goal, mates))[0] for mates in (beside[:, :0], 2 * beside))
+    np.testing.assert_array_equal(alone, far)
+    on_its_way = np.array([[1.1, 0.0]])
+    going = [law.act(seen_by(law, goal, on_its_way, mates)) for mates in (beside, beside[:, :0])]
+    np.testing.assert_array_equal(*going)

@@ -1,0 +1,24 @@
+"""Room for who wants past a robot that is at its goal. Array-generic."""
+
+from robomarl.geometry import namespace, norm
+from robomarl.types import Array
+
+THERE_M = 0.3
+"""Who is so near to its goal is at it, backing off included."""
+YIELD = 2.0
+"""How far it backs off for each metre of room that is missing."""
+
+
+def backed_off(goal_m: Array, mates_m: Array, heard: Array, room_m: float) -> Array:
+    """[..., 2] how far from its goal a robot goes that is there, away from mates that are nearer than `room_m`.
+
+    Args:
+        goal_m: [..., 2] from the robot to its goal.
+        mates_m: [..., K, 2] from it to mates.
+        heard: [..., K] bool: which of them there are.
+        room_m: that it leaves to them.
+    """
+    xp, far = namespace(goal_m), norm(mates_m)
+    push = xp.where(heard, xp.maximum(room_m - far, 0.0), 0.0) / xp.maximum(far, 1e-6)
+    is_there = norm(goal_m)[..., None] < THERE_M
+    return xp.where(is_there, -YIELD * (push[..., None] * mates_m).sum(-2), 0.0)
