@@ -1,4 +1,4 @@
-"""Room for who wants past a robot that is at its goal. Array-generic."""
+"""Room for who wants past: who leaves it, and how far it goes. Array-generic."""
 
 from robomarl.geometry import namespace, norm
 from robomarl.types import Array
@@ -9,16 +9,20 @@ YIELD = 2.0
 """How far it backs off for each metre of room that is missing."""
 
 
-def backed_off(goal_m: Array, mates_m: Array, heard: Array, room_m: float) -> Array:
-    """[..., 2] how far from its goal a robot goes that is there, away from mates that are nearer than `room_m`.
+def kept_off(mates_m: Array, heard: Array, room_m: float) -> Array:
+    """[..., 2] how far a robot goes away from mates that are nearer than `room_m`.
 
     Args:
-        goal_m: [..., 2] from the robot to its goal.
         mates_m: [..., K, 2] from it to mates.
         heard: [..., K] bool: which of them there are.
         room_m: that it leaves to them.
     """
-    xp, far = namespace(goal_m), norm(mates_m)
+    xp, far = namespace(mates_m), norm(mates_m)
     push = xp.where(heard, xp.maximum(room_m - far, 0.0), 0.0) / xp.maximum(far, 1e-6)
+    return -YIELD * (push[..., None] * mates_m).sum(-2)
+
+
+def backed_off(goal_m: Array, mates_m: Array, heard: Array, room_m: float) -> Array:
+    """[..., 2] the same for a robot that is at its goal, [..., 2] away; who is not there makes no room."""
     is_there = norm(goal_m)[..., None] < THERE_M
-    return xp.where(is_there, -YIELD * (push[..., None] * mates_m).sum(-2), 0.0)
+    return namespace(goal_m).where(is_there, kept_off(mates_m, heard, room_m), 0.0)

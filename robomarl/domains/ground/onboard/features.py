@@ -11,6 +11,8 @@ from robomarl.view import LocalView
 _MATES = ("own.pos_m", "own.vel_m_s", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 FAR_M = 0.5
 """Beyond it `goal_offset` is the direction alone."""
+EVERY_S, FOR_S = 12.0, 2.0
+"""All robots of a crowd make room so often, for so long."""
 BEHIND_M2 = 100.0
 """Landmarks that are not to be tagged come after those that are, as if they were so far away."""
 
@@ -62,6 +64,17 @@ def mates_plan(view: LocalView, rule: NeighbourRule) -> Array:
 def elapsed(view: LocalView, rule: NeighbourRule) -> Array:
     """Since the policy was activated: what was to be done first may be over."""
     return view.time_s[..., None]
+
+
+def is_room_for_all(time_s: Array) -> Array:
+    """[...] bool: now all robots of a crowd make room."""
+    return time_s % EVERY_S < FOR_S
+
+
+@feature(("now",), "-", "-", ("time_s",))
+def room_for_all(view: LocalView, rule: NeighbourRule) -> Array:
+    """1 while all robots of a crowd make room, else 0."""
+    return is_room_for_all(view.time_s)[..., None].astype(view.own.pos_m.dtype)
 
 
 @feature(("x", "y"), "m", "world", ("own.pos_m",))
