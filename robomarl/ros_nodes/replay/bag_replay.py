@@ -15,7 +15,7 @@ from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage
 from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
 from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
 from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
-from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks, announcement
+from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.replay.ticks import TickTable
 from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
@@ -83,7 +83,7 @@ class BagReplay:
         for name, robot in self._robots.items():
             sinks.connect(name, self.recording.team, robot)
             sinks.on(topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard))
-        self._sinks = sinks.sinks
+        self._sinks, self._announcement = sinks.sinks, sinks.announcement
 
     @property
     def loaded(self) -> Loaded:
@@ -123,7 +123,7 @@ class BagReplay:
         return ReplayedRobot(settings.index, loaded.task, made, tally, TickTable(), deque(), [])
 
     def _explain(self, name: str, heard: RecordedMessage) -> None:
-        why, before = announcement(heard.data).why, self._why.get(name, "")
+        why, before = self._announcement(heard.data).why, self._why.get(name, "")
         self._why[name] = why
         if why and why != before:
             self.causes.append(Cause(heard.received_s, name, why))
