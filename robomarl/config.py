@@ -93,10 +93,9 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     """
     text = read_text(path)
     try:
-        data = tomllib.loads(text)
+        data = _beside(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:  # tables without end, too
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
-    data = _beside(data, path.parent)
     if "extends" not in data:
         return data
     try:
@@ -109,8 +108,8 @@ def _beside(value: Any, folder: Path) -> Any:
     """The value, the files in it that are there below the folder named from it."""
     if isinstance(value, dict):
         return {key: _beside(part, folder) for key, part in value.items()}
-    is_file = isinstance(value, str) and value.endswith(FILES) and (folder / value).is_file()
-    return str(folder / value) if is_file else value
+    named = isinstance(value, str) and value.endswith(FILES) and (folder / value).is_file()
+    return str(folder / value) if named else value
 
 
 def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:

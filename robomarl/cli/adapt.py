@@ -111,13 +111,7 @@ def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, 
 
 
 def check_bundle(bundle: str, known: Any, flown: Any) -> None:
-    """Before a minute of identification; raises `UserError` where the bundle is of another kind of team or rate.
-
-    Args:
-        bundle: its name.
-        known: the scenario that it is for.
-        flown: that of the recordings.
-    """
+    """Before a minute of identification; raises `UserError` where what a bundle knows is of another team or rate."""
     from robomarl.domains.registry import domain_of_task
 
     of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
@@ -230,14 +224,7 @@ def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: 
 
 
 def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: Any = None) -> Path:
-    """Train on from the bundle in the identified scenario, on `fast`.
-
-    Args:
-        args: of the command.
-        way: from which run to which scenario.
-        recordings: that the bundle's ancestry names.
-        used: the residual that the scenario has.
-    """
+    """Train on along `way`, from a run in an identified scenario, on `fast`; `used` is the residual that this has."""
     from robomarl.sim.scenario import load_scenario
     from robomarl.train.run.runner import RunOptions, train_run
 
