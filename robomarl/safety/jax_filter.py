@@ -18,7 +18,7 @@ from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.qp import least, projection
 from robomarl.safety.qp.candidates import over
-from robomarl.safety.qp.lanes import Held, Problem, project_lanes, project_planar
+from robomarl.safety.qp.lanes import HeldPoint, RowProblem, project_lanes, project_planar
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
 from robomarl.vectors import cross, dot
@@ -73,7 +73,7 @@ def project(rows: Array, point: Array, tolerance: float = TOLERANCE, planar: boo
         tolerance: largest violation that counts as holding.
         planar: the last two rows are upwards and downwards, and no other has a vertical part.
     """
-    problem = Problem([tuple(row) for row in rows], tuple(point), tolerance, jnp)
+    problem = RowProblem([tuple(row) for row in rows], tuple(point), tolerance, jnp)
     return (project_planar if planar else project_lanes)(problem, _repeat)
 
 
@@ -116,7 +116,7 @@ def least_open(step: Callable, u: Array, needed: Array) -> Array:
     return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1], *seen)), (0, u))[1]
 
 
-def _repeat(step: Callable, state: Held) -> Held:
+def _repeat(step: Callable, state: HeldPoint) -> HeldPoint:
     def once_more(left: tuple) -> tuple:
         number, _, state = left
         state, todo = step(state)

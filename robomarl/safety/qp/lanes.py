@@ -21,7 +21,7 @@ Numbers = tuple[Array, ...]
 """Components [...] of a point, or of a normal with its right-hand side."""
 
 
-class Held(NamedTuple):
+class HeldPoint(NamedTuple):
     """State of the projection."""
 
     point: Numbers
@@ -32,7 +32,7 @@ class Held(NamedTuple):
     """[...] bool: the rows seen so far have no common point."""
 
 
-class Problem(NamedTuple):
+class RowProblem(NamedTuple):
     """What is projected, and onto what."""
 
     rows: Sequence[Numbers]
@@ -59,11 +59,11 @@ class Problem(NamedTuple):
         return (*[zero] * len(self.point), zero + 1.0)
 
 
-Repeat = Callable[[Callable, Held], Held]
+Repeat = Callable[[Callable, HeldPoint], HeldPoint]
 """(round, state) -> the state after all rounds that are needed; a round says where it was, too."""
 
 
-def project_lanes(problem: Problem, repeat: Repeat) -> Projection:
+def project_lanes(problem: RowProblem, repeat: Repeat) -> Projection:
     """Project points in space; the rows' components are n and b. Returns as `projection.project_rows`."""
     xp, tolerance = problem.xp, problem.tolerance
     state = repeat(lambda state: _round(problem, state), _first(problem))
@@ -71,7 +71,7 @@ def project_lanes(problem: Problem, repeat: Repeat) -> Projection:
     return Projection(xp.stack(state.point), ~state.failed & (residual <= tolerance), residual, state.failed)
 
 
-def project_planar(problem: Problem, repeat: Repeat) -> Projection:
+def project_planar(problem: RowProblem, repeat: Repeat) -> Projection:
     """The same where the last two rows are upwards and downwards, and no other row has a vertical part."""
     xp, tolerance, (*rows, up, down) = problem.xp, problem.tolerance, problem.rows
     x, y, z = problem.point
@@ -82,17 +82,17 @@ def project_planar(problem: Problem, repeat: Repeat) -> Projection:
     return Projection(xp.stack([*flat.u, z]), solved, xp.maximum(flat.residual, left), failed)
 
 
-def _first(problem: Problem) -> Held:
+def _first(problem: RowProblem) -> HeldPoint:
     """The plane of the row that u0 violates most."""
     point, blank = problem.point, problem.blank
     most, new = _worst(problem, point)
     take = most > problem.enough
     at = _pick(problem, take, _along(point, -most, new[:-1]), point)
     unused = (blank,) * (len(point) - 1)
-    return Held(at, (_pick(problem, take, new, blank), *unused), most > most)
+    return HeldPoint(at, (_pick(problem, take, new, blank), *unused), most > most)
 
 
-def _round(problem: Problem, state: Held) -> tuple[Held, Array]:
+def _round(problem: RowProblem, state: HeldPoint) -> tuple[HeldPoint, Array]:
     """Bring the most violated row into the basis."""
     xp, blank = problem.xp, problem.blank
     most, new = _worst(problem, state.point)
@@ -111,14 +111,14 @@ def _round(problem: Problem, state: Held) -> tuple[Held, Array]:
     found = nearest < xp.inf
     take = todo & found
     basis = tuple(_pick(problem, take, a, b) for a, b in zip((new, *held), state.rows, strict=True))
-    return Held(_pick(problem, take, point, state.point), basis, state.failed | (todo & ~found)), todo
+    return HeldPoint(_pick(problem, take, point, state.point), basis, state.failed | (todo & ~found)), todo
 
 
 Candidate = tuple[tuple[int, ...], Numbers, Array]
 """Members of the basis that hold it beside the new row, the point, and where it exists."""
 
 
-def _candidates(problem: Problem, new: Numbers, basis: tuple[Numbers, ...]) -> Iterator[Candidate]:
+def _candidates(problem: RowProblem, new: Numbers, basis: tuple[Numbers, ...]) -> Iterator[Candidate]:
     """Points on the plane of the new row, its lines and its vertices with the basis' planes; see `candidates`."""
     n, u0, own = new[:-1], problem.point, _over(new, problem.point)
     tiny, plane = PARALLEL if problem.is_double else SINGLE, _along(u0, -own, n)
@@ -152,7 +152,7 @@ def _across(n: Numbers, m: Numbers) -> tuple[Array, Numbers]:
     return _dot(normal, normal), cross(normal, n)  # type: ignore[arg-type]
 
 
-def _worst(problem: Problem, u: Numbers) -> tuple[Array, Numbers]:
+def _worst(problem: RowProblem, u: Numbers) -> tuple[Array, Numbers]:
     """By how much the row that u violates most is violated, and that row."""
     worst, *others = problem.rows
     most = _over(worst, u)
@@ -176,5 +176,5 @@ def _along(at: Numbers, share: Array, way: Sequence[Array]) -> Numbers:
     return tuple(a + share * b for a, b in zip(at, way, strict=True))
 
 
-def _pick(problem: Problem, condition: Array, yes: Numbers, no: Numbers) -> Numbers:
+def _pick(problem: RowProblem, condition: Array, yes: Numbers, no: Numbers) -> Numbers:
     return tuple(problem.xp.where(condition, a, b) for a, b in zip(yes, no, strict=True))
