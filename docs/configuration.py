@@ -171,7 +171,7 @@ def scenarios() -> Iterator[File]:
         yield File(
             f"Scenarios: {names}",
             '`sim/scenarios/NAME.toml`. `extends = "OTHER"` takes the keys of another, which a '
-            "path (OTHER.toml) finds beside the file or in the working folder.",
+            "path (OTHER.toml) finds beside the file or in the working folder, as all files that it names.",
             {"": cls},
         )
     yield File(

@@ -15,6 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+FILES = (".toml", ".yaml", ".yml", ".npz")
+"""Endings of what a file may name by path."""
+
 
 class UserError(Exception):
     """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend.
@@ -82,7 +85,7 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     """The keys of a TOML file, over those of the one that it names in `extends`.
 
     Args:
-        path: the file; another that it names by path is looked for beside it first.
+        path: the file; others that it names by path are looked for beside it first.
         base: the keys of the other, by what `extends` says.
 
     Raises:
@@ -90,17 +93,23 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     """
     text = read_text(path)
     try:
-        data = tomllib.loads(text)
+        data = _beside(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:  # tables without end, too
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" not in data:
         return data
-    said = str(data.pop("extends"))
-    beside = path.parent / said
     try:
-        return merged(base(str(beside) if said.endswith(".toml") and beside.is_file() else said), data)
+        return merged(base(str(data.pop("extends"))), data)
     except RecursionError:
         raise UserError(f"{path.name}: extends goes round in a circle; name another file there.") from None
+
+
+def _beside(value: Any, folder: Path) -> Any:
+    """The value, the files in it that are there below the folder named from it."""
+    if isinstance(value, dict):
+        return {key: _beside(part, folder) for key, part in value.items()}
+    named = isinstance(value, str) and value.endswith(FILES) and (folder / value).is_file()
+    return str(folder / value) if named else value
 
 
 def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:

@@ -7,7 +7,7 @@ Errors are those over the last seconds of long flights on the very plant, which 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,8 @@ def main(options: Options) -> dict[str, Any]:
     rows = {"deployed": flown("swap_4", fly)}
     for name, beside in (("without", False), ("with", True)):
         folder = options.out / name
-        args = Args("swap_4", (), folder, minutes=options.minutes, residual=beside, episodes=options.episodes)
+        how = Args("swap_4", (), folder, minutes=options.minutes, residual=beside)
+        args = replace(how, episodes=options.episodes, seed=options.seed)
         found = adapt(args, RecordedFlights(scenario, tracks, told, ()))
         rows[name] = {
             **flown(str(folder / "run"), fly),

@@ -192,7 +192,7 @@ def write_json(file: Path, figures: dict[str, Any] | None) -> None:
     try:
         file.write_text(json.dumps(_as_json(figures or {}), indent=2, allow_nan=False) + "\n")
     except OSError as error:  # the disk is full by now
-        raise UserError(f"--json {file}: can't be written ({error.strerror}); name another file.") from None
+        raise UserError(f"{file}: can't be written ({error.strerror}); name another file.") from None
 
 
 def _as_json(value: Any) -> Any:

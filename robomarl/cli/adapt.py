@@ -1,6 +1,5 @@
 """Improve a bundle for the vehicles and the weather of its recordings; the new bundle says where it comes from."""
 
-import json
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli import write_json
 from robomarl.cli.identify import RecordedFlights, read_flights
 from robomarl.config import Count, Fraction, NonNegative, Positive, Seed, UserError
 
@@ -62,15 +62,19 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
     from robomarl.cli.adapt_carried import adapt_carried
     from robomarl.domains.simulation import simulation_of
+    from robomarl.train.run.bundle_as_run import run_of
 
     if args.out.exists():
         raise UserError(f"{args.out}: is there already; name another folder with --out.")
-    check_bundle(args.bundle, flown.scenario)
-    return (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown)
+    known = run_of(args.bundle)
+    check_bundle(args.bundle, known.scenario, flown.scenario)
+    figures = (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown, known)
+    write_json(args.out / "adapt.json", figures)
+    return figures
 
 
-def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
-    """The same of teams that carry nothing: their vehicles are identified, and the network trains on."""
+def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+    """The same of teams that carry nothing: their vehicles are identified, and the network `known` trains on."""
     from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.sim.field.identify import figures_of, identify, text_of
     from robomarl.sim.field.residual import learn_residual
@@ -88,9 +92,9 @@ def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     residual = learn_residual(flown.scenario, found, sets if args.residual else None, args.seed)
     print(residual.said)
     beside, used = section_of(args.out, residual)
-    plant = write_plant(args.out, flown, found, beside)
+    plant = write_plant(args.out / "identified", flown, found, beside)
     judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, sets.gate, (plant, beside)))
-    trained = train(args, plant, flown.provenance.recordings, used)
+    trained = train(args, (known, plant), flown.provenance.recordings, used)
     folder, before, after = judge_and_export(args, trained, judges)
     figures = {
         "success_before": before["success_rate"], "success_after": after["success_rate"],
@@ -102,28 +106,28 @@ def adapt_vehicles(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
         "problems": [*flown.problems, *missing],
     }  # fmt: skip
-    (args.out / "adapt.json").write_text(json.dumps(figures, indent=1, default=float))
     print(f"success {before['success_rate']:.3f} before, {after['success_rate']:.3f} after; {figures['seconds']:.0f} s")
     return figures
 
 
-def check_bundle(bundle: str, flown: Any) -> None:
-    """Before a minute of identification; raises `UserError` where the bundle is of another kind of team or rate."""
+def check_bundle(bundle: str, known: Any, flown: Any) -> None:
+    """Before a minute of identification; raises `UserError` where what a bundle knows is of another team or rate."""
     from robomarl.domains.registry import domain_of_task
-    from robomarl.train.run.bundle_as_run import run_of
 
-    of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (run_of(bundle).scenario, flown))
+    of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
     if of != to:
         raise UserError(f"{bundle}: is for {of}, the recordings are of {to}; name the bundle that flew.")
 
 
 def split(args: Args, flown: RecordedFlights) -> Any:
-    """The `FlightSets` of these flights; raises `UserError` where there is one only."""
+    """The `FlightSets` of these flights; raises `UserError` where there is none to fit, or none to hold out."""
     from robomarl.sim.field.residual import three_sets
 
     sets = three_sets(flown.tracks, args.hold_out)
     if not sets.gate:
         raise UserError("the recordings hold one flight, and none could be held out; record another one.")
+    if not sets.fit:
+        raise UserError(f"--hold-out {args.hold_out:g}: leaves no flight to identify anything from; hold out fewer.")
     return sets
 
 
@@ -187,17 +191,19 @@ def section_of(out: Path, residual: Any) -> tuple[str, Any]:
     if residual.candidate is None:
         return "", None
     out.mkdir(parents=True, exist_ok=True)
-    section = residual.candidate.save(out / "residual.npz")
-    return section_text(section), used(residual.prediction, section)
+    file = out / "residual.npz"
+    section = residual.candidate.save(file)
+    # As seen from the folder of either scenario, so that `out` may be moved.
+    return section_text({**section, "file": f"../{file.name}"}), used(residual.prediction, section)
 
 
-def write_plant(out: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
-    """The scenario to train in; `beside` is a section more."""
+def write_plant(folder: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
+    """The scenario to train in, with its vehicle's file; `beside` is a section more."""
     from robomarl.sim.field.patch import write_patch
     from robomarl.sim.field.safety_figures import safety_figures
 
     figures = safety_figures(flown.scenario.vehicle_config, found)
-    file = write_patch(out / "identified", flown.scenario, found, figures, flown.provenance)[0]
+    file = write_patch(folder, flown.scenario, found, figures, flown.provenance)[0]
     file.write_text(file.read_text() + beside)
     return str(file)
 
@@ -217,13 +223,13 @@ def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: 
         return plant
 
 
-def train(args: Args, plant: str, recordings: tuple[str, ...], used: Any = None) -> Path:
-    """Train on from the bundle in the identified scenario, on `fast`; `used` is the residual that it has."""
+def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: Any = None) -> Path:
+    """Train on along `way`, from a run in an identified scenario, on `fast`; `used` is the residual that this has."""
     from robomarl.sim.scenario import load_scenario
-    from robomarl.train.run.bundle_as_run import run_of
     from robomarl.train.run.runner import RunOptions, train_run
 
-    known, scenario = run_of(args.bundle), load_scenario(plant)
+    known, plant = way
+    scenario = load_scenario(plant)
     rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
     changes: dict[str, Any] = {
         "total_steps": args.steps or STEPS,

@@ -4,7 +4,6 @@ Three teams fly the same episodes on the plant of the held-out flights: the bund
 says; its law with the same gains, told what was identified; and with gains that were searched from there on.
 """
 
-import json
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,13 +20,13 @@ NEAR = 0.05
 SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci95", "attitude_error_rad", "collisions")
 
 
-def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
-    """Identify, accept, search, judge, export; the figures of `adapt.json`."""
+def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+    """Identify, accept, search on from the law `known`, judge, export; the figures of `adapt.json`."""
     from robomarl.domains.simulation import simulation_of
     from robomarl.sim.scenario import load_scenario
 
     started_s = time.perf_counter()
-    law, sets, find = law_of(args.bundle), split(args, flown), simulation_of(flown.scenario).carried
+    law, sets, find = as_law(args.bundle, known), split(args, flown), simulation_of(flown.scenario).carried
     assert find is not None, "the caller has looked"
     check_team(args.bundle, law.scenario, flown.scenario)
     found = find(flown.scenario, sets.seen)
@@ -50,7 +49,6 @@ def adapt_carried(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         "action_change": change_of(args.bundle, folder), "provenance": flown.provenance._asdict(),
         "options": {k: str(v) for k, v in asdict(args).items()}, "problems": missing,
     }  # fmt: skip
-    (args.out / "adapt.json").write_text(json.dumps(figures, indent=1, default=float))
     print(chosen if folder else "no bundle was written: neither is better than the deployed one.")
     return figures
 
@@ -69,12 +67,10 @@ def judged(seen: dict[str, Any], chosen: str) -> dict[str, Any]:
     }
 
 
-def law_of(bundle: str) -> Any:
-    """The bundle as a law with gains; raises `UserError` where it is a network."""
+def as_law(bundle: str, run: Any) -> Any:
+    """The bundle's run as a law with gains; raises `UserError` where it is a network."""
     from robomarl.train.policy_search.structured import LawRun
-    from robomarl.train.run.bundle_as_run import run_of
 
-    run = run_of(bundle)
     if not isinstance(run, LawRun):
         raise UserError(
             f"{bundle}: is a network that carries, and only laws with gains are adapted to a payload; name a bundle "

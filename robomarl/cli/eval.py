@@ -48,11 +48,12 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.domains.simulation import needed
     from robomarl.report.plots.sensitivity import check_file
 
-    evaluation = simulation_for_options(args).evaluation
+    simulation = simulation_for_options(args)
+    evaluation = simulation.evaluation
     if not args.policies:
         raise UserError(evaluation.nobody)
-    if args.paired and len(args.policies) < 2:
-        raise UserError("--paired compares the first policy with others; name another one, or leave it out.")
+    if args.paired:
+        check_paired(args, simulation.games is not None)
     if args.video:
         check_writable("--video", args.video)
         evaluation.check_film(args.video)
@@ -71,6 +72,18 @@ def run(args: Args) -> dict[str, Any]:
     for row in figures:
         print_held_out(row)
     return _figures(args, figures, [row.flown and row.flown.success for row in rows])
+
+
+def check_paired(args: Args, in_games: bool) -> None:
+    """Before anybody flies; raises `UserError` where there is nothing to compare, or not in the same episodes."""
+    from robomarl.evaluate.resolve import resolve_policy
+
+    if len(args.policies) < 2:
+        raise UserError("--paired compares the first policy with others; name another one, or leave it out.")
+    if args.scenario or in_games:
+        return
+    if len(of := dict.fromkeys(resolve_policy(name)[1].name for name in args.policies)) > 1:
+        raise UserError(f"--paired needs the same episodes for all, not {', '.join(of)}; add --scenario NAME.")
 
 
 def simulation_for_options(args: Args) -> Any:
@@ -151,8 +164,6 @@ def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[st
         return rows[0]
     figures: dict[str, Any] = {"policies": rows}
     if args.paired and successes[0] is not None:
-        if len({row["scenario"] for row in rows}) > 1:
-            raise UserError("--paired needs the same episodes for all policies; add --scenario NAME.")
         pairs = zip(args.policies[1:], successes[1:], strict=True)
         figures["paired"] = [
             {"first": args.policies[0], "second": name, **paired_difference(successes[0], other)}

@@ -71,12 +71,14 @@ def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, 
     missing = [*flown.problems, *found.missing]
     print("\n".join([found.text, *(f"problem: {problem}" for problem in missing)]))
     file = write_carried(args.out, flown.scenario, found, flown.provenance)
-    print(f"scenario: {file}" if file else "nothing was found, and nothing written.")
+    if file is None:
+        raise UserError(f"{args.bags[0]}: nothing was found of a payload, and nothing written; {' '.join(missing)}")
+    print(f"scenario: {file}")
     return {
         "parameters": [row._asdict() for row in found.parameters],
         "provenance": flown.provenance._asdict(),
         "problems": missing,
-        "scenario": str(file) if file else None,
+        "scenario": str(file),
     }
 
 

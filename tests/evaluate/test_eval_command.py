@@ -62,6 +62,12 @@ def test_the_command_pairs_policies(small_scenario: str, tmp_path: Path):
     assert found["paired"][0]["success_difference"] == 0.0
 
 
+def test_pairs_of_two_scenarios_are_refused_before_anybody_flies(monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setattr("robomarl.evaluate.evaluate.evaluate", lambda *_: pytest.fail("somebody flew"))
+    assert cli.main(["eval", "swap_4", "passage_4", "--paired"]) == 1
+    assert "--paired needs the same episodes for all, not swap_4, passage_4; add" in capsys.readouterr().err
+
+
 def test_the_command_names_a_mistake(capsys: pytest.CaptureFixture):
     assert cli.main(["eval", "nobody"]) == 1
     assert "robomarl eval: Unknown policy 'nobody'" in capsys.readouterr().err

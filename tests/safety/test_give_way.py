@@ -18,10 +18,11 @@ from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.evaluate.pilots import make_pilot
 from robomarl.evaluate.score import successes
 from robomarl.policies.pilot import Pilot
-from robomarl.safety.give_way import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S, GiveWay, WayCarry, keep_right, meet
+from robomarl.safety.give_way import GiveWay, WayCarry, keep_right, meet
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.safety.params import Arena, SafetyParams
 from robomarl.safety.ways import passages
+from robomarl.safety.ways.meeting import LIFT_GAIN_PER_S, SIDE_GAIN_PER_S
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.scenario import load_scenario
 from robomarl.view import LocalView

@@ -35,6 +35,8 @@ class Bag:
     """What the recorder wrote of fleet, bundles and nodes."""
     kinds: dict[str, str] = field(default_factory=dict)
     """Type of each topic that has been met."""
+    held: dict[Path, set[str]] = field(default_factory=dict)
+    """Topics of each file that has been read."""
     problems: list[str] = field(default_factory=list)
     """What could not be read so far, a sentence each."""
 
@@ -58,6 +60,7 @@ class Bag:
                     schemas[record.id] = record.name
                 elif isinstance(record, Channel):
                     names[record.id] = record.topic
+                    self.held.setdefault(file, set()).add(record.topic)
                     self.kinds[record.topic] = schemas.get(record.schema_id, "")
 
     def _records(self, file: Path, stream: BinaryIO) -> Iterator[McapRecord]:

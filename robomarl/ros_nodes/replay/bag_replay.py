@@ -1,6 +1,6 @@
 """`BagReplay`: a recording as a stream, decided again tick by tick."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage
 from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
 from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
 from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
-from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks, announcement
+from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.replay.ticks import TickTable
 from robomarl.ros_nodes.robot.startup import Loaded, load_pilot
@@ -24,7 +24,8 @@ from robomarl.ros_nodes.robot.state_machine import MOVING
 LAG_S = 0.5
 """Ticks wait so long for messages that were recorded after them."""
 JUMP_S = 1.0
-"""A tick is off by more, against the count of ticks: the clock has jumped, or the robot stood still."""
+"""A tick is off by more, against the count of ticks: the clock has jumped, or the robot stood still. Its message
+was received by so much later or earlier than the first one: the recorder's clock has."""
 
 Progress = Callable[[float], object]
 """Told the share that is done."""
@@ -72,6 +73,9 @@ class BagReplay:
         self.causes: list[Cause] = []
         self._why: dict[str, str] = {}
         self._ticked: dict[int, Tick] = {}
+        self._copies: Counter[str] = Counter()
+        self._lags_s: dict[int, tuple[float, float]] = {}
+        self._late_s: dict[int, tuple[float, float]] = {}
         self.watch: Callable[[Moment], None] = lambda moment: None
         """Told every tick of robots that move."""
         self.folders: dict[str, str] = {}
@@ -83,7 +87,7 @@ class BagReplay:
         for name, robot in self._robots.items():
             sinks.connect(name, self.recording.team, robot)
             sinks.on(topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard))
-        self._sinks = sinks.sinks
+        self._sinks, self._announcement = sinks.sinks, sinks.announcement
 
     @property
     def loaded(self) -> Loaded:
@@ -107,6 +111,7 @@ class BagReplay:
             self._decide_before(heard.received_s - LAG_S)
             progress(done / size)
         self._decide_before(np.inf)
+        self._name_problems()
         return max(last_s - first_s, 0.0)
 
     def _robot(self, name: str, bundle: str) -> ReplayedRobot:
@@ -123,7 +128,7 @@ class BagReplay:
         return ReplayedRobot(settings.index, loaded.task, made, tally, TickTable(), deque(), [])
 
     def _explain(self, name: str, heard: RecordedMessage) -> None:
-        why, before = announcement(heard.data).why, self._why.get(name, "")
+        why, before = self._announcement(heard.data).why, self._why.get(name, "")
         self._why[name] = why
         if why and why != before:
             self.causes.append(Cause(heard.received_s, name, why))
@@ -131,13 +136,18 @@ class BagReplay:
     def _decide_before(self, received_s: float) -> None:
         for robot in self._robots.values():
             while robot.waiting and robot.waiting[0][0] <= received_s:
-                for row in robot.waiting.popleft()[1]:
+                heard_s, rows = robot.waiting.popleft()
+                for row in rows:
                     self._decide(robot, row)
+                self._watch_receiver(robot.index, heard_s)
 
     def _decide(self, robot: ReplayedRobot, row: np.ndarray) -> None:
         columns = robot.table.columns
         assert columns is not None
         tick = Tick.of(row, columns)
+        if (before := self._ticked.get(robot.index)) and is_copy(before, tick, 1 / self.loaded.rate_hz):
+            self._copies[self.recording.team[robot.index]] += 1
+            return
         self._watch_clock(robot.index, tick)
         again = robot.replay.tick(tick)
         robot.tally.note(tick, again)
@@ -153,13 +163,43 @@ class BagReplay:
         filtered = bool(row[columns.head["filtered"]])
         self.rows.note(robot.index, tick.at_s, RobotRow(tick.state, *known, *sent, filtered))
 
+    def _watch_receiver(self, index: int, received_s: float) -> None:
+        """How much later than its stamp a tick was received, against the first one, or that after a jump of its own."""
+        if (tick := self._ticked.get(index)) is None:
+            return
+        first_s, began_s = self._lags_s.setdefault(index, (received_s - tick.at_s, tick.at_s))
+        late_s = received_s - tick.at_s - first_s
+        if abs(late_s) > JUMP_S:
+            since_s, most_s = self._late_s.get(index, (tick.at_s - began_s, 0.0))
+            self._late_s[index] = since_s, max(most_s, late_s, key=abs)
+
+    def _name_problems(self) -> None:
+        """What is known once all was read."""
+        for name, count in self._copies.items():
+            self.bag.problems.append(f"{name}: {count} ticks are in the recording more than once; each counts once.")
+        for index, (since_s, late_s) in self._late_s.items():
+            self.bag.problems.append(
+                f"{self.recording.team[index]}: receive times part from its stamps by {late_s:+.1f} s, from "
+                f"{since_s:.1f} s of its ticks on: the recorder's clock was set, or messages were under way for long."
+            )
+        for file, held in self.bag.held.items():
+            if not held & self._sinks.keys():
+                self.bag.problems.append(f"{file}: has no topic of this team, and is left out; move it elsewhere.")
+
     def _watch_clock(self, index: int, tick: Tick) -> None:
         before, self._ticked[index] = self._ticked.get(index), tick
         jump_s = clock_jump_s(before, tick, 1 / self.loaded.rate_hz) if before else 0.0
         if abs(jump_s) > JUMP_S:
             name, at_s = self.recording.team[index], tick.row[tick.columns.head["time_s"]]
             why = "its clock jumps" if jump_s < 0 else "its clock jumps, or it stands still,"
+            self._lags_s.pop(index, None)
             self.bag.problems.append(f"{name}: {why} by {jump_s:+.1f} s at {at_s:.1f} s of its flight.")
+
+
+def is_copy(before: Tick, tick: Tick, period_s: float) -> bool:
+    """Whether a tick was there before: both its number and its stamp lie back, and as far as each other."""
+    ticks, after_s = tick.count - before.count, tick.at_s - before.at_s
+    return ticks <= 0 and after_s <= 0 and abs(after_s - ticks * period_s) <= JUMP_S
 
 
 def clock_jump_s(before: Tick, tick: Tick, period_s: float) -> float:

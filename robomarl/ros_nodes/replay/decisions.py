@@ -188,20 +188,17 @@ class RobotReplay:
     def _take(self, tick: Tick) -> bool:
         """Put what was used into the inbox; whether the bag has all of it."""
         self._hear(tick)
-        arrived_s, complete = self._arrived_s(tick), True
-        used_s = tick.at_s - tick.columns.ages_s(tick.row)
-        for source, used in zip(tick.columns.sources, used_s.tolist(), strict=True):
-            waiting = self._waiting.get(source, ())
-            while waiting and waiting[0][1] <= used + SAME_STAMP_S:
-                self._put(source, *waiting.popleft(), arrived_s[source])  # type: ignore[union-attr]
-        for used, has in zip(used_s.tolist(), self._inbox.stamps(), strict=False):
-            complete = complete and (not math.isfinite(used) or abs(used - has) <= SAME_STAMP_S)
+        row, complete = tick.row.tolist(), True
+        for source, at in tick.columns.sources.items():
+            used_s, waiting = tick.at_s - row[at], self._waiting.get(source)
+            while waiting and waiting[0][1] <= used_s + SAME_STAMP_S:
+                # Of a sensor nobody told when its message had arrived.
+                arrived_s = tick.at_s - (0.0 if is_sensed(source) else row[at + 1])
+                self._put(source, *waiting.popleft(), arrived_s)
+        for at, has in zip(tick.columns.sources.values(), self._inbox.stamps(), strict=False):
+            used_s = tick.at_s - row[at]
+            complete = complete and (not math.isfinite(used_s) or abs(used_s - has) <= SAME_STAMP_S)
         return complete
-
-    def _arrived_s(self, tick: Tick) -> dict[str, float]:
-        """When the message of each source that was used had arrived, by the clock of stamps."""
-        columns, row = tick.columns, tick.row
-        return {s: tick.at_s - (0.0 if is_sensed(s) else float(row[at + 1])) for s, at in columns.sources.items()}
 
     def _hear(self, tick: Tick) -> None:
         """Announcements as they were recorded; goals when the robot had one more."""

@@ -55,7 +55,8 @@ class FlightRows:
         if rows and rows[-width] == step:
             del rows[-width:]
         rows.extend((step, pose.state, pose.filtered))
-        rows.extend(np.concatenate(vectors))
+        for vector in vectors:
+            rows.extend(vector.tolist())
 
     def add(self, other: "FlightRows") -> None:
         """What was collected of other robots of the team."""

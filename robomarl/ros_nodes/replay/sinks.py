@@ -53,6 +53,8 @@ class TopicSinks:
         self._base, self._problems = base, problems
         self.sinks: dict[str, list[Sink]] = {}
         self._said: dict[tuple[str, bool], Stamped] = {}
+        self.announcement: Callable[[bytes], Announcement] = _once(_announcement)
+        """Of a message of an `announce` topic."""
 
     def connect(self, name: str, team: tuple[str, ...], robot: ReplayedRobot) -> None:
         """Everything that one robot listens to, and its ticks."""
@@ -62,7 +64,7 @@ class TopicSinks:
         for mate in (mate for mate in team if mate != name):
             topic = topics.STATE_AND_PLAN.of(mate, base)
             self.on(topic, _hears(replay, mate, self._broadcasts(topic, task.away)))
-            self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate))
+            self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate, self.announcement))
         for sensor in task.sensors:
             read = _whole(sensor.topic, sensor.reader.function)
             self.on(sensor.name(name, base), _hears(replay, SENSED + sensor.topic.name, read))
@@ -92,8 +94,7 @@ class TopicSinks:
         self.sinks.setdefault(topic, []).append(put)
 
 
-def announcement(data: bytes) -> Announcement:
-    """Of a message of an `announce` topic."""
+def _announcement(data: bytes) -> Announcement:
     return status_messages.announcement_to(deserialize_message(data, message_class(topics.ANNOUNCE.type)))
 
 
@@ -107,11 +108,11 @@ def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
     return both
 
 
-def _once(read: Stamped) -> Stamped:
+def _once(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     """The same bytes are read once, for all that hear them one after the other."""
     last: list[Any] = [None, None]
 
-    def remembered(data: bytes) -> tuple[Any, float]:
+    def remembered(data: bytes) -> Any:
         if data is not last[0]:
             last[:] = data, read(data)
         return last[1]
@@ -128,8 +129,8 @@ def _hears(replay: RobotReplay, source: str, read: Stamped) -> Sink:
     return lambda heard: replay.hear(source, *read(heard.data))
 
 
-def _announces(replay: RobotReplay, mate: str) -> Sink:
-    return lambda heard: replay.tell(announcement(heard.data)._replace(robot=mate), heard.received_s)
+def _announces(replay: RobotReplay, mate: str, read: Callable[[bytes], Announcement]) -> Sink:
+    return lambda heard: replay.tell(read(heard.data)._replace(robot=mate), heard.received_s)
 
 
 def _aims(robot: ReplayedRobot) -> Sink:

@@ -34,6 +34,8 @@ class Largest:
         if difference is None:
             return
         self.compared += 1
+        if self.value >= 0 and not difference.any():
+            return
         size = np.where(np.isnan(difference), np.inf, np.abs(difference))
         at = int(size.argmax()) if len(size) else -1
         if at >= 0 and not size[at] <= self.value:

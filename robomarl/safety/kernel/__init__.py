@@ -1,7 +1,8 @@
-"""The safety filter's arithmetic in C, called through cffi: optional, and equal to the Python code to 1e-9.
+"""The arithmetic of the safety filter, and of the rules before it, in C, called through cffi: optional. The filter is
+equal to the Python code to 1e-9, the rules are in every bit.
 
 It is built when robomarl is installed where a compiler and cffi are; cffi is needed to run it as well. Without
-it the filter computes the same in Python, in twenty times the time. `projection` is the QP alone.
+it both compute the same in Python, in twenty times the time. `projection` is the QP alone.
 """
 
 import ctypes
@@ -24,6 +25,8 @@ class Kernel(NamedTuple):
     """The functions of `kernel.h`."""
     decide_plain: Callable
     """One decision from Python's objects, `plain.c`."""
+    give_way: Callable
+    """The rules' decision before it, `plain_ways.c`."""
 
 
 def load() -> Kernel:
@@ -52,5 +55,5 @@ def _find() -> tuple[Kernel | None, str]:
         return None, f"can't be loaded ({error})"
     if module.ffi.string(module.lib.RM_SOURCE).decode() != source_hash(Path(__file__).parent):
         return None, "was built from other sources than those that are here"
-    plain = ctypes.cast(module.lib.rm_plain(), ctypes.py_object).value
-    return Kernel(module.ffi, module.lib, plain), ""
+    addresses = module.lib.rm_plain(), module.lib.rm_plain_ways()
+    return Kernel(module.ffi, module.lib, *(ctypes.cast(at, ctypes.py_object).value for at in addresses)), ""

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 MODULE = "robomarl.safety.kernel._kernel"
-SOURCES = ("separation.c", "motion.c", "rows.c", "hold.c", "projection.c", "read.c", "decide.c", "plain.c")
+SOURCES = (
+    *("separation.c", "motion.c", "rows.c", "hold.c", "projection.c", "read.c", "decide.c", "plain.c"),
+    *("ways.c", "plain_ways.c"),
+)
 """One unit, and what it calls comes first: a compiler that sees all of it needs a fifth less time for a decision."""
-HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h")
+HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h", "ways.h")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden"]
 """Without contraction, so that the same source gives the same numbers on every processor."""
 STABLE_ABI = [("Py_LIMITED_API", "0x030B0000")]

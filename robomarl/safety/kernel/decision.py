@@ -61,7 +61,7 @@ class KernelFilter:
         if constants.mode != "qp":
             raise ValueError(f"the C kernel has no filter mode {constants.mode!r}; use backend numpy.")
         self._constants = constants
-        self._ffi, self._lib, self._decide_plain = kernel.load()
+        self._ffi, self._lib, self._decide_plain, _ = kernel.load()
         self._kept: list[Any] = []
         self._struct = self._ffi.new("RmConstants *")
         self._fill(self._struct, "RmConstants", constants)

@@ -83,7 +83,35 @@ int rm_in_size(const RmSizes *sizes);
 int rm_out_size(const RmSizes *sizes);
 int rm_room_size(const RmConstants *c, const RmSizes *sizes);
 
-/* A function of Python, KernelFilter.plain: a decision of one robot from Python's objects; its address, as a new reference. */
+/* The constants of the same names in robomarl/safety/ways: of meeting.py, */
+typedef struct {
+    double ahead_s, width_m, full_at, eager, beside_m, front, side_gain_per_s, lift_m, lift_m_s, lift_gain_per_s;
+    double lift_noise_m, wall_m;
+} RmMeeting;
+
+/* of roundabout.py, with the bearing of its EAST, */
+typedef struct {
+    double crowd, holds[4], room_m, meets, edge, behind_m, beyond_m, wall_m, remember_s, free_s, near_goal_m, inward;
+    double most_rad, gain_per_s, east_rad;
+} RmRoundabout;
+
+/* and of detours.py. */
+typedef struct {
+    double slow_m_s, far_m, patience_s, detour_s, calm_s, angles_rad[4];
+} RmDetours;
+
+/* What the rules against deadlock have to know: those, and what of SafetyParams they read. */
+typedef struct {
+    RmMeeting meeting;
+    RmRoundabout around;
+    RmDetours detours;
+    double speed_m_s, period_s, lane_m, low_m[3], high_m[3];
+    int planar, has_arena;
+} RmWays;
+
+/* Functions of Python, each a decision of one robot from Python's objects: KernelFilter.plain and KernelWays.plain. Their
+ * addresses, as new references. */
 size_t rm_plain(void);
+size_t rm_plain_ways(void);
 
 #endif

@@ -199,10 +199,14 @@ static PyObject *decide_plain(PyObject *self, PyObject *const *given, Py_ssize_t
     return found || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
-size_t rm_plain(void) {
-    static PyMethodDef method = {"decide_plain", (PyCFunction)(void (*)(void))decide_plain, METH_FASTCALL, NULL};
+static size_t function_of(PyMethodDef *method) {
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *function = PyCFunction_New(&method, NULL);
+    PyObject *function = PyCFunction_New(method, NULL);
     PyGILState_Release(state);
     return (size_t)function;
+}
+
+size_t rm_plain(void) {
+    static PyMethodDef method = {"decide_plain", (PyCFunction)(void (*)(void))decide_plain, METH_FASTCALL, NULL};
+    return function_of(&method);
 }

@@ -21,7 +21,7 @@ def project_batch(A: np.ndarray, b: np.ndarray, u0: np.ndarray) -> Projection:  
     Raises:
         UserError: the kernel can't be used here.
     """
-    ffi, lib, _ = kernel.load()
+    ffi, lib, *_ = kernel.load()
     lead = u0.shape[:-1]
     rows = np.ascontiguousarray(np.concatenate([A, b[..., None]], -1), float)
     point = np.ascontiguousarray(u0, float)

@@ -42,6 +42,8 @@ INWARD, MOST_RAD = 1.5, 0.8
 """Inside of its ring a robot flies outwards, by this angle per share of the radius that is missing, and at most."""
 GAIN_PER_S = 4.0
 """Acceleration per velocity that is missing."""
+EAST_RAD = math.atan2(EAST[1], EAST[0])
+"""Where robots are counted from around the centre."""
 
 
 class Roundabout(NamedTuple):
@@ -117,11 +119,15 @@ def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, R
     to_goal = norm(goal - centre)
     across = (to_goal > edge) & (norm(pos - centre) > edge)
     before_us = crowd & (_bearing(mates - centre[..., None, :]) < _bearing(pos - centre)[..., None])
-    lane_m = params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
-    radius = xp.minimum(lane_m * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
+    radius = xp.minimum(lane_m(params) * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
     radius = xp.minimum(radius, _to_walls(params, centre))
     begins = (others + 1 >= CROWD) & ((near > 0).sum(-1) >= MEETS) & across
     return begins, Roundabout(centre, radius, radius * 0 + REMEMBER_S)
+
+
+def lane_m(params: SafetyParams) -> float:
+    """From ring to ring."""
+    return params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
 
 
 def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
@@ -143,4 +149,4 @@ def ring_of(rank: Array, count: Array) -> Array:
 def _bearing(offset: Array) -> Array:
     """[...] angle from `EAST` counterclockwise, from 0 to a whole turn."""
     xp = namespace(offset)
-    return (xp.arctan2(offset[..., 1], offset[..., 0]) - math.atan2(EAST[1], EAST[0])) % (2 * math.pi)
+    return (xp.arctan2(offset[..., 1], offset[..., 0]) - EAST_RAD) % (2 * math.pi)

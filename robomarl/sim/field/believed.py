@@ -14,7 +14,7 @@ import yaml
 from robomarl.config import read_yaml
 from robomarl.paths import vehicles_dir
 from robomarl.sim.field.identify import RobotFit
-from robomarl.sim.field.patch import Provenance
+from robomarl.sim.field.patch import Provenance, named_from
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
 
@@ -57,7 +57,7 @@ def believing(folder: Path, scenario: str, factor: float, of: Provenance) -> str
     vehicle, file = folder / f"{Path(was.vehicle).stem}.yaml", folder / f"{Path(scenario).stem}.toml"
     vehicle.write_text(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))
     low, high = (end / factor for end in was.randomize.mass_scale)
-    base = Path(scenario).resolve() if scenario.endswith(".toml") else scenario
-    lines = [f'extends = "{base}"', f'vehicle = "{vehicle}"', "[randomize]", f"mass_scale = [{low:.6g}, {high:.6g}]"]
+    base, mass = named_from(folder, scenario), f"mass_scale = [{low:.6g}, {high:.6g}]"
+    lines = [f'extends = "{base}"', f'vehicle = "{vehicle.name}"', "[randomize]", mass]
     file.write_text("\n".join(lines) + "\n")
     return str(file)

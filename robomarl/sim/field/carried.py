@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.sim.field.identify import Parameter
-from robomarl.sim.field.patch import Provenance
+from robomarl.sim.field.patch import Provenance, named_from
 
 
 class CarriedFigures(NamedTuple):
@@ -36,8 +36,8 @@ def write_carried(folder: Path, scenario: Any, found: CarriedFigures, of: Proven
     if not found.changes:
         return None
     folder.mkdir(parents=True, exist_ok=True)
-    flown = Path(of.scenario).resolve() if of.scenario.endswith(".toml") else of.scenario
-    lines = [f"# {scenario.name} with what was identified of the payload: {of.line}.", f'extends = "{flown}"']
+    lines = [f"# {scenario.name} with what was identified of the payload: {of.line}."]
+    lines.append(f'extends = "{named_from(folder, of.scenario)}"')
     for section, keys in found.changes.items():
         lines += ["", f"[{section}]", *(f"{key} = {value}" for key, value in keys.items())]
     file = folder / f"{scenario.name}_identified.toml"

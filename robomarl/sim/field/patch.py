@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,11 +69,20 @@ def _widened(name: str, span: tuple[float, float], own: tuple[float, float]) -> 
     return round(low, 4), round(min(high, 1.0) if name == "packet_loss" else high, 4)
 
 
-def scenario_text(scenario: Any, vehicle: str, ranges: dict[str, tuple[float, float]], of: Provenance) -> str:
-    """A scenario file that extends the one that was flown."""
-    flown = Path(of.scenario).resolve() if of.scenario.endswith(".toml") else of.scenario
+def named_from(folder: Path, scenario: str) -> str:
+    """A scenario by name, or by its path from the folder of the file that names it, which may be moved with it."""
+    return os.path.relpath(Path(scenario).resolve(), folder.resolve()) if scenario.endswith(".toml") else scenario
+
+
+def scenario_text(scenario: Any, vehicle: Path, ranges: dict[str, tuple[float, float]], of: Provenance) -> str:
+    """A scenario file, beside that of the vehicle, that extends the one that was flown."""
     lines = [f"# {scenario.name} with the vehicles that were identified: {of.line}."]
-    lines += [f'extends = "{flown}"', f'vehicle = "{vehicle}"', "", "[randomize]"]
+    lines += [
+        f'extends = "{named_from(vehicle.parent, of.scenario)}"',
+        f'vehicle = "{vehicle.name}"',
+        "",
+        "[randomize]",
+    ]
     lines += [f"{name} = [{low:g}, {high:g}]" for name, (low, high) in ranges.items()]
     return "\n".join(lines) + "\n"
 
@@ -114,5 +124,5 @@ def write_patch(
     drag = (sum(p.value for p in rows) / len(rows), *_span(rows))
     vehicle, changed = folder / f"{Path(scenario.vehicle).stem}.yaml", folder / f"{scenario.name}_identified.toml"
     vehicle.write_text(vehicle_text(scenario.vehicle, figures, drag, of))
-    changed.write_text(scenario_text(scenario, str(vehicle), ranges_of(scenario, found), of))
+    changed.write_text(scenario_text(scenario, vehicle, ranges_of(scenario, found), of))
     return changed, vehicle

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import jax
@@ -10,6 +12,7 @@ import numpy as np
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.spec import has_gain
+from robomarl.train.run.logs import known
 from robomarl.train.run.run_folder import Run, RunPolicy
 from robomarl.train.run.storage import replace_text, save_state
 from robomarl.train.state import TrainState
@@ -48,10 +51,19 @@ class BestPolicyKeeper:
         self._file = Path(run.folder) / "best.json"
         self._best = json.loads(self._file.read_text()) if self._file.is_file() else {"eval_success": -1.0}
 
-    def __call__(self, state: TrainState, steps: int) -> dict[str, float]:
-        """The figures of an evaluation if one is due after this update, else NaN, which the logs leave blank."""
-        if not any(steps <= due < steps + self._per_update for due in self._due):
-            return dict.fromkeys(("eval_success", "eval_collisions"), math.nan)
+    def submit(self, worker: Executor, state: Callable[[], TrainState], steps: int) -> "Future[dict[str, float]]":
+        """The figures of an evaluation if one is due after this update, else NaN, which the logs leave blank.
+
+        Args:
+            worker: of a single thread, in which the evaluation runs while training goes on.
+            state: makes the state after the update.
+            steps: agent-steps until then.
+        """
+        if any(steps <= due < steps + self._per_update for due in self._due):
+            return worker.submit(self._judge, state(), steps)
+        return known(dict.fromkeys(("eval_success", "eval_collisions"), math.nan))
+
+    def _judge(self, state: TrainState, steps: int) -> dict[str, float]:
         self._policy = (self._policy or RunPolicy(self._run)).with_state(jax.device_get(state))
         settings = EvalConfig(episodes=self._episodes, seed=1000, filter=judged_behind(self._run), progress=False)
         found = evaluate(self._policy, self._run.scenario, settings).figures

@@ -3,6 +3,8 @@
 import csv
 import math
 import time
+from collections import deque
+from concurrent.futures import Future
 from pathlib import Path
 
 from tqdm import tqdm
@@ -24,10 +26,35 @@ class Logs:
         replace_text(file, "".join(lines))
         self._stream = file.open("a", newline="")
         self._names = next(csv.reader(lines[:1]), [])
+        self._waiting: deque[tuple[dict[str, float], Future[dict[str, float]]]] = deque()
         self._board = SummaryWriter(str(out / "tb"), purge_step=steps + 1 if lines else None)
 
-    def write(self, row: dict[str, float]) -> None:
-        """Log one update; NaN is a blank."""
+    def write(self, row: dict[str, float], more: "Future[dict[str, float]] | None" = None) -> None:
+        """Log one update; rows whose figures are still being made wait for them, and keep their order.
+
+        Args:
+            row: of the update.
+            more: the rest of the row.
+        """
+        self._waiting.append((row, more or known({})))
+        while self._waiting and self._waiting[0][1].done():
+            self._write_next()
+
+    def flush(self) -> None:
+        """Wait for all figures, and write all rows.
+
+        Raises:
+            Exception: what ended the making of figures.
+        """
+        while self._waiting:
+            self._write_next()
+
+    def _write_next(self) -> None:
+        row, more = self._waiting.popleft()
+        self._write(row | more.result())
+
+    def _write(self, row: dict[str, float]) -> None:
+        """NaN is a blank."""
         writer = csv.DictWriter(self._stream, self._names or list(row))
         if not self._names:
             self._names = list(row)
@@ -42,6 +69,13 @@ class Logs:
         """Flush and close everything."""
         self._board.close()
         self._stream.close()
+
+
+def known(figures: dict[str, float]) -> "Future[dict[str, float]]":
+    """Figures that need not be waited for."""
+    done: Future[dict[str, float]] = Future()
+    done.set_result(figures)
+    return done
 
 
 def kept_lines(file: Path, steps: int) -> list[str]:

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -87,14 +87,19 @@ class RunOptions:
 class Member:
     """One seed of a run: its folder, logs and judge."""
 
-    def __init__(self, run: Run, options: RunOptions, steps: int) -> None:
-        """Open the logs."""
+    def __init__(self, run: Run, options: RunOptions, steps: int, worker: Executor) -> None:
+        """Open the logs; `worker` has the judge's evaluations."""
         self.folder = run.folder
         self.logs = Logs(run.folder, steps)
-        self.judge = BestPolicyKeeper(run, options.evaluations, options.eval_episodes)
+        self._judge, self._worker = BestPolicyKeeper(run, options.evaluations, options.eval_episodes), worker
+
+    def log(self, row: dict[str, float], state: Callable[[], TrainState]) -> None:
+        """One update, judged where that is due."""
+        self.logs.write(row, self._judge.submit(self._worker, state, int(row["steps"])))
 
     def save(self, state: TrainState, keep_before: bool) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint, once everything before it is logged."""
+        self.logs.flush()
         save_checkpoint(self.folder, state, keep_before)
 
 
@@ -140,14 +145,16 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     if options.resume and options.steps:
         for folder in options.folders.values():
             replace_text(folder / "config.json", recipe_text(config))
+    worker = ThreadPoolExecutor(1, "judge")
     members = [
-        Member(Run(folder, scenario, config, seed, "", {}, first), options, steps)
+        Member(Run(folder, scenario, config, seed, "", {}, first), options, steps, worker)
         for seed, folder in options.folders.items()
     ]
     bar = ProgressBar(steps * len(members), config.last_step * len(members), options.quiet, options.label)
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
+        opened.callback(worker.shutdown, cancel_futures=True)
         rows = _loop(UpdateLoop(config, env, update, options, members, bar, more), first, interrupted)
     if interrupted.is_set():
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
@@ -191,7 +198,7 @@ def _loop(loop: UpdateLoop, first: TrainState, interrupted: threading.Event) -> 
     save_all(loop, first)
     for state, rows in updates(loop, first):
         for member, one, row in zip(loop.members, each(state, len(rows)), rows, strict=True):
-            member.logs.write({**row, **member.judge(one(), int(row["steps"]))})
+            member.log(row, one)
         loop.bar.show(rows)
         if loop.options.on_update is not None:
             loop.options.on_update(state, rows)

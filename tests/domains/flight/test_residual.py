@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from robomarl.cli.adapt import section_of
 from robomarl.config import UserError, to_dict
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.flight.env import TeamEnv
@@ -25,6 +26,8 @@ from robomarl.domains.flight.residual import (
 )
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import with_residual as pushed_wind
+from robomarl.sim.field.held_out import Prediction
+from robomarl.sim.field.residual import Candidate, Judged
 from robomarl.sim.scenario import build_scenario, load_scenario
 
 
@@ -50,6 +53,21 @@ def with_residual(folder: Path, residual: Residual) -> FlightScenario:
     calm = dict.fromkeys(("wind_m_s", "gust_m_s"), (0.0, 0.0)) | {"mass_scale": (1.1, 1.1), "delay_s": (0.02, 0.02)}
     ranges = dataclasses.replace(scenario.randomize, **calm)
     return dataclasses.replace(scenario, randomize=ranges, residual=save_residual(residual, folder / "residual.npz"))
+
+
+def test_scenarios_of_an_adapted_bundle_find_their_residual_wherever_they_are_moved(tmp_path: Path):
+    def save(file: Path) -> dict[str, Any]:
+        return dataclasses.asdict(save_residual(drawn(), file))
+
+    out, seen = tmp_path / "out", Prediction(0.02, 0.01, 0.005, 9, 9)
+    beside, _ = section_of(out, Judged(seen, Candidate(np.zeros(0), np.zeros(0), (), save), ""))
+    for folder in ("identified", "judge"):
+        (out / folder).mkdir()
+        (out / folder / "plant.toml").write_text(f'extends = "swap_4"\n{beside}')
+    moved = out.rename(tmp_path / "moved")
+    for file in moved.glob("*/plant.toml"):
+        scenario: Any = load_scenario(str(file))
+        assert load_residual(scenario.residual).encode[0][0] == pytest.approx(drawn().encode[0][0])
 
 
 def test_neighbours_have_no_order_and_none_that_is_far_away():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.cli.identify import Args, RecordedFlights, show_carried
+from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
 from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.payload.field.hang import find_payload
@@ -143,3 +144,5 @@ def test_what_can_not_be_told_is_said(flown):
         assert not found.parameters
         assert "let it stay at more goals" in found.missing[-1]
         assert write_carried(Path("/nowhere"), scenario, found, OF) is None
+        with pytest.raises(UserError, match="bag: nothing was found of a payload, and nothing written; .*more goals"):
+            show_carried(Args((Path("bag"),), out=Path("/nowhere")), RecordedFlights(scenario, given, OF, ()), found)

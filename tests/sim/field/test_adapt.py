@@ -1,7 +1,10 @@
 """Flights are held out whole; what can't be adapted is said before anything is trained."""
 
 import dataclasses
+import json
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from robomarl.sim.field.patch import Provenance
 from robomarl.sim.field.residual import three_sets
 from robomarl.sim.scenario import load_scenario
 from robomarl.track import RobotTrack
+from robomarl.train.run.bundle_as_run import run_of
 
 OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23", "swap_4")
 
@@ -48,6 +52,33 @@ def test_one_flight_is_not_enough_and_no_folder_is_written_over(tmp_path: Path):
         adapt(Args("swap_4", (), out=tmp_path / "out"), flown)
     with pytest.raises(UserError, match="is there already"):
         adapt(Args("swap_4", (), out=tmp_path), flown)
+
+
+def test_holding_out_everything_leaves_nothing_to_fit(tmp_path: Path):
+    flown = RecordedFlights(load_scenario("swap_4"), tracks([0, 1]), OF, ())
+    with pytest.raises(UserError, match="--hold-out 1: leaves no flight to identify anything from; hold out fewer"):
+        adapt(Args("swap_4", (), out=tmp_path / "out", hold_out=1.0), flown)
+
+
+def test_the_figures_are_json_whatever_they_are_and_the_bundle_is_read_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    read = []
+
+    def vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+        args.out.mkdir()
+        return {"scenario": known.scenario.name, "error_m": math.nan, "rate": np.float32(0.5)}
+
+    def counted(name: str) -> Any:
+        read.append(name)
+        return run_of(name)
+
+    monkeypatch.setattr("robomarl.cli.adapt.adapt_vehicles", vehicles)
+    monkeypatch.setattr("robomarl.train.run.bundle_as_run.run_of", counted)
+    adapt(Args("swap_4", (), out=tmp_path / "out"), RecordedFlights(load_scenario("swap_4"), tracks([0, 1]), OF, ()))
+    text = (tmp_path / "out" / "adapt.json").read_text()
+    assert json.loads(text, parse_constant=pytest.fail) == {"scenario": "swap_4", "error_m": None, "rate": 0.5}
+    assert read == ["swap_4"]
 
 
 def test_a_bundle_that_can_not_have_flown_is_refused_before_the_work(tmp_path: Path):

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.flight.carried import fly_carried
 from benchmarks.flight.planted_load import planted_plant
 from robomarl.cli.adapt import Args, adapt
-from robomarl.cli.adapt_carried import accept, check_team, choose, gained, law_of
+from robomarl.cli.adapt_carried import accept, as_law, check_team, choose, gained
 from robomarl.cli.identify import RecordedFlights
 from robomarl.config import UserError
 from robomarl.domains.flight.batch import make_team
@@ -20,6 +20,7 @@ from robomarl.evaluate.resolve import resolve_policy
 from robomarl.policies.bundle import load_bundle
 from robomarl.sim.field.patch import Provenance
 from robomarl.sim.scenario import load_scenario
+from robomarl.train.run.bundle_as_run import run_of
 from robomarl.view import LoadSensed
 
 OF = Provenance(("bag sha256 0123",), "lift_3 0123", "abcdef", "2026-11-25", "lift_3")
@@ -56,11 +57,12 @@ def test_a_team_replaces_another_that_errs_more_beyond_chance_and_succeeds_no_mo
 
 def test_a_network_is_refused_and_so_is_another_team():
     with pytest.raises(UserError, match="swap_4: is a network that carries, and only laws"):
-        law_of("swap_4")
+        as_law("swap_4", run_of("swap_4"))
     with pytest.raises(UserError, match="lift_4: is of 4 robots of task = 'lift', the recordings are of 3"):
         check_team("lift_4", load_scenario("lift_4"), load_scenario("lift_3"))
-    check_team("lift_3", law_of("lift_3").scenario, load_scenario("lift_3"))
-    assert law_of("lift_3").gains.trim == pytest.approx(3.0, abs=0.1)
+    law = as_law("lift_3", run_of("lift_3"))
+    check_team("lift_3", law.scenario, load_scenario("lift_3"))
+    assert law.gains.trim == pytest.approx(3.0, abs=0.1)
 
 
 def test_robots_know_what_they_are_told_whatever_the_plant_is(tmp_path: Path):

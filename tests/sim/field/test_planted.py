@@ -85,9 +85,13 @@ def test_the_patch_is_a_scenario_and_a_vehicle_that_can_be_read(tmp_path: Path):
     vehicle.write_text(vehicle_text("crazyflie_21", figures, (0.31, 0.3, 0.32), OF))
     file, base = tmp_path / "changed.toml", tmp_path / "flown.toml"
     base.write_text('extends = "swap_4"\n')
-    file.write_text(scenario_text(scenario, str(vehicle), ranges, OF._replace(scenario=str(base))))
+    file.write_text(scenario_text(scenario, vehicle, ranges, OF._replace(scenario=str(base))))
     assert load_scenario(str(file)).count == scenario.count, "a scenario by path is extended by its path"
-    file.write_text(scenario_text(scenario, str(vehicle), ranges, OF))
+    assert str(tmp_path) not in file.read_text()
+    moved = tmp_path.rename(tmp_path.with_name("moved"))
+    assert load_scenario(str(moved / file.name)).vehicle_config.body.drag_per_s == 0.31
+    moved.rename(tmp_path)
+    file.write_text(scenario_text(scenario, vehicle, ranges, OF))
     read = load_scenario(str(file))
     assert read.randomize == dataclasses.replace(scenario.randomize, **ranges)
     new, old = load_vehicle(str(vehicle)), load_vehicle("crazyflie_21")

@@ -8,7 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +25,7 @@ from robomarl.config import UserError
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.run import runner
+from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.logs import kept_lines
 from robomarl.train.run.run_folder import load_policy, load_run
 from robomarl.train.run.runner import RunOptions, train_run
@@ -35,6 +39,9 @@ TINY = TrainConfig(
     total_steps=4 * 2 * 4 * 4,
     network=NetworkConfig((8,), (8,)),
 )
+
+PER_UPDATE = 4 * 2 * 4
+"""Agent-steps."""
 
 
 def _options(out: Path, **more) -> RunOptions:
@@ -98,6 +105,34 @@ def test_resumed_run_is_bit_identical(whole: Path, tmp_path: Path) -> None:
     with np.load(out / "checkpoint.npz") as a, np.load(whole / "checkpoint.npz") as b:
         assert a.files == b.files
         assert all(a[name].tobytes() == b[name].tobytes() for name in a.files)
+
+
+def judging(judge: Callable[[int], dict[str, float]]) -> Callable[..., "Future[dict[str, float]]"]:
+    """Evaluates after every update, with figures of `judge(steps)`."""
+    return lambda _, worker, state, steps: worker.submit(judge, steps)
+
+
+def test_training_goes_on_while_a_policy_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge waits for the last update; all rows are logged all the same, each with its own figure, in order."""
+    updated = threading.Semaphore(0)
+
+    def judge(steps: int) -> dict[str, float]:
+        done = steps > PER_UPDATE or all(updated.acquire(timeout=60) for _ in range(4))
+        return {"eval_success": steps / 1e6 if done else -1.0}
+
+    monkeypatch.setattr(BestPolicyKeeper, "submit", judging(judge))
+    out = tmp_path / "run"
+    train_run(TINY, load_scenario("swap_4"), _options(out, on_update=lambda *_: updated.release()))
+    assert [float(row["eval_success"]) for row in _rows(out)] == [(1 + i) * PER_UPDATE / 1e6 for i in range(4)]
+
+
+def test_a_judge_that_fails_ends_the_run_with_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def judge(steps: int) -> dict[str, float]:
+        raise UserError("the model has no name")
+
+    monkeypatch.setattr(BestPolicyKeeper, "submit", judging(judge))
+    with pytest.raises(UserError, match="the model has no name"):
+        train_run(TINY, load_scenario("swap_4"), _options(tmp_path / "run"))
 
 
 @pytest.mark.slow
