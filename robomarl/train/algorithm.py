@@ -27,7 +27,8 @@ LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo"
 
 def may_share(config: TrainConfig, scenario: Any) -> bool:
     """Whether XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
-    return simulation_of(scenario).games is None and (config.algorithm != "shac" or config.share_results)
+    wanted = config.algorithm != "shac" if config.share_results is None else config.share_results
+    return wanted and simulation_of(scenario).games is None
 
 
 def training_env(config: TrainConfig, scenario: Any) -> Any:

@@ -211,8 +211,9 @@ class TrainConfig:
     """If not 0, the mean of the actor's weights over about so many updates is deployed; see `robomarl.train.polyak`."""
     max_grad_norm: Positive = 1.0
     """Larger gradients are scaled down to this norm."""
-    share_results: bool = False
-    """Of shac, whose gradient through some scenarios XLA can't compile so: see `robomarl.sim.engines.compiler`."""
+    share_results: bool | None = None
+    """Whether XLA works out once what several results of a loop have in common; by default wherever it is known to
+    compile that, which is not through the gradient of shac nor in games: see `robomarl.sim.engines.compiler`."""
     network: NetworkConfig = NetworkConfig()
     sequence: SequenceConfig = SequenceConfig()
     """Of actions, where decisions are rarer than they."""

@@ -11,7 +11,7 @@ from robomarl.config import UserError
 from robomarl.domains.soccer.env import SoccerEnv
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
-from robomarl.train.algorithm import LEARNERS, init_state, make_update
+from robomarl.train.algorithm import LEARNERS, init_state, make_update, may_share
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.imitation import blank_state
 from robomarl.train.run.nan_guard import again
@@ -35,6 +35,22 @@ def test_an_update_takes_and_gives_a_state_of_the_same_kind(algorithm: Literal["
     assert {"success", "contact", "loss/policy", "loss/value", "explained_variance", "learning_rate"} <= set(metrics)
     pieces = jax.eval_shape(partial(again, config, env), before)
     assert {"rollout.obs", "rollout.reward"} <= set(pieces)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "recipe", "shares"),
+    [
+        ("swap_4", {}, True),
+        ("swap_4", {"share_results": False}, False),
+        ("swap_4", {"algorithm": "shac"}, False),
+        ("lift_3", {"algorithm": "shac", "share_results": True}, True),
+        ("soccer_2v2", {"share_results": True}, False),
+    ],
+)
+def test_results_are_shared_where_xla_compiles_that_or_the_recipe_says_so(
+    scenario: str, recipe: dict, shares: bool
+) -> None:
+    assert may_share(TrainConfig(**recipe), load_scenario(scenario)) is shares
 
 
 def test_what_is_no_learner_and_what_learns_no_games_says_so() -> None:

@@ -6,7 +6,7 @@ DOMAIN = Domain(
     "ground",
     (
         *("navigation", "material_transport", "discovery", "foraging", "arctic_transport", "predator_prey"),
-        *("warehouse", "rware", "passage"),
+        *("warehouse", "rware", "passage", "crowd"),
     ),
     "robomarl.domains.ground.onboard:ONBOARD",
     "robomarl.domains.ground.simulation:SIMULATION",

@@ -1,13 +1,12 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.sim.model.Model`."""
 
-from robomarl.domains.ground.controllers.straight import StraightLaw
+from robomarl.domains.ground.controllers.straight import AroundLaw, StraightLaw
 from robomarl.domains.ground.drive import driven
 from robomarl.domains.ground.mjcf import robots_of
 from robomarl.domains.ground.scenario import GroundScenario
 from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.ground.tasks.base import GroundOwn, world_of
 from robomarl.domains.onboard import Later
-from robomarl.features import NeighbourRule
 from robomarl.geometry import components, namespace
 from robomarl.hardware_configs.vehicle import DifferentialDrive
 from robomarl.sim.model import Model, TeamWorld
@@ -23,9 +22,7 @@ NUM_DRAWS = 40
 
 def observation(scenario: GroundScenario) -> ObservationSpec:
     """As the task says; team-mates are looked at as the scenario's radio says."""
-    radio = scenario.radio
-    rule = NeighbourRule(min(radio.neighbours, scenario.count - 1), radio.range_m, radio.max_age_s)
-    first = law(scenario)
+    first, rule = law(scenario), scenario.rule
     names = [field.name for field in first.observation.fields] if first else []
     names += [name for name in task_of(scenario).features if name not in names]
     names += ["mates_plan"] if scenario.sees_plans else []
@@ -34,8 +31,10 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
 
 
 def law(scenario: GroundScenario) -> StraightLaw | None:
-    """Straight to the goal where policies set gains alone."""
-    return None if scenario.least_gain_per_s is None else StraightLaw(scenario)
+    """To the goal where policies set gains alone: straight, or around what stands in the way."""
+    if scenario.least_gain_per_s is None:
+        return None
+    return AroundLaw(scenario) if scenario.goes_around else StraightLaw(scenario)
 
 
 def action(scenario: GroundScenario) -> ActionSpec:

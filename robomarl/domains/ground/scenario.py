@@ -8,6 +8,7 @@ import numpy as np
 
 from robomarl.config import Count, NonNegative, Positive, Range, to_dict
 from robomarl.domains.ground.onboard.sensed import capabilities
+from robomarl.features import NeighbourRule
 from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.safety.model.bodies import Obstacle
 from robomarl.sim.model import TeamScenario
@@ -119,13 +120,21 @@ class GroundScenario(TeamScenario):
     """What a reward "per step" of the published table is per: 30 steps of 0.033 s."""
     least_gain_per_s: NonNegative | None = None
     """If set, a policy sets the gain of its robot's safety filter, from this to the vehicle's, and nothing else: its
-    robots want straight to their goals."""
+    robots want straight to their goals ..."""
+    goes_around: bool = False
+    """... or the shortest way around the obstacles, and make room for mates at them."""
     sees_plans: bool = False
     """Policies see where their mates have committed to come to rest (`mates_plan`), as their filters do."""
 
     def zone(self, name: str) -> FloorZone:
         """The zone of that name; the task has checked that it is there."""
         return next(zone for zone in self.zones if zone.name == name)
+
+    @property
+    def rule(self) -> NeighbourRule:
+        """Which mates a policy looks at."""
+        radio = self.radio
+        return NeighbourRule(min(radio.neighbours, self.count - 1), radio.range_m, radio.max_age_s)
 
     @cached_property
     def capability(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from robomarl.sim.scenario import load_scenario
 
 def frames_of(name: str, count: int = 1) -> tuple[list[Frame], Any]:
     """A team that drives 2 cm to the right in each decision."""
-    scenario = load_scenario("passage_4" if name == "passage" else name)
+    scenario = load_scenario({"passage": "passage_4", "crowd": "crowd_8"}.get(name, name))
     draws = np.random.default_rng(0).uniform(size=(1, scenario.count, NUM_DRAWS)).astype(np.float32)
     world = each(start(scenario, draws), lambda leaf: np.asarray(leaf)[0])
     right = np.array([0.02, 0, 0], np.float32)

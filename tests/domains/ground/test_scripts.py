@@ -9,7 +9,7 @@ import pytest
 from robomarl.config import UserError
 from robomarl.domains.ground.controllers.scripted import ScriptLaw
 from robomarl.domains.ground.controllers.waypoint import approach
-from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first
+from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first, room_for_all
 from robomarl.domains.ground.onboard.sensed import FloorSensed
 from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.simulation import simulation_of
@@ -104,6 +104,17 @@ def test_of_mates_that_are_not_heard_no_plan_is_seen():
     _, seen = views("passage_4_plans", [(0, 0), (1, 0), (0.5, 0), (-2, 0)])
     deaf = seen._replace(heard=seen.heard._replace(mask=seen.heard.mask & False))
     assert not np.asarray(mates_plan(deaf, NeighbourRule(3, 6.0, 0.3))).any()
+
+
+def test_all_of_a_crowd_make_room_for_two_seconds_of_twelve():
+    """The first two press on each other far from their goals, the third is alone."""
+    scenario, seen = views("crowd_8", [(0.0, 0.0), (0.3, 0.0), (2.0, 1.0), *((-2.0, 0.5 * k - 1.5) for k in range(5))])
+    found = {s: task_of(scenario).target(scenario, seen._replace(time_s=seen.time_s * 0 + s))[0] for s in (25.9, 26.1)}
+    goal = seen.goal.pos_m[0, :, :2]
+    np.testing.assert_allclose(found[25.9][:3], [(-0.28, 0.0), (0.58, 0.0), goal[2]], atol=1e-5)
+    np.testing.assert_allclose(found[26.1][:3], goal[:3], atol=1e-6)
+    told = [room_for_all(seen._replace(time_s=seen.time_s * 0 + s), NeighbourRule(3, 7.0, 0.5)) for s in (25.9, 26.1)]
+    np.testing.assert_array_equal(np.array(told)[:, 0, 0, 0], [1.0, 0.0])
 
 
 def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):

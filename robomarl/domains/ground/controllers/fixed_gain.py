@@ -1,11 +1,10 @@
-"""`FixedGain`: straight to the goal, behind a filter whose gain never changes: what a learned one is compared with."""
+"""`FixedGain`: the scenario's law behind a filter whose gain never changes: what a learned one is compared with."""
 
 from typing import Any
 
 import numpy as np
 
-from robomarl.domains.ground.controllers.straight import StraightLaw
-from robomarl.domains.ground.model import action
+from robomarl.domains.ground.model import action, law
 
 
 class FixedGain:
@@ -19,8 +18,9 @@ class FixedGain:
     def __init__(self, scenario: Any, gains_per_s: Any = None) -> None:
         """Take the scenario's vehicle."""
         self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
-        self.action, self._law = action(scenario), StraightLaw(scenario)
-        self.observation = self._law.observation
+        own = law(scenario)
+        assert own is not None, "policies set gains here"
+        self.action, self._law, self.observation = action(scenario), own, own.observation
         most = scenario.vehicle_config.safety.gain_per_s
         self._gains = np.broadcast_to(np.float32(most if gains_per_s is None else gains_per_s), (scenario.count,))
 

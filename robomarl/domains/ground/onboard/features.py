@@ -11,6 +11,8 @@ from robomarl.view import LocalView
 _MATES = ("own.pos_m", "own.vel_m_s", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 FAR_M = 0.5
 """Beyond it `goal_offset` is the direction alone."""
+EVERY_S, FOR_S = 12.0, 2.0
+"""All robots of a crowd make room so often, for so long."""
 BEHIND_M2 = 100.0
 """Landmarks that are not to be tagged come after those that are, as if they were so far away."""
 
@@ -64,10 +66,27 @@ def elapsed(view: LocalView, rule: NeighbourRule) -> Array:
     return view.time_s[..., None]
 
 
+def is_room_for_all(time_s: Array) -> Array:
+    """[...] bool: now all robots of a crowd make room."""
+    return time_s % EVERY_S < FOR_S
+
+
+@feature(("now",), "-", "-", ("time_s",))
+def room_for_all(view: LocalView, rule: NeighbourRule) -> Array:
+    """1 while all robots of a crowd make room, else 0."""
+    return is_room_for_all(view.time_s)[..., None].astype(view.own.pos_m.dtype)
+
+
 @feature(("x", "y"), "m", "world", ("own.pos_m",))
 def place(view: LocalView, rule: NeighbourRule) -> Array:
     """Where the robot is in the arena."""
     return view.own.pos_m[..., :2]
+
+
+@feature(("x", "y"), "m", "world", ("goal.pos_m",))
+def goal_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
+    """Where its goal is in the arena."""
+    return view.goal.pos_m[..., :2]
 
 
 @feature(("a", "b", "rank"), "of the role", "-", ("sensed.capability",))

@@ -4,6 +4,7 @@ from typing import Any
 
 from robomarl.domains.ground.tasks.arctic_transport import ARCTIC_TRANSPORT
 from robomarl.domains.ground.tasks.base import GroundTask
+from robomarl.domains.ground.tasks.crowd import CROWD
 from robomarl.domains.ground.tasks.discovery import DISCOVERY
 from robomarl.domains.ground.tasks.foraging import FORAGING
 from robomarl.domains.ground.tasks.material_transport import MATERIAL_TRANSPORT
@@ -23,6 +24,7 @@ TASKS: dict[str, GroundTask] = {
     "warehouse": WAREHOUSE,
     "rware": RWARE,
     "passage": PASSAGE,
+    "crowd": CROWD,
 }
 
 

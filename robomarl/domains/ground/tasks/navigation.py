@@ -6,8 +6,9 @@ all robots are within 0.1 m of their goals.
 
 from typing import Any
 
+from robomarl.domains.ground.controllers.room import backed_off
 from robomarl.domains.ground.tasks.base import DONE, OPEN, Beginning, GroundTask, Mark, per_step, shuffled
-from robomarl.geometry import namespace, norm
+from robomarl.geometry import norm
 from robomarl.sim.model import TeamWorld
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -17,10 +18,6 @@ NEAR_M = 0.1
 ROOM_M = 0.44
 """Of the script: who is at its goal backs off from mates that are nearer. Goals are 0.5 m apart: so near is only who
 wants past."""
-THERE_M = 0.3
-"""Who is so near to its goal is at it, backing off included."""
-YIELD = 2.0
-"""How far it backs off for each metre of room that is missing."""
 
 
 def begin(scenario: Any, draws: Array) -> Beginning:
@@ -55,12 +52,8 @@ def arrived(scenario: Any, world: TeamWorld) -> Array:
 def target(scenario: Any, view: LocalView) -> Array:
     """The goal; who is there backs off from mates that come near: they want past, and goals beside each other are a
     wall to them."""
-    xp, own, goal = namespace(view.own.pos_m), view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
-    gap = own[..., None, :] - view.heard.pos_m[..., :2]
-    far = norm(gap)
-    push = xp.where(view.heard.mask, xp.maximum(ROOM_M - far, 0.0), 0.0) / xp.maximum(far, 1e-6)
-    is_there = norm(goal - own)[..., None] < THERE_M
-    return goal + xp.where(is_there, YIELD * (push[..., None] * gap).sum(-2), 0.0)
+    own, goal = view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
+    return goal + backed_off(goal - own, view.heard.pos_m[..., :2] - own[..., None, :], view.heard.mask, ROOM_M)
 
 
 def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
