@@ -1,5 +1,7 @@
 """A load through ROS 2: real processes over real DDS, with the simulator in place of robots and motion capture."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,12 @@ import yaml
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
+from robomarl.cli import main
 from robomarl.domains.payload.report.page import write_load_report
 from robomarl.domains.payload.ros_nodes.outcome import MissionResult
 from robomarl.domains.payload.ros_nodes.rehearsal import fly_mission
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.paths import bundles_dir
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.replay.figures import figures_of
 from robomarl.ros_nodes.replay.replayed import replay_bag
@@ -93,3 +97,24 @@ def test_a_process_ends_in_flight_and_the_others_set_the_load_down(law_bundle: P
     assert result.load.lost == "robot_1"
     assert result.load.after_loss_min_height_m is not None
     assert result.load.after_loss_min_height_m > 0.8
+
+
+@pytest.mark.slow
+def test_a_payload_that_is_too_heavy_is_found_in_recordings_and_adapted_to(tmp_path: Path):
+    """As a stranger would: two missions, `identify` of the first, `adapt` of both; nobody is told what was planted."""
+    (tmp_path / "heavy.toml").write_text('extends = "lift_3"\n[randomize]\nload_mass_scale = [1.3, 1.3]\n')
+    fleet = replace(load_fleet("lift_3"), scenario=str(tmp_path / "heavy.toml"))
+    bags = [tmp_path / name / "bag" for name in ("first", "second")]
+    for bag in bags:
+        bag.parent.mkdir()
+        result = fly_mission(fleet, options(bag.parent, bundles_dir() / "lift_3", "lift_3"))
+        assert result.ok, result.flight.reason
+    of, figures = ["--scenario", "lift_3", "--out"], tmp_path / "found.json"
+    assert main(["identify", str(bags[0]), *of, str(tmp_path / "identified"), "--json", str(figures)]) == 0
+    found = {row["name"]: row for row in json.loads(figures.read_text())["parameters"]}
+    assert found["mass_kg"]["low"] < 1.3 * 1.4 < found["mass_kg"]["high"]
+    few = ["--minutes", "0.5", "--episodes", "16"]
+    assert main(["adapt", "lift_3", *map(str, bags), *of, str(tmp_path / "adapted"), *few]) == 0
+    adapted = json.loads((tmp_path / "adapted" / "adapt.json").read_text())
+    assert adapted["success_after"] >= adapted["success_before"] > 0.9
+    assert str(tmp_path) not in (tmp_path / "adapted" / "identified" / "lift_3_identified.toml").read_text()

@@ -63,20 +63,21 @@ class TopicSinks:
         self.on(topics.ODOMETRY.of(name, base), _hears(replay, OWN, own))
         for mate in (mate for mate in team if mate != name):
             topic = topics.STATE_AND_PLAN.of(mate, base)
-            self.on(topic, _hears(replay, mate, self._broadcasts(topic, task.away)))
+            said = self._shared(topic, task.away, lambda: _broadcasts(task.away))
+            self.on(topic, _hears(replay, mate, said))
             self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate, self.announcement))
         for sensor in task.sensors:
-            read = _whole(sensor.topic, sensor.reader.function)
-            self.on(sensor.name(name, base), _hears(replay, SENSED + sensor.topic.name, read))
+            topic = sensor.name(name, base)
+            seen = self._shared(topic, False, lambda sensor=sensor: _whole(sensor.topic, sensor.reader.function))
+            self.on(topic, _hears(replay, SENSED + sensor.topic.name, seen))
         if not task.fixed_goal:
             self.on(task.goal_name(name, base), _aims(robot))
         self.on(topics.TICK.of(name, base), _ticks(robot))
 
-    def _broadcasts(self, topic: str, away: bool) -> Stamped:
+    def _shared(self, topic: str, away: bool, make: Callable[[], Stamped]) -> Stamped:
         """One reader of a topic for all that listen to it."""
         if (topic, away) not in self._said:
-            read = _turned(fast_messages.broadcast_reader(), turned_broadcast if away else None)
-            self._said[topic, away] = _once(read)
+            self._said[topic, away] = _once(make())
         return self._said[topic, away]
 
     def on(self, topic: str, sink: Sink) -> None:
@@ -92,6 +93,10 @@ class TopicSinks:
                     self._problems.extend(told)
 
         self.sinks.setdefault(topic, []).append(put)
+
+
+def _broadcasts(away: bool) -> Stamped:
+    return _turned(fast_messages.broadcast_reader(), turned_broadcast if away else None)
 
 
 def _announcement(data: bytes) -> Announcement:
