@@ -171,8 +171,10 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
 
 
 def of_nearest(view: LocalView, rule: NeighbourRule, *parts: Array) -> Array:
-    """[..., count W] of what is known of every mate, the nearest's; 0 where there is none. `parts` are [..., K, V] each,
-    W numbers of a mate in all."""
+    """[..., count W] of what is known of every mate, the nearest's; 0 where there is none.
+
+    `parts` are [..., K, V] each, W numbers of a mate in all; picked one by one, they need not be put together for each.
+    """
     place, known = _heard_now(view, rule)
     xp, pick = namespace(place), _nearest(place, known, rule.count)
     picked = xp.concatenate([pick @ xp.where(known[..., None], part, 0.0) for part in parts], -1)
