@@ -91,7 +91,10 @@ def _check_zones(scenario: GroundScenario) -> None:
 
 
 def _check_gain(scenario: GroundScenario, most_per_s: float) -> None:
-    """Raises `ValueError` where a policy could only set gains above the vehicle's."""
+    """Raises `ValueError` where a policy could only set gains above the vehicle's, or has nothing to go around."""
     least = scenario.least_gain_per_s
+    if scenario.goes_around and (least is None or not scenario.arena.obstacles):
+        missing = "least_gain_per_s" if least is None else "arena.obstacles"
+        raise ValueError(f"goes_around = true is for policies that set gains, and needs {missing}; add it.")
     if least is not None and least >= most_per_s:
         raise ValueError(f"least_gain_per_s = {least:g} must be below the vehicle's gain, {most_per_s:g}; lower it.")

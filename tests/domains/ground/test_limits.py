@@ -54,6 +54,8 @@ WEST = "[[zones]]\nname = 'west'\nlow_m = [-1.6, -0.8]\nhigh_m = [-1.2, 0.8]\n"
             r"zones: east does not lie across from west, as from \(1.2, -0.8\) to \(1.6, 0.8\) would",
         ),
         ("passage_4", "least_gain_per_s = 100.0", r"least_gain_per_s = 100 must be below the vehicle's gain, 4;"),
+        ("navigation", "goes_around = true", "goes_around = true is for policies that set gains, and needs least_gain"),
+        ("passage_4", "goes_around = true\n[arena]\nobstacles = []", "set gains, and needs arena.obstacles; add it"),
         ("navigation", "time_limit_s = 0.01", r"time_limit_s = 0.01 is no decision: the period is 0.033"),
     ],
 )

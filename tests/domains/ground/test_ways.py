@@ -1,5 +1,7 @@
 """Shortest ways around what stands on the floor, and the law that drives them."""
 
+import dataclasses
+
 import jax
 import numpy as np
 import onnxruntime
@@ -76,6 +78,15 @@ def test_robots_of_the_crossing_drive_by_it(crossing):
     goal, place = np.array([[-1.45, 0.0]]), np.array([[OUTER_M + 0.19, 0.6]])
     along = law.act(seen_by(law, goal, place, np.zeros((1, 0, 2))))[0]
     assert along[1] < -1.0, "along the block to the lane, where straight ahead is the block"
+
+
+def test_a_robot_that_is_alone_goes_by_it_too(crossing):
+    alone = dataclasses.replace(crossing, count=1)
+    law = AroundLaw(alone)
+    sim = simulation_of(alone).batch(alone, "fast", 2, 0)
+    sim.reset()
+    obs = law.observation.observe((), sim.views())[1]
+    assert np.abs(law.act(obs)).max() > 1.0
 
 
 def test_who_is_at_its_goal_makes_room_and_who_is_on_its_way_does_not(crossing):

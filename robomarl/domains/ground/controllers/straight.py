@@ -9,6 +9,7 @@ from robomarl.domains.ground.controllers.room import backed_off
 from robomarl.domains.ground.controllers.waypoint import Driving, acceleration, approach
 from robomarl.domains.ground.controllers.ways import Ways
 from robomarl.domains.ground.onboard.features import within
+from robomarl.features import FEATURES
 from robomarl.hardware_configs.vehicle import DifferentialDrive
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.types import Array
@@ -64,6 +65,7 @@ class AroundLaw(StraightLaw):
 
     def _offset(self, obs: Array) -> Array:
         goal, place = obs[..., :2], obs[..., 2:4]
-        mates = obs[..., 4 : self._moves_at].reshape(*obs.shape[:-1], self.observation.neighbours.count, -1)
+        rows = self.observation.neighbours.count, len(FEATURES["mates_in_plane"].parts)
+        mates = obs[..., 4 : self._moves_at].reshape(*obs.shape[:-1], *rows)
         room = backed_off(goal - place, mates[..., :2], mates[..., -1] > 0, ROOM_M)
         return within(within(self._ways.offset(place, goal)) + within(room, AWAY_M))
