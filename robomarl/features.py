@@ -167,14 +167,17 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
     place, known = _heard_now(view, rule)
     motion = heard.vel_m_s - own.vel_m_s[..., None, :]
     one = xp.ones_like(heard.age_s)
-    rows = xp.concatenate([place, motion, heard.age_s[..., None], one[..., None]], -1)
-    return of_nearest(view, rule, rows)
+    return of_nearest(view, rule, place, motion, heard.age_s[..., None], one[..., None])
 
 
-def of_nearest(view: LocalView, rule: NeighbourRule, rows: Array) -> Array:
-    """[..., count W] of what is known of every mate [..., K, W] the rows of the nearest; 0 where there is none."""
+def of_nearest(view: LocalView, rule: NeighbourRule, *parts: Array) -> Array:
+    """[..., count W] of what is known of every mate, the nearest's; 0 where there is none.
+
+    `parts` are [..., K, V] each, W numbers of a mate in all; picked one by one, they need not be put together for each.
+    """
     place, known = _heard_now(view, rule)
-    picked = _nearest(place, known, rule.count) @ namespace(place).where(known[..., None], rows, 0.0)
+    xp, pick = namespace(place), _nearest(place, known, rule.count)
+    picked = xp.concatenate([pick @ xp.where(known[..., None], part, 0.0) for part in parts], -1)
     return picked.reshape(*picked.shape[:-2], -1)
 
 

@@ -23,16 +23,18 @@ def rate(scenario: Any, mode: str, batch: int = BATCH) -> float:
     import jax
 
     from robomarl.domains.simulation import simulation_of
+    from robomarl.sim.engines.batch_last import to_last, vmap_last
 
     inner = round(scenario.reward_step_s * scenario.rates.policy_hz)
     env = simulation_of(scenario).env(scenario, "fast", None, mode, None)
-    state = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), batch))
-    low, high = env.action.low, env.action.high
-    action = jax.random.uniform(jax.random.key(1), (batch, env.num_agents, env.action_size), minval=low, maxval=high)
+    state = to_last(jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), batch)))
+    low, high, step = env.action.low, env.action.high, vmap_last(env.step)
+    shape = (batch, env.num_agents, env.action_size)
+    action = to_last(jax.random.uniform(jax.random.key(1), shape, minval=low, maxval=high))
 
     @jax.jit
     def roll(state: Any) -> Any:
-        return jax.lax.scan(lambda s, _: (jax.vmap(env.step)(s, action), None), state, None, inner)[0]
+        return jax.lax.scan(lambda s, _: (step(s, action), None), state, None, inner)[0]
 
     state = jax.block_until_ready(roll(state))
     return batch / cpu_s(lambda: jax.block_until_ready(roll(state)))

@@ -65,14 +65,17 @@ def fast_steps(env, batch: int, length: int = 50) -> tuple[Callable[[], object],
     import jax
     import jax.numpy as jnp
 
+    from robomarl.sim.engines.batch_last import to_last, vmap_last
+
     part = batch // THREADS
-    reset = jax.jit(lambda keys: jax.vmap(env.reset)(keys))
+    reset = jax.jit(lambda keys: to_last(jax.vmap(env.reset)(keys)))
     starts = [reset(keys) for keys in jnp.split(jax.random.split(jax.random.key(0), batch), THREADS)]
-    action, pool = jnp.zeros((part, env.num_agents, env.action_size)), ThreadPoolExecutor(THREADS)
+    action, pool = jnp.zeros((env.num_agents, env.action_size, part)), ThreadPoolExecutor(THREADS)
+    step = vmap_last(env.step)
 
     @jax.jit
     def roll(state):
-        return jax.lax.scan(lambda s, _: (jax.vmap(env.step)(s, action), s.reward.mean()), state, None, length)[0]
+        return jax.lax.scan(lambda s, _: (step(s, action), s.reward.mean()), state, None, length)[0]
 
     jax.block_until_ready(roll(starts[0]))
     return lambda: [

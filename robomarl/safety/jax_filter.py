@@ -18,6 +18,7 @@ from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import SafetyParams
 from robomarl.safety.qp import least, projection
 from robomarl.safety.qp.candidates import over
+from robomarl.safety.qp.lanes import HeldPoint, RowProblem, project_lanes, project_planar
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
 from robomarl.vectors import cross, dot
@@ -38,7 +39,7 @@ class JaxFilter:
         self.mode = mode
         self._constants = constants_of(params, mode)
         self._check_shapes = ShapeCheck(params)
-        self._library = Library(jnp, project, repeat=least_open)
+        self._library = Library(jnp, partial(project, planar=params.planar), repeat=least_open)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -62,16 +63,26 @@ def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:
     return JaxFilter(params, mode)
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(2,))
-def project(rows: Array, point: Array, tolerance: float = TOLERANCE) -> projection.Projection:
-    """`qp.project_rows` for JAX: rounds end with the last problem that needs one."""
-    return projection.project_rows(rows, point, jnp, tolerance, _repeat)
+@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def project(rows: Array, point: Array, tolerance: float = TOLERANCE, planar: bool = False) -> projection.Projection:
+    """`qp.project_rows` for JAX: rounds end with the last problem that needs one.
+
+    Args:
+        rows: [m, 4, ...] unit normals and right-hand sides.
+        point: [3, ...] u0.
+        tolerance: largest violation that counts as holding.
+        planar: the last two rows are upwards and downwards, and no other has a vertical part.
+    """
+    problem = RowProblem([tuple(row) for row in rows], tuple(point), tolerance, jnp)
+    return (project_planar if planar else project_lanes)(problem, _repeat)
 
 
 @project.defjvp
-def _project_jvp(tolerance: float, given: tuple[Array, Array], moved: tuple[Array, Array]) -> tuple[Any, Any]:
+def _project_jvp(
+    tolerance: float, planar: bool, given: tuple[Array, Array], moved: tuple[Array, Array]
+) -> tuple[Any, Any]:
     """How the projected point moves with the point and with the rows that hold it; of what is not solved, nothing."""
-    found = project(*given, tolerance)
+    found = project(*given, tolerance, planar)
     holds = (over(given[0], found.u) >= -tolerance) & found.solved
     _, way = jax.jvp(lambda rows, point: _held(rows, point, holds), given, moved)
     return found, projection.Projection(way * found.solved, *map(_still, found[1:]))
@@ -105,10 +116,10 @@ def least_open(step: Callable, u: Array, needed: Array) -> Array:
     return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1], *seen)), (0, u))[1]
 
 
-def _repeat(pivot: Callable, rows: Array, point: Array, state: projection.Basis) -> projection.Basis:
-    def step(left: tuple) -> tuple:
+def _repeat(step: Callable, state: HeldPoint) -> HeldPoint:
+    def once_more(left: tuple) -> tuple:
         number, _, state = left
-        state, todo = pivot(rows, point, state)
+        state, todo = step(state)
         return number + 1, todo.any(), state
 
-    return jax.lax.while_loop(lambda s: s[1] & (s[0] < projection.ROUNDS), step, (0, jnp.array(True), state))[2]
+    return jax.lax.while_loop(lambda s: s[1] & (s[0] < projection.ROUNDS), once_more, (0, jnp.array(True), state))[2]

@@ -16,6 +16,7 @@ from brax.envs.base import State
 
 from robomarl.config import UserError
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.engines.batch_last import to_first, to_last, vmap_last
 from robomarl.train import mappo
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import TrainConfig
@@ -97,34 +98,37 @@ def collect_choices(
     remember nothing at their first choice."""
     choices, actor = networks.actor.choices, networks.actor
     key, k_fresh, k_choose = jax.random.split(state.key, 3)
-    fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
+    fresh = to_last(jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs)))
+    step = vmap_last(env.step)
     gamma, _ = config.gamma_lambda(env.scenario.period_s)
     share, aims = random_share(config, state.steps), jnp.asarray(choices.aims)
 
     def decide(now: tuple, weight: jax.Array) -> tuple[tuple, tuple]:
-        here, aim, gain, ended = now
-        aim, command = actor.pursue(here.obs, aim)
-        after = jax.vmap(env.step)(here, command)
-        gain = gain + weight * (1 - ended)[:, None] * after.reward
+        teams, aim, gain, ended = now  # teams are [..., B], networks have their samples first
+        aim, command = actor.pursue(to_first(teams.obs), aim)
+        after = step(teams, to_last(command))
+        reward = to_first(after.reward)
+        gain = gain + weight * (1 - ended)[:, None] * reward
         ended = jnp.maximum(ended, after.done)
-        return (restart(after, fresh), aim, gain, ended), (after.reward, after.done, after.metrics)
+        return (restart(after, fresh), aim, gain, ended), (reward, after.done, after.metrics)
 
     def choose(now: tuple[State, Carry], key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
-        here, memory = now
-        obs: Any = here.obs
+        teams, memory = now
+        obs: Any = to_first(teams.obs)
         k_which, k_whether = jax.random.split(key)
         normalized = networks.normalize(obs, state.obs_stats)
         memory, values = values_of(networks, state.params["actor"], memory, normalized)
         best = values.argmax(-1)
         other = jax.random.randint(k_which, best.shape, 0, len(aims))
         choice = jnp.where(jax.random.uniform(k_whether, best.shape) < share, other, best)
-        begun = here, aims[choice], jnp.zeros(best.shape), jnp.zeros(best.shape[0])
-        (here, _, gain, ended), seen = jax.lax.scan(decide, begun, gamma ** jnp.arange(choices.every))
-        return (here, forget(memory, ended)), ((obs, choice, gain, ended), seen)
+        begun = teams, aims[choice], jnp.zeros(best.shape), jnp.zeros(best.shape[0])
+        (teams, _, gain, ended), seen = jax.lax.scan(decide, begun, gamma ** jnp.arange(choices.every))
+        return (teams, forget(memory, ended)), ((obs, choice, gain, ended), seen)
 
     keys = jax.random.split(k_choose, config.unroll // choices.every)
     before = state.carry[2:]
-    (last, memory), (made, seen) = jax.lax.scan(choose, (state.env, before), keys)
+    (last, memory), (made, seen) = jax.lax.scan(choose, (to_last(state.env), before), keys)
+    last = to_first(last)
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), seen)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
     state = state._replace(env=last, carry=(*state.carry[:2], *memory), key=key, steps=steps)

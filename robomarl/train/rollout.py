@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from brax.envs.base import State
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.engines.batch_last import to_first, to_last, vmap_last
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import distribution, log_prob, noise_along, squash
 from robomarl.train.networks import Carry, Networks, role_slice
@@ -40,35 +41,36 @@ def collect_rollout(
 ) -> tuple[TrainState, Rollout]:
     """T decisions in every environment with the current policy; ended episodes start anew."""
     key, k_fresh, k_noise = jax.random.split(state.key, 3)
-    fresh = jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs))
+    fresh = to_last(jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs)))
     floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
     shape = (config.num_envs, env.num_agents, env.action_size)
     # Without correlation the draws stay those with which the shipped teams were trained.
     noise = noise_along(config, k_noise, shape) if lasts else jax.random.split(k_noise, config.unroll)
+    step = vmap_last(env.step)
 
     def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
-        here, carry = now
+        teams, carry = now  # [..., B], networks have their samples first
+        here = to_first(teams)
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(here.obs, state.obs_stats))
         dist = distribution(output, config.noise, floor)
         raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
-        after = jax.vmap(env.step)(here, squash(raw, env.action))
+        after = step(teams, to_last(squash(raw, env.action)))
         kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
-        ends = (after.reward, after.done, after.info["truncation"], after.metrics)
+        ends = (to_first(after.reward), after.done, after.info["truncation"], after.metrics)
         return (restart(after, fresh), forget(carry, after.done)), (*kept, *ends)
 
-    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (state.env, state.carry), noise)
+    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (to_last(state.env), state.carry), noise)
+    last = to_first(last)
     rollout = Rollout(state.carry, obs, jnp.concatenate([seen, critic_input(config, env, last)[None]]), *others)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
     return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
 
 
 def restart(state: State, fresh: State) -> State:
-    """Environments whose episode ended go on from `fresh`."""
-
-    def pick(new: jax.Array, old: jax.Array) -> jax.Array:
-        return jnp.where(state.done.astype(bool).reshape(-1, *[1] * (old.ndim - 1)), new, old)
-
-    return jax.tree.map(pick, fresh, state).replace(done=jnp.zeros_like(state.done))
+    """An environment whose episode ended goes on from `fresh`; of many, arrays are [..., B]."""
+    ended = state.done.astype(bool)
+    going = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, state)
+    return going.replace(done=jnp.zeros_like(state.done))
 
 
 def forget(carry: Carry, done: jax.Array) -> Carry:

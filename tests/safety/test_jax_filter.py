@@ -132,8 +132,43 @@ def test_projections_in_single_precision(random: np.random.Generator):
     bounds, points = random.uniform(-0.2, 1.5, (4000, 10)), 2 * random.normal(size=(4000, 3))
     exact = projection.project_batch(rows, bounds, points)
     packed = jnp.asarray(np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1), jnp.float32)
-    found = jax.jit(lambda r, p: projection.project_rows(r, p, jnp, 2e-5))(packed, jnp.asarray(points.T, jnp.float32))
+    found = jax.jit(project)(packed, jnp.asarray(points.T, jnp.float32))
     both = np.asarray(found.solved) & exact.solved
     assert (np.asarray(found.solved) == exact.solved).mean() > 0.998
     assert not (np.asarray(found.solved) & exact.infeasible & (exact.residual > 1e-3)).any()
     np.testing.assert_allclose(np.asarray(found.u).T[both], exact.u[both], atol=1e-4, rtol=1e-4)
+
+
+def test_rounds_are_those_of_numpy(random: np.random.Generator):
+    """Number for number as `project_rows` has them: the same points, and the same are not solved."""
+    rows, bounds = random.normal(size=(4000, 9, 3)), random.uniform(-0.5, 1.5, (4000, 9))
+    rows[:, :3] = rows[:, 3:6] + 1e-4 * rows[:, :3]  # almost parallel ones are where it is hard
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    packed = np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1)
+    points = 2 * random.normal(size=(3, 4000))
+    expected = projection.project_rows(packed, points, np)
+    with jax.enable_x64(True):
+        found = jax.jit(project, static_argnums=2)(packed, points, projection.TOLERANCE)
+    np.testing.assert_array_equal(found.solved, expected.solved)
+    np.testing.assert_array_equal(found.infeasible, expected.infeasible)
+    np.testing.assert_allclose(found.u[:, expected.solved], expected.u[:, expected.solved], atol=1e-8)
+    assert 0.02 < expected.solved.mean() < 0.98
+
+
+def test_in_the_plane_the_vertical_axis_is_by_itself(random: np.random.Generator):
+    """What the projection in space finds, upwards at odds with downwards included."""
+    normals, bounds = random.normal(size=(7, 3, 4000)), random.uniform(-0.3, 1.5, (7, 1, 4000))
+    normals[:, 2] = 0.0
+    normals /= np.sqrt((normals**2).sum(1, keepdims=True))
+    zero, up = np.zeros((1, 1, 4000)), random.uniform(-0.2, 1, (2, 1, 1, 4000))
+    lids = np.concatenate([zero, zero, zero + 1], 1), np.concatenate([zero, zero, zero - 1], 1)
+    faces = [np.concatenate(pair, 1) for pair in zip(lids, up, strict=True)]
+    rows = np.concatenate([np.concatenate([normals, bounds], 1), *faces])
+    points = random.normal(size=(3, 4000))
+    expected = projection.project_rows(rows, points, np)
+    with jax.enable_x64(True):
+        found = jax.jit(project, static_argnums=(2, 3))(rows, points, projection.TOLERANCE, True)
+    np.testing.assert_array_equal(found.solved, expected.solved)
+    np.testing.assert_array_equal(found.infeasible, expected.infeasible)
+    np.testing.assert_allclose(found.u[:, expected.solved], expected.u[:, expected.solved], atol=1e-8)
+    assert 0.1 < expected.solved.mean() < 0.9

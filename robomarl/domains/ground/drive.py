@@ -8,7 +8,7 @@ that is asked for, and it turns as it is told.
 
 from typing import Any
 
-from robomarl.geometry import components, namespace, quat_from_yaw, yaw_of
+from robomarl.geometry import components, namespace
 from robomarl.hardware_configs.vehicle import DifferentialDrive
 from robomarl.safety.model.look_ahead import heading, wheel_accel
 from robomarl.sim.model import TeamWorld
@@ -30,12 +30,12 @@ def driven(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> 
     if isinstance(scenario.vehicle_config, DifferentialDrive):
         return _on_arc(scenario.period_s, world, *wheel_twist(scenario, world, command, most_m_s))
     velocity, turn = plane_twist(scenario, world, command, most_m_s)
-    xp, flat = namespace(turn), turn * 0
+    xp, flat, half = namespace(turn), turn * 0, scenario.period_s * turn / 2
     vel = xp.concatenate([velocity, flat[..., None]], -1)
     return world._replace(
         pos_m=world.pos_m + scenario.period_s * vel,
         vel_m_s=vel,
-        quat_wxyz=quat_from_yaw(yaw_of(world.quat_wxyz) + scenario.period_s * turn),
+        quat_wxyz=_turned(world.quat_wxyz, xp.cos(half), xp.sin(half)),
         omega_rad_s=xp.stack([flat, flat, turn], -1),
     )
 
@@ -68,18 +68,28 @@ def plane_twist(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array
 
 
 def _on_arc(period_s: float, world: TeamWorld, forward: Array, turn: Array) -> TeamWorld:
-    xp, flat = namespace(world.pos_m), forward * 0
-    half, yaw = turn * period_s / 2, yaw_of(world.quat_wxyz)
-    straight = xp.abs(half) < 1e-4
-    safe = xp.where(straight, 1.0, half)
-    chord = forward * period_s * xp.where(straight, 1.0, xp.sin(safe) / safe)
-    middle, after = yaw + half, yaw + 2 * half
+    xp, flat, half = namespace(world.pos_m), forward * 0, turn * period_s / 2
+    cos, sin, straight = xp.cos(half), xp.sin(half), xp.abs(half) < 1e-4
+    chord = forward * period_s * xp.where(straight, 1.0, sin / xp.where(straight, 1.0, half))
+    x, y = heading(components(world.quat_wxyz), xp)
+    x, y = x * cos - y * sin, x * sin + y * cos  # in the middle of the arc, along its chord
+    along = world.pos_m + xp.stack([chord * x, chord * y, flat], -1)
+    x, y = x * cos - y * sin, x * sin + y * cos
     return world._replace(
-        pos_m=world.pos_m + xp.stack([chord * xp.cos(middle), chord * xp.sin(middle), flat], -1),
-        vel_m_s=xp.stack([forward * xp.cos(after), forward * xp.sin(after), flat], -1),
-        quat_wxyz=quat_from_yaw(after),
+        pos_m=along,
+        vel_m_s=xp.stack([forward * x, forward * y, flat], -1),
+        quat_wxyz=_turned(world.quat_wxyz, cos, sin),
         omega_rad_s=xp.stack([flat, flat, turn], -1),
     )
+
+
+def _turned(quat_wxyz: Array, cos: Array, sin: Array) -> Array:
+    """An upright attitude [..., 4] turned about z, by cosine and sine of half of the angle; arcs and their inverses,
+    which it does without, took a quarter of a step."""
+    xp, w, z = namespace(cos), quat_wxyz[..., 0], quat_wxyz[..., 3]
+    w, z, flat = w * cos - z * sin, w * sin + z * cos, cos * 0
+    scale = 1 / xp.sqrt(w * w + z * z)  # or rounding adds up
+    return xp.stack([w * scale, flat, flat, z * scale], -1)
 
 
 def _share(wanted: Array, most: Any) -> Array:

@@ -13,6 +13,9 @@ PARALLEL = 1e-20
 """Squares of the sine of two rows and of the determinant of three, in double precision, from which on they have a line
 and a vertex, as in C; rounding makes 1e-32 of what is exactly parallel."""
 
+SINGLE = 1e-6
+"""The same in single precision."""
+
 
 def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
@@ -29,7 +32,7 @@ def candidates(new: Array, basis: Array, u0: Array, xp: ModuleType) -> tuple[Arr
         points [7, 3, ...]: the plane's, those of the lines with each row, of the vertices with each pair of `PAIRS`;
         and where they exist [7, ...].
     """
-    tiny = PARALLEL if u0.dtype == np.float64 else 1e-6
+    tiny = PARALLEL if u0.dtype == np.float64 else SINGLE
     normal, normals = new[:3], basis[:, :3]
     excess = over(new[None], u0)
     plane = u0 - excess[0] * normal

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.engines.batch_last import to_last, vmap_last
 from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import networks_of
@@ -47,23 +48,22 @@ def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
 
 def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
-    action = jnp.zeros((config.num_envs, env.num_agents, env.action_size))
-    fresh = jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs))
+    action, one_more = jnp.zeros((env.num_agents, env.action_size, config.num_envs)), vmap_last(env.step)
+    fresh = to_last(jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs)))
 
     def step(now: Any, _: None) -> tuple[Any, tuple]:
-        after = jax.vmap(env.step)(now, action)
+        after = one_more(now, action)
         return restart(after, fresh), (after.obs, after.reward)
 
-    return jax.lax.scan(step, state.env, None, length=config.unroll)
+    return jax.lax.scan(step, to_last(state.env), None, length=config.unroll)
 
 
 def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """T decisions of every environment with no policy: only the world moves."""
-    shape = (config.num_envs, env.num_agents)
-    draws = jax.random.uniform(jax.random.key(1), (*shape, env.num_draws))
-    step = jax.vmap(env.advance)
-    command = jnp.zeros((*shape, env.action_size))
-    world = state.env.pipeline_state.world  # type: ignore[union-attr]
+    draws = jax.random.uniform(jax.random.key(1), (env.num_agents, env.num_draws, config.num_envs))
+    step = vmap_last(env.advance)
+    command = jnp.zeros((env.num_agents, env.action_size, config.num_envs))
+    world = to_last(state.env.pipeline_state.world)  # type: ignore[union-attr]
     return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
 
 

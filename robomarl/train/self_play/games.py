@@ -148,7 +148,7 @@ def collect_games(
         kept = (ours, critic_input(env, here), raw, log_prob(dist, raw), after.reward[:, :count])
         carry, memory = forget((carry, memory), after.done)  # type: ignore[arg-type]
         ends = (after.done, after.info["truncation"], after.metrics)
-        return (restart(after, fresh), carry, memory), (*kept, *ends, wanted)
+        return (jax.vmap(restart)(after, fresh), carry, memory), (*kept, *ends, wanted)
 
     (last, carry, memory), (obs, seen, *others, wanted) = jax.lax.scan(
         decide,

@@ -110,3 +110,23 @@ def test_a_command_is_in_force_one_decision_later(scenario: Any):
     first = sim.step(command)
     np.testing.assert_array_equal(first.pos_m, before.pos_m)
     assert norm(sim.step(command).pos_m - before.pos_m).min() > 0
+
+
+@pytest.mark.parametrize("kind", ["scenario", "omni"])
+def test_a_long_turn_ends_where_the_sum_of_its_arcs_does(kind: str, request: pytest.FixtureRequest):
+    """A thousand decisions in single precision: the attitude stays one, and its heading is that of the sum."""
+    scenario = request.getfixturevalue(kind)
+    world = world_of(scenario)
+    yaw = yaw_of(world.quat_wxyz).astype(float)
+    for turn in np.random.default_rng(0).uniform(-1, 3, 1000):
+        world = world._replace(omega_rad_s=world.omega_rad_s * 0 + np.array([0, 0, turn], np.float32))
+        command = np.zeros((2, 3, 4), np.float32)
+        command[..., 3] = turn
+        if kind == "scenario":
+            ahead, toward = scenario.vehicle_config.drive.look_ahead_m, np.stack([np.cos(yaw), np.sin(yaw)], -1)
+            command[..., :2] = -ahead * turn**2 * toward  # keeps the twist
+        world = drive(scenario, world, command)
+        yaw += world.omega_rad_s[..., 2] * scenario.period_s
+        world = world._replace(**{k: getattr(world, k).astype(np.float32) for k in ("pos_m", "vel_m_s", "quat_wxyz")})
+    np.testing.assert_allclose(norm(world.quat_wxyz), 1.0, atol=1e-6)
+    np.testing.assert_allclose(np.exp(1j * yaw_of(world.quat_wxyz)), np.exp(1j * yaw), atol=2e-4)
