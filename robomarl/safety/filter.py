@@ -5,7 +5,6 @@ inside the arena and below its speed limit comes out, or the named fallback. `do
 assumptions, the derivation and what was measured.
 """
 
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from robomarl.safety.leaves import as_double, each
 from robomarl.safety.memory import FilterCarry, Reason, initial_carry
 from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
-from robomarl.safety.qp.projection import project_rows, repeat_open
+from robomarl.safety.qp.projection import project_rows
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView
@@ -25,7 +24,7 @@ from robomarl.view import LocalView
 __all__ = ["Arena", "FilterCarry", "Mode", "Reason", "SafetyFilter", "SafetyParams", "from_vehicle", "initial_carry"]
 
 Backend = Literal["auto", "numpy", "c"]
-_NUMPY = Library(np, partial(project_rows, xp=np, repeat=repeat_open))
+_NUMPY = Library(np, project_rows)
 _REASONS = tuple(Reason)
 
 

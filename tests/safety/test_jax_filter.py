@@ -146,7 +146,7 @@ def test_rounds_are_those_of_numpy(random: np.random.Generator):
     rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
     packed = np.moveaxis(np.concatenate([rows, bounds[..., None]], -1), 0, -1)
     points = 2 * random.normal(size=(3, 4000))
-    expected = projection.project_rows(packed, points, np)
+    expected = projection.project_rows(packed, points)
     with jax.enable_x64(True):
         found = jax.jit(project, static_argnums=2)(packed, points, projection.TOLERANCE)
     np.testing.assert_array_equal(found.solved, expected.solved)
@@ -165,7 +165,7 @@ def test_in_the_plane_the_vertical_axis_is_by_itself(random: np.random.Generator
     faces = [np.concatenate(pair, 1) for pair in zip(lids, up, strict=True)]
     rows = np.concatenate([np.concatenate([normals, bounds], 1), *faces])
     points = random.normal(size=(3, 4000))
-    expected = projection.project_rows(rows, points, np)
+    expected = projection.project_rows(rows, points)
     with jax.enable_x64(True):
         found = jax.jit(project, static_argnums=(2, 3))(rows, points, projection.TOLERANCE, True)
     np.testing.assert_array_equal(found.solved, expected.solved)

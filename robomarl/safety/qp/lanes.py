@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.safety.qp.candidates import PARALLEL, SINGLE
+from robomarl.safety.qp.candidates import PARALLEL
 from robomarl.safety.qp.projection import SOLVER_TOLERANCE, Projection
 from robomarl.types import Array
 from robomarl.vectors import cross
+
+SINGLE = 1e-6
+"""`PARALLEL` in single precision."""
 
 Numbers = tuple[Array, ...]
 """Components [...] of a point, or of a normal with its right-hand side."""
