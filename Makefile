@@ -39,7 +39,9 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 # does what flashes, and nodes, each test of which has a ROS domain of its own. What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 # Programs are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
-XLA := XLA_FLAGS='--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false' TF_CPP_MIN_LOG_LEVEL=3 \
+HASTE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
+	--xla_backend_extra_options=xla_cpu_use_multi_output_fusion
+XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
 	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 BY_DEFAULT := not slow and not gpu
 TWO_CORES := --numprocesses 2 --dist loadfile

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.config import UserError
+from robomarl.config import UserError, suggest
 from robomarl.domains.registry import load_features
 from robomarl.features import FEATURES, NeighbourRule, as_array, numbers, of_one
 from robomarl.geometry import namespace
@@ -64,8 +64,9 @@ class ObservationSpec:
             load_features()
         for item in self.fields:
             if item.name not in FEATURES:
-                known = ", ".join(sorted(FEATURES))
-                raise UserError(f"Observation field {item.name!r} is not known; allowed: {known}.")
+                raise UserError(
+                    f"Observation field {item.name!r} is not known; {suggest(item.name, sorted(FEATURES))}."
+                )
             if item.history < 1:
                 raise UserError(f"Observation field {item.name!r}: history = {item.history} must be at least 1.")
             if not 0 <= item.keep < 1:

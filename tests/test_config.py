@@ -6,7 +6,8 @@ from typing import Literal
 
 import pytest
 
-from robomarl.config import Fraction, Positive, UserError, build, read_toml, to_dict
+from robomarl.config import Fraction, Positive, UserError, build, to_dict
+from robomarl.tables import read_toml
 
 
 @dataclass(frozen=True)

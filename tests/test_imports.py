@@ -15,7 +15,7 @@ import pytest
 # Where a module belongs: the longest prefix that fits counts.
 LAYERS = {
     "base": [
-        *("types", "geometry", "spec", "view", "features", "config", "paths", "scalars", "vectors"),
+        *("types", "geometry", "spec", "view", "features", "config", "tables", "paths", "scalars", "vectors"),
         *("log", "track", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
         "domains.payload.onboard.features",
         *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from robomarl.config import UserError, merged, to_dict
+from robomarl.config import UserError, to_dict
 from robomarl.paths import cache_dir
 from robomarl.policies.bundle import Bundle
 from robomarl.sim.scenario import Scenario, build_scenario
+from robomarl.tables import merged
 
 VEHICLE = "vehicle"
 """Key of a scenario whose file a bundle has in its contract."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
 
-from robomarl.config import Positive, Range, build, read_yaml
+from robomarl.config import Positive, Range, build
 from robomarl.hardware_configs.field import DeploymentConfig
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.paths import fleets_dir
+from robomarl.tables import read_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What ROS takes as a namespace."""

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError, read_toml
+from robomarl.config import UserError
 from robomarl.paths import scenarios_dir
+from robomarl.tables import read_toml
 
 
 def scenario_names() -> list[str]:

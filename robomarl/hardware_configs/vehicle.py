@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from robomarl.config import Positive, UserError, build, read_yaml
+from robomarl.config import Positive, UserError, build
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
 from robomarl.hardware_configs.sections import (
     BodyConfig,
@@ -24,6 +24,7 @@ from robomarl.hardware_configs.sections import (
     VehicleBase,
 )
 from robomarl.paths import vehicles_dir
+from robomarl.tables import read_yaml
 
 __all__ = [
     "KINDS",

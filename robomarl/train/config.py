@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from robomarl.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert, read_toml
+from robomarl.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert
 from robomarl.paths import recipes_dir
 from robomarl.sim.starts import Starts
+from robomarl.tables import read_toml
 from robomarl.train.offline.config import OfflineConfig
 from robomarl.train.reppo.config import ReppoConfig
 from robomarl.train.sequences.play import SequenceConfig

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError, read_yaml
+from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.paths import fleets_dir
+from robomarl.tables import read_yaml
 
 GOOD = """
 version: 1

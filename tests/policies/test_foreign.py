@@ -202,7 +202,7 @@ def without_memory() -> onnx.ModelProto:
         (lambda: with_operator("Loop"), "", r"uses the operator 'Loop', which is on no robot's list"),
         (lambda: with_operator("Hardmax"), "", r"uses the operator 'Hardmax', which import can't translate"),
         (without_memory, "", r"the inputs h_in are memory, but the outputs have none"),
-        (dense_model, "[observation]\nfields = ['velocty']", r"'velocty' is not known; allowed: "),
+        (dense_model, "[observation]\nfields = ['velocty']", r"'velocty' is not known; did you mean 'velocity'"),
         (dense_model, "[observation]\nelements = ['goal_error.w']", r"elements: 'goal_error\.w' is not one of"),
         (dense_model, "[observation]\nscale = [1.0]", r"observation\.scale has 1 numbers for 38 elements"),
         (dense_model, "[action]\nelements = ['yaw_rate']", r"action\.elements must name each of acceleration\.x"),

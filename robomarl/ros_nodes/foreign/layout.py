@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from robomarl.config import UserError, build, read_toml
+from robomarl.config import UserError, build
 from robomarl.ros_nodes.adapters.crazyswarm import topics as crazyswarm
 from robomarl.ros_nodes.adapters.mavros import topics as mavros
 from robomarl.ros_nodes.adapters.px4_dds import topics as px4
+from robomarl.tables import read_toml
 
 
 class Topics(NamedTuple):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import yaml
 
-from robomarl.config import read_yaml
 from robomarl.paths import vehicles_dir
 from robomarl.sim.field.identify import RobotFit
 from robomarl.sim.field.patch import Provenance, named_from
 from robomarl.sim.scenario import load_scenario
+from robomarl.tables import read_yaml
 from robomarl.track import RobotTrack
 
 LEAST = 0.05

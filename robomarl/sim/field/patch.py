@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from robomarl.config import read_yaml
 from robomarl.paths import vehicles_dir
 from robomarl.sim.field.identify import Parameter, RobotFit
 from robomarl.sim.field.safety_figures import SafetyFigure
+from robomarl.tables import read_yaml
 
 KEPT = 0.1
 """Share of the scenario's own width that ranges keep on each side of what was found: batteries and days differ."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError, build, merged
+from robomarl.config import UserError, build
 from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import is_bundle
+from robomarl.tables import merged
 from robomarl.train.config import TrainConfig, load_recipe, read_recipe, training_keys
 from robomarl.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Stage, StagedTraining, StageTable, listed
 

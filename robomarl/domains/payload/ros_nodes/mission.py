@@ -6,10 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.config import NonNegative, Positive, build, read_yaml
+from robomarl.config import NonNegative, Positive, build
 from robomarl.geometry import quat_from_yaw, quat_multiply
 from robomarl.hardware_configs.vehicle import Vector3
 from robomarl.paths import missions_dir
+from robomarl.tables import read_yaml
 from robomarl.view import Goal
 
 
