@@ -38,7 +38,8 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
 # does what flashes, and nodes, each test of which has a ROS domain of its own. What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
-# Programs are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
+# XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
+# are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
 HASTE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
 	--xla_backend_extra_options=xla_cpu_use_multi_output_fusion
 XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
