@@ -48,6 +48,8 @@ class Library(NamedTuple):
     """How sums over the queue are made."""
     repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
     """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
+    each: Callable = lambda step, u, rows: reduce(step, rows, u)
+    """(step, u [3, ...], rows [m, 4, ...]) -> u after a step (u, row) for each row in turn."""
 
 
 def filter_batch(
@@ -276,9 +278,11 @@ def _least(c: Constants, limits: Limits, box: Array, known: tuple[Vec3, Vec3], h
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
     found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, (low, high), xp)
-    found = least.clear(found, _solid_rows(c, limits, xp), (low, high), xp)
+    kept = lambda u, row: least.within(u, row, (low, high), xp)  # noqa: E731
+    for _ in range(2 if c.solids else 0):  # mates give way too, and what never moves does not
+        found = library.each(kept, found, _solid_rows(c, limits, xp))
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
-        found = least.slowly(found, rows[0], (low, high), xp)
+        found = kept(found, rows[0])
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 
