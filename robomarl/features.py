@@ -76,6 +76,8 @@ FEATURES: dict[str, Feature] = {}
 
 NEAR_M = 0.2
 """Error along an axis of which half is left in `near_error`."""
+MANY = 16
+"""Of more team-mates the nearest are sorted out, where numpy works: comparing all pairs takes longer then."""
 XYZ = ("x", "y", "z")
 _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 
@@ -167,17 +169,23 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
     place, known = _heard_now(view, rule)
     motion = heard.vel_m_s - own.vel_m_s[..., None, :]
     one = xp.ones_like(heard.age_s)
-    return of_nearest(view, rule, place, motion, heard.age_s[..., None], one[..., None])
+    return _picked(place, known, rule.count, (place, motion, heard.age_s[..., None], one[..., None]))
 
 
-def of_nearest(view: LocalView, rule: NeighbourRule, *parts: Array) -> Array:
-    """[..., count W] of what is known of every mate, the nearest's; 0 where there is none.
+def of_nearest(view: LocalView, rule: NeighbourRule, part: Array) -> Array:
+    """[..., count V] of what is known of every mate, [..., K, V], the nearest's; 0 where there is none."""
+    return _picked(*_heard_now(view, rule), rule.count, (part,))
 
-    `parts` are [..., K, V] each, W numbers of a mate in all; picked one by one, they need not be put together for each.
-    """
-    place, known = _heard_now(view, rule)
-    xp, pick = namespace(place), _nearest(place, known, rule.count)
-    picked = xp.concatenate([pick @ xp.where(known[..., None], part, 0.0) for part in parts], -1)
+
+def _picked(place: Array, known: Array, count: int, parts: tuple[Array, ...]) -> Array:
+    """[..., count W] the nearest's of `parts`, [..., K, V] each, W numbers of a mate in all; picked one by one, they
+    need not be put together for each."""
+    xp = namespace(place)
+    if xp is np and known.shape[-1] > max(MANY, count):
+        picked = np.concatenate(_nearest_of_many(place, known, count, parts), -1)
+    else:
+        pick = _nearest(place, known, count)
+        picked = xp.concatenate([pick @ xp.where(known[..., None], part, 0.0) for part in parts], -1)
     return picked.reshape(*picked.shape[:-2], -1)
 
 
@@ -203,13 +211,27 @@ def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> tuple[float, ...
     return (*rows, *[0.0] * (8 * rule.count - len(rows)))
 
 
+def _squares(place: Array, known: Array) -> Array:
+    """[..., K] squared distances, infinite to those that are not looked at."""
+    xp = namespace(place)
+    return xp.where(known, (place * place).sum(-1), xp.inf)
+
+
+def _nearest_of_many(
+    place: np.ndarray, known: np.ndarray, count: int, parts: tuple[np.ndarray, ...]
+) -> list[np.ndarray]:
+    """`parts` of the `count` nearest team-mates in order, [..., count, V] each: what `_nearest` picks, by a sort."""
+    first = np.argsort(_squares(place, known), axis=-1, kind="stable")[..., :count, None]
+    there = np.take_along_axis(known[..., None], first, axis=-2)
+    return [np.where(there, np.take_along_axis(part, first, axis=-2), 0.0).astype(place.dtype) for part in parts]
+
+
 def _nearest(place: Array, known: Array, count: int) -> Array:
     """[..., count, K] one-hot rows that pick the nearest team-mates in order.
 
     Ranks by comparing all pairs: K is small, and a sort would cost more than the whole observation.
     """
-    xp = namespace(place)
-    distance = xp.where(known, (place * place).sum(-1), xp.inf)
+    xp, distance = namespace(place), _squares(place, known)
     index = xp.arange(distance.shape[-1])
     nearer = distance[..., None, :] < distance[..., :, None]
     tied = (distance[..., None, :] == distance[..., :, None]) & (index[None, :] < index[:, None])
