@@ -250,7 +250,8 @@ def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, t
 
 
 def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
-    slack = xp.maximum((_dot(rows[0], u) - rows[1].most).max(0, initial=-xp.inf), 0.0)
+    (x, y, z), bound = rows
+    slack = xp.maximum((x * u[0] + y * u[1] + z * u[2] - bound.most).max(0, initial=-xp.inf), 0.0)
     return slack if walls is None else xp.maximum(slack, stacked.overstepped(walls, u, xp))
 
 
@@ -297,7 +298,3 @@ def _solid_rows(c: Constants, limits: Limits, xp: ModuleType) -> Array:
 def _chosen(c: Constants, accel: Vec3, xp: ModuleType) -> Vec3:
     x, y, z = (xp.clip(accel[i], c.low[i], c.high[i]) for i in range(3))
     return (x, y, z)
-
-
-def _dot(a: Vec3, b: Vec3) -> Array:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
