@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from robomarl.config import UserError
 from robomarl.domains.registry import load_features
-from robomarl.features import FEATURES, NeighbourRule, feature
+from robomarl.features import FEATURES, MANY, NeighbourRule, feature, neighbours
 from robomarl.spec import ObservationField, ObservationSpec
 from robomarl.view import LoadSensed, LocalView, blank_view
 
@@ -231,6 +232,22 @@ def test_neighbours_are_the_nearest_within_range_and_age():
     rows = obs.reshape(2, 8)
     assert rows[0] == pytest.approx([1, 0, 0, 0, 1, 0, 0, 1])
     assert rows[1] == pytest.approx([2, 0.1, 0, 0, 1, 0, 0.1, 1])  # carried forward by its age
+
+
+def test_of_many_mates_the_nearest_are_those_that_one_robot_finds_by_itself():
+    """Sorted out, not compared in pairs; two are as far away as each other, some are not heard, or too far."""
+    random, rule = np.random.default_rng(0), NeighbourRule(count=5, range_m=4.0, max_age_s=0.5)
+    view = _fill(blank_view(MANY + 4, (), (6,)), random)
+    pos_m, age_s = view.heard.pos_m, np.abs(view.heard.age_s) / 3
+    pos_m[:, 3], age_s[:, [3, 7]] = 2 * view.own.pos_m - pos_m[:, 7], 0.0
+    mask = random.random(age_s.shape) < 0.7
+    mask[0] = np.arange(MANY + 4) < 3
+    view = view._replace(heard=view.heard._replace(age_s=age_s, mask=mask))
+    rows = neighbours(view, rule)
+    alone = [neighbours(_each(view, lambda leaf, i=i: leaf[i]), rule) for i in range(6)]
+    np.testing.assert_allclose(rows, alone, atol=1e-5)
+    np.testing.assert_allclose(rows, neighbours(_each(view, jnp.asarray), rule), atol=1e-6)
+    assert rows[0].reshape(5, 8)[:, -1].tolist() == [1, 1, 1, 0, 0]
 
 
 def test_unknown_fields_and_histories_are_named():

@@ -48,6 +48,8 @@ class Library(NamedTuple):
     """How sums over the queue are made."""
     repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
     """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
+    each: Callable = lambda step, u, rows: reduce(step, rows, u)
+    """(step, u [3, ...], rows [m, 4, ...]) -> u after a step (u, row) for each row in turn."""
 
 
 def filter_batch(
@@ -248,7 +250,8 @@ def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, t
 
 
 def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
-    slack = xp.maximum((_dot(rows[0], u) - rows[1].most).max(0, initial=-xp.inf), 0.0)
+    (x, y, z), bound = rows
+    slack = xp.maximum((x * u[0] + y * u[1] + z * u[2] - bound.most).max(0, initial=-xp.inf), 0.0)
     return slack if walls is None else xp.maximum(slack, stacked.overstepped(walls, u, xp))
 
 
@@ -276,9 +279,11 @@ def _least(c: Constants, limits: Limits, box: Array, known: tuple[Vec3, Vec3], h
     step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
     found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, (low, high), xp)
-    found = least.clear(found, _solid_rows(c, limits, xp), (low, high), xp)
+    kept = lambda u, row: least.within(u, row, (low, high), xp)  # noqa: E731
+    for _ in range(2 if c.solids else 0):  # mates give way too, and what never moves does not
+        found = library.each(kept, found, _solid_rows(c, limits, xp))
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
-        found = least.slowly(found, rows[0], (low, high), xp)
+        found = kept(found, rows[0])
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 
@@ -293,7 +298,3 @@ def _solid_rows(c: Constants, limits: Limits, xp: ModuleType) -> Array:
 def _chosen(c: Constants, accel: Vec3, xp: ModuleType) -> Vec3:
     x, y, z = (xp.clip(accel[i], c.low[i], c.high[i]) for i in range(3))
     return (x, y, z)
-
-
-def _dot(a: Vec3, b: Vec3) -> Array:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -39,7 +39,7 @@ class JaxFilter:
         self.mode = mode
         self._constants = constants_of(params, mode)
         self._check_shapes = ShapeCheck(params)
-        self._library = Library(jnp, partial(project, planar=params.planar), repeat=least_open)
+        self._library = Library(jnp, partial(project, planar=params.planar), repeat=least_open, each=each_row)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -114,6 +114,12 @@ def least_open(step: Callable, u: Array, needed: Array) -> Array:
     step, seen = jax.closure_convert(step, u)
     seen, more = jax.lax.stop_gradient(seen), lambda s: (s[0] < least.ROUNDS) & needed.any()
     return jax.lax.while_loop(more, lambda s: (s[0] + 1, step(s[1], *seen)), (0, u))[1]
+
+
+def each_row(step: Callable, u: Array, rows: Array) -> Array:
+    """The rows in turn, in a loop: written out, XLA works out each step three times for each component of the next, and
+    of the eight of four obstacles that is all that it does, and what it compiles."""
+    return jax.lax.scan(lambda u, row: (step(u, row), None), u, rows)[0]
 
 
 def _repeat(step: Callable, state: HeldPoint) -> HeldPoint:

@@ -1,14 +1,16 @@
 """The filter in JAX: the numpy filter's results in single precision, under jit, vmap, scan and grad."""
 
+from functools import partial, reduce
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from robomarl.safety.filter import Reason, SafetyFilter, SafetyParams
-from robomarl.safety.jax_filter import make_jax_filter, project
+from robomarl.safety.jax_filter import each_row, make_jax_filter, project
 from robomarl.safety.memory import FilterCarry
-from robomarl.safety.qp import projection
+from robomarl.safety.qp import least, projection
 from robomarl.safety.qp.candidates import over
 from robomarl.view import LocalView
 from tests.safety.views import PARAMS, leaves, random_carry, random_views
@@ -153,6 +155,23 @@ def test_rounds_are_those_of_numpy(random: np.random.Generator):
     np.testing.assert_array_equal(found.infeasible, expected.infeasible)
     np.testing.assert_allclose(found.u[:, expected.solved], expected.u[:, expected.solved], atol=1e-8)
     assert 0.02 < expected.solved.mean() < 0.98
+
+
+def test_rows_of_what_never_moves_are_a_loop_however_many_there_are(random: np.random.Generator):
+    """Written out, those of four obstacles took XLA minutes: each step was worked out anew for each use of it."""
+    rows = random.normal(size=(8, 4, NUM))
+    rows[:, :3] /= np.linalg.norm(rows[:, :3], axis=1, keepdims=True)
+    u, box = 3 * random.normal(size=(3, NUM)), (np.full((3, NUM), -2.0), np.full((3, NUM), 2.0))
+
+    def kept(rows: jax.Array) -> jax.Array:
+        step = partial(least.within, box=tuple(map(single, box)), xp=jnp)
+        return each_row(step, single(u), rows)
+
+    expected = reduce(lambda u, row: least.within(u, row, box, np), rows, u)
+    np.testing.assert_allclose(kept(single(rows)), expected, atol=1e-5)
+    assert (over(rows[-1:], expected)[0] <= 1e-9).mean() > 0.5, "most end within the last"
+    two, eight = (len(jax.make_jaxpr(kept)(single(rows[:m])).eqns) for m in (2, 8))
+    assert two == eight
 
 
 def test_in_the_plane_the_vertical_axis_is_by_itself(random: np.random.Generator):

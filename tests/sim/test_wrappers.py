@@ -26,8 +26,8 @@ def test_folded_rows_are_the_robots_of_the_teams_in_order() -> None:
     env = make_env(load_scenario("goto_3"))
     flat, keys = FlattenAgents(env), jax.random.split(jax.random.key(1), 2)
     action = jnp.linspace(-1, 1, 2 * 3 * 4).reshape(6, 4)
-    state = jax.jit(flat.step)(flat.reset(keys), action)
-    team = jax.jit(UnitActions(env).step)(env.reset(keys[1]), action[3:])
+    state = jax.jit(lambda k, a: flat.step(flat.reset(k), a))(keys, action)
+    team = jax.jit(lambda k, a: UnitActions(env).step(env.reset(k), a))(keys[1], action[3:])
     assert state.obs.shape == (6, env.observation_size)
     np.testing.assert_allclose(state.obs[3:], team.obs, atol=1e-5)
     np.testing.assert_allclose(state.reward[3:], team.reward, atol=1e-5)
@@ -37,7 +37,7 @@ def test_a_team_that_ends_starts_anew() -> None:
     """After the time limit every robot of the team reports done and truncation, and the next step begins again."""
     env = make_env(load_scenario("goto_2"))
     flat = FlattenAgents(env)
-    state = flat.reset(jax.random.split(jax.random.key(0), 1))
+    state = jax.jit(flat.reset)(jax.random.split(jax.random.key(0), 1))
     teams: Any = state.pipeline_state
     sim = teams.pipeline_state
     late = sim._replace(world=sim.world._replace(step=jnp.full((1,), env.scenario.max_steps - 1)))

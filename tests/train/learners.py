@@ -7,7 +7,15 @@ import jax.numpy as jnp
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
+from robomarl.sim.agents import AgentsEnv
+from robomarl.train.algorithm import init_state
+from robomarl.train.config import TrainConfig
 from robomarl.train.state import TrainState
+
+
+def first_state(config: TrainConfig, env: AgentsEnv, seed: int = 0) -> TrainState:
+    """The state before the first update as one program: some hundred small ones take longer to compile."""
+    return jax.jit(lambda key: init_state(config, env, key))(jax.random.key(seed))
 
 
 def blank_state(params: dict[str, Any], seen: int) -> TrainState:

@@ -19,7 +19,6 @@ from robomarl.train.mappo import (
     Batch,
     change_loss,
     compute_gae,
-    init_state,
     make_train,
     make_update,
     mappo_loss,
@@ -30,6 +29,7 @@ from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.run.profile import profile, simulate, table
 from robomarl.train.run.weights import weights_of, with_weights
 from robomarl.train.state import TrainState
+from tests.train.learners import first_state
 
 TINY = TrainConfig(num_envs=8, unroll=4, minibatches=2, epochs=2, total_steps=8 * 4 * 4 * 3)
 
@@ -162,7 +162,7 @@ def test_a_team_explores_with_noise_that_lasts() -> None:
     config = TrainConfig(num_envs=64, unroll=8, noise=NoiseConfig(correlation=0.9))
     env = make_env(load_scenario("swap_4"))
     networks = make_networks(config.network, env.observation, env.action_size)
-    _, rollout = collect_rollout(config, env, networks, init_state(config, env, jax.random.key(0)))
+    _, rollout = jax.jit(lambda s: collect_rollout(config, env, networks, s))(first_state(config, env))
     raw = np.asarray(rollout.raw_action)
     assert (raw[1:] * raw[:-1]).mean() / (raw**2).mean() == pytest.approx(0.9, abs=0.05)
 
@@ -213,7 +213,7 @@ def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates(critic: L
     env, network = make_env(load_scenario("swap_4")), NetworkConfig(critic=critic)
     config = dataclasses.replace(TINY, critic_first=1e9, network=network)
     networks = make_networks(config.network, env.observation, env.action_size)
-    update, state = jax.jit(make_update(config, env)), init_state(config, env, jax.random.key(0))
+    update, state = jax.jit(make_update(config, env)), first_state(config, env)
     obs = jax.random.normal(jax.random.key(1), (100, env.observation_size))
 
     def policy(state: TrainState) -> np.ndarray:
@@ -230,10 +230,10 @@ def test_a_frozen_actor_is_the_same_policy_after_any_number_of_updates(critic: L
 def test_statistics_stay_where_a_run_goes_on_from_a_policy_and_move_where_it_does_not() -> None:
     """New scales of the input would change the gains of a policy that is good; a new run needs scales."""
     env = make_env(load_scenario("swap_4"))
-    update, fresh = jax.jit(make_update(TINY, env)), init_state(TINY, env, jax.random.key(0))
+    update, fresh = jax.jit(make_update(TINY, env)), first_state(TINY, env)
     first = update(fresh)[0]
     assert not np.array_equal(np.asarray(first.obs_stats.mean), np.asarray(fresh.obs_stats.mean))
-    on = with_weights(init_state(TINY, env, jax.random.key(1)), weights_of(jax.device_get(first)), "first")
+    on = with_weights(first_state(TINY, env, 1), weights_of(jax.device_get(first)), "first")
     after = update(update(on)[0])[0]
     for old, new in zip(jax.tree.leaves(first.obs_stats), jax.tree.leaves(after.obs_stats), strict=True):
         np.testing.assert_array_equal(old, new)
@@ -243,7 +243,7 @@ def test_statistics_stay_where_a_run_goes_on_from_a_policy_and_move_where_it_doe
 def test_gradient_steps_are_on_the_policy_that_played() -> None:
     """With one step an update every ratio is 1: the samples are seen as they were when the actions were drawn."""
     env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, epochs=1, minibatches=1)
-    update, state = jax.jit(make_update(config, env)), init_state(config, env, jax.random.key(0))
+    update, state = jax.jit(make_update(config, env)), first_state(config, env)
     for _ in range(3):
         state, metrics = update(state)
         assert metrics["loss/kl"] == pytest.approx(0.0, abs=1e-6)
@@ -252,7 +252,7 @@ def test_gradient_steps_are_on_the_policy_that_played() -> None:
 def test_the_actor_waits_for_the_critic() -> None:
     """In the first update only the critic moves, and the learning rate stays; in the second the actor moves too."""
     env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, critic_first=1.5 * 8 * 4 * 4)
-    update, states = jax.jit(make_update(config, env)), [init_state(config, env, jax.random.key(0))]
+    update, states = jax.jit(make_update(config, env)), [first_state(config, env)]
     for _ in range(2):
         states.append(update(states[-1])[0])
     actors, critics = ([jax.tree.leaves(s.params[part]) for s in states] for part in ("actor", "critic"))
@@ -266,7 +266,7 @@ def test_whole_run_equals_the_updates_one_by_one() -> None:
     """`make_train` is the scan of `make_update`: same key, same parameters, same count of steps."""
     env = make_env(load_scenario("swap_4"))
     whole, metrics = jax.jit(make_train(TINY, env))(jax.random.key(3))
-    state, update = init_state(TINY, env, jax.random.key(3)), jax.jit(make_update(TINY, env))
+    state, update = first_state(TINY, env, 3), jax.jit(make_update(TINY, env))
     for _ in range(3):
         state, _ = update(state)
     assert metrics["reward"].shape == (3,)
@@ -315,7 +315,7 @@ def test_profile_names_every_part_and_simulation_is_the_engine_alone() -> None:
     assert min(parts["simulation"], parts["update"], parts["whole"]) > 0
     lines = table(parts, config, env).splitlines()
     assert [line.split()[0] for line in lines[:5]] == ["simulation", "observation", "policy", "update", "host"]
-    state = init_state(config, env, jax.random.key(0))
+    state = first_state(config, env)
     moved = simulate(config, env, state)
     first = state.env.pipeline_state.world  # type: ignore[union-attr]
     np.testing.assert_array_equal(moved.step, first.step + config.unroll)

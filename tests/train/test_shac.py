@@ -15,12 +15,12 @@ from jax.flatten_util import ravel_pytree
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
-from robomarl.train import mappo, shac
+from robomarl.train import shac
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.networks import make_networks, networks_of
 from robomarl.train.rollout import collect_rollout
 from robomarl.train.state import Rollout, TrainState
-from tests.train.learners import blank_state
+from tests.train.learners import blank_state, first_state
 
 SMALL = TrainConfig(
     algorithm="shac", num_envs=2, unroll=3, minibatches=1, epochs=1, network=NetworkConfig((8,), (8,), critic="team")
@@ -46,7 +46,7 @@ def test_the_return_of_a_horizon_is_the_sum_by_hand() -> None:
 def test_its_gradient_is_that_of_finite_differences() -> None:
     """Through observation, policy, delay, controller, rotors, bodies, radio and rewards of swap_4, and the critic."""
     env = make_env(load_scenario("swap_4"))
-    networks, state = networks_of(SMALL, env), jax.jit(lambda k: mappo.init_state(SMALL, env, k))(jax.random.key(0))
+    networks, state = networks_of(SMALL, env), first_state(SMALL, env)
 
     def loss(actor: dict) -> jax.Array:
         own = state._replace(params=state.params | {"actor": actor})
@@ -77,7 +77,7 @@ def test_the_actor_waits_and_goes_up_the_return() -> None:
     """In the first update only the critic moves; then 40 updates from the same starts earn more than none."""
     env = make_env(load_scenario("swap_4"))
     config = dataclasses.replace(SMALL, num_envs=16, minibatches=2, critic_first=1.5 * 16 * 3 * 4)
-    update, state = jax.jit(shac.make_update(config, env)), shac.init_state(config, env, jax.random.key(0))
+    update, state = jax.jit(shac.make_update(config, env)), first_state(config, env)
     first, _ = update(state)
     for part, same in (("actor", True), ("critic", False)):
         pairs = zip(jax.tree.leaves(state.params[part]), jax.tree.leaves(first.params[part]), strict=True)

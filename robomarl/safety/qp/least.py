@@ -44,13 +44,7 @@ def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: M
     return inside(last + share * (u - last), box, xp)
 
 
-def clear(u: Array, solid: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
-    """The command [3, ...] within the rows [m, 4, ...] of what never moves, one after the other: mates give way too."""
-    for row in (*solid, *solid) if len(solid) else ():
-        u = inside(u - xp.maximum(over(row[None], u)[0], 0.0) * row[:3], box, xp)
-    return u
-
-
-def slowly(u: Array, slow: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
-    """The command [3, ...] below the speed limit, half-space `slow` [4, ...]: the mates count on that."""
-    return inside(u - xp.maximum(over(slow[None], u)[0], 0.0) * slow[:3], box, xp)
+def within(u: Array, row: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
+    """The nearest command [3, ...] within one row [4, ...], in the box: of the speed limit, which mates count on, or of
+    what never moves."""
+    return inside(u - xp.maximum(over(row[None], u)[0], 0.0) * row[:3], box, xp)

@@ -99,3 +99,9 @@ def test_who_is_at_its_goal_makes_room_and_who_is_on_its_way_does_not(crossing):
     on_its_way = np.array([[1.1, 0.0]])
     going = [law.act(seen_by(law, goal, on_its_way, mates)) for mates in (beside, beside[:, :0])]
     np.testing.assert_array_equal(*going)
+
+
+def test_a_leg_ends_in_a_root_so_that_xla_works_it_out_once(crossing):
+    """Where it ended in a choice, it was worked out for each of the 16 corners that it is a part of the way from."""
+    program = jax.make_jaxpr(Ways(crossing)._legs)(np.zeros((16, 2), np.float32), np.ones((1, 2), np.float32))
+    assert program.eqns[-1].primitive.name == "sqrt"

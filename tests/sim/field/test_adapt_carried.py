@@ -84,7 +84,7 @@ def test_robots_know_what_they_are_told_whatever_the_plant_is(tmp_path: Path):
 def test_held_out_flights_accept_a_payload_that_is_there_and_refuse_one_that_is_not(tmp_path: Path):
     known = load_scenario("lift_3")
     plant = planted_plant("lift_3", tmp_path / "plant.toml")
-    tracks = flown(plant, 5).tracks
+    tracks = flown(plant, 3).tracks
     seen = accept(find_payload, (known, plant), tracks)
     assert seen.is_better
     assert seen.before_m > 0.04 and seen.after_m < 0.5 * seen.before_m

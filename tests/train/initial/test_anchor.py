@@ -9,10 +9,11 @@ import pytest
 
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
-from robomarl.train.algorithm import init_state, make_update
+from robomarl.train.algorithm import make_update
 from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig
 from robomarl.train.distribution import distribution
 from robomarl.train.initial.anchor import stay_loss
+from tests.train.learners import first_state
 
 TINY = TrainConfig(num_envs=4, unroll=4, epochs=2, minibatches=2, network=NetworkConfig((8,), (8,)))
 
@@ -33,7 +34,7 @@ def test_a_run_with_the_cost_stays_nearer_to_where_it_began() -> None:
     env = make_env(load_scenario("swap_4"), weights={})
     moved = []
     for config in (TINY, dataclasses.replace(TINY, stay_cost=100.0)):
-        state = first = init_state(config, env, jax.random.key(0))
+        state = first = first_state(config, env)
         update = jax.jit(make_update(config, env))
         for _ in range(3):
             state, metrics = update(state)

@@ -11,8 +11,9 @@ from robomarl.config import UserError
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.train.config import Lesson, NetworkConfig, TrainConfig, load_recipe
-from robomarl.train.mappo import init_state, make_update
+from robomarl.train.mappo import make_update
 from robomarl.train.stages.curriculum import check_curriculum, next_level, reset_at, value_at
+from tests.train.learners import first_state
 
 ENV = make_env(load_scenario("swap_2"))
 WIND = Lesson("randomize.wind_m_s", (0.0, 0.0), (2.0, 4.0), over=0.5)
@@ -32,7 +33,7 @@ def test_values_lie_between_begin_and_end() -> None:
 def test_level_by_share_of_the_steps_and_by_success() -> None:
     """By share: 1 at half of the steps. By success: one step up where episodes ended well enough, never down."""
     config = dataclasses.replace(SMALL, curriculum=(WIND, dataclasses.replace(PLACE, success=0.8)))
-    state = init_state(config, ENV, jax.random.key(0))._replace(steps=jnp.asarray(config.total_steps / 4))
+    state = first_state(config, ENV)._replace(steps=jnp.asarray(config.total_steps / 4))
     for success, episodes, wanted in ((0.9, 3.0, 0.5), (0.7, 3.0, 0.0), (0.9, 0.0, 0.0)):
         metrics = {"success": jnp.asarray(success), "episodes": jnp.asarray(episodes)}
         np.testing.assert_allclose(next_level(config, state, metrics), [0.5, wanted])
@@ -61,7 +62,7 @@ def test_episodes_start_at_the_level_and_nothing_is_compiled_anew() -> None:
 def test_training_walks_through_the_lesson() -> None:
     """Four updates with one program: the level is logged and reaches its end at half of the steps."""
     config = dataclasses.replace(SMALL, curriculum=(WIND,))
-    update, state, levels = jax.jit(make_update(config, ENV)), init_state(config, ENV, jax.random.key(0)), []
+    update, state, levels = jax.jit(make_update(config, ENV)), first_state(config, ENV), []
     for _ in range(4):
         state, metrics = update(state)
         levels.append(float(state.level[0]))

@@ -56,7 +56,9 @@ class Ways:
         enter, leave = ((side - start_m[..., None, :]) / slope for side in (self._low, self._high))
         begins = xp.maximum(xp.minimum(enter, leave).max(-1), 0.0)
         ends = xp.minimum(xp.maximum(enter, leave).min(-1), 1.0)
-        return xp.where((begins < ends).any(-1), FAR, norm(way[..., 0, :]))
+        square = xp.where((begins < ends).any(-1), FAR**2, (way * way).sum(-1)[..., 0])
+        # Last: XLA works out a root once, and what ends in a choice once for each of its uses.
+        return xp.sqrt(square)
 
 
 def _boxes(obstacles: tuple) -> tuple[np.ndarray, np.ndarray]:
