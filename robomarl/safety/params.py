@@ -62,7 +62,7 @@ class SafetyParams:
     """A part of the vehicle that is a line, such as a cable."""
     boards_m: tuple[Positive, Positive] | None = None
     """Of a game: boards stop the vehicle's centre this far from the middle of the field, along it and across. It may
-    touch them."""
+    touch them, slowly."""
 
     def __post_init__(self) -> None:
         """Check that the fallback is possible, that the gains fit the period, and that nothing needed is unset."""
@@ -140,7 +140,7 @@ class SafetyParams:
             self,
             safety=_stricter(self, other, limits),
             limits=limits,
-            arena=_intersect(self.arena, other.arena),
+            arena=intersect(self.arena, other.arena),
             min_mates=max(self.min_mates, other.min_mates),
             obstacles=self.obstacles + tuple(o for o in other.obstacles if o not in self.obstacles),
             strangers=_both(self._wary(other), other._wary(self)),
@@ -208,7 +208,8 @@ def _each(pick: Callable[[float, float], float], a: Vector3, b: Vector3) -> Vect
     return (pick(a[0], b[0]), pick(a[1], b[1]), pick(a[2], b[2]))
 
 
-def _intersect(a: Arena | None, b: Arena | None) -> Arena | None:
+def intersect(a: Arena | None, b: Arena | None) -> Arena | None:
+    """What is in both arenas; None has no bounds."""
     if a is None or b is None:
         return a or b
     return Arena(_each(max, a.low_m, b.low_m), _each(min, a.high_m, b.high_m))

@@ -1,7 +1,8 @@
 """How the engines of a game are compared: see `robomarl.sim.check`.
 
-Two trials. Drive: every robot has room, and is given accelerations anywhere within the limits, held for a few tenths
+Three trials. Drive: every robot has room, and is given accelerations anywhere within the limits, held for a few tenths
 of a second, and yaw rates. Kick: one robot kicks the ball into a corner, so that it bounces twice; nobody else is near.
+Press: one robot rolls at the ball, which lies at a board, and another one at the board itself; both are thrown back.
 """
 
 import dataclasses
@@ -18,10 +19,14 @@ from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.check import CheckTrial, Probe, Seen, held
 
 GAMES = 16
-DRIVE_S, KICK_S = 1.5, 2.0
+DRIVE_S, KICK_S, PRESS_S = 1.5, 2.0, 0.4
 AFTER_S = 0.2
 """The ball is compared until this time after its second bounce."""
 HOLD_S = 0.3
+ROOM_M = (0.03, 0.06)
+"""How far from what they meet the robots that press begin."""
+ROLLS_M_S = 0.8
+"""How fast they come."""
 Start = tuple[Game, np.ndarray]
 """Games, and commands [T, E, M, 4]."""
 
@@ -52,13 +57,8 @@ def _drive_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
 
 def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
     """The first robot at the middle, the ball at its face; the others at the far end, out of the way."""
-    shape, area, size = world.robots.x.shape, scenario.field, scenario.robot.body.radius_m
-    rows = np.linspace(-1, 1, scenario.players) * (area.width_m / 2 - 2 * size)
-    y, x = (
-        np.broadcast_to(rows, shape).astype(np.float32).copy(),
-        np.full(shape, 2 * size - area.length_m / 2, np.float32),
-    )
-    x[:, 0], y[:, 0] = 0.0, 0.0
+    (x, y), area = _at_the_end(scenario, world), scenario.field
+    shape, x[:, 0], y[:, 0] = x.shape, 0.0, 0.0
     up = random.choice([-1.0, 1.0], shape[0])
     target = random.uniform((area.goal_width_m + area.width_m) / 4, 0.45 * area.width_m, shape[0])
     angle = np.zeros(shape, np.float32)
@@ -71,14 +71,36 @@ def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generat
     return world._replace(robots=robots, ball=ball), commands
 
 
+def _press_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+    """The first robot before the ball at one side, the last one before the other side; they roll on at `ROLLS_M_S`."""
+    (x, y), side, body = _at_the_end(scenario, world), scenario.field.width_m / 2, scenario.robot.body
+    lies = side - scenario.ball.radius_m
+    before = scenario.ball.radius_m + scenario.kicker.face_m, body.radius_m
+    ends = lies - before[0], side - before[1]
+    x[:, [0, -1]], angle, vy = 0.0, np.full(x.shape, np.pi / 2, np.float32), x * 0
+    for k, sign, end in ((0, 1, ends[0]), (-1, -1, ends[1])):
+        y[:, k], vy[:, k] = sign * (end - random.uniform(*ROOM_M, len(y))), sign * ROLLS_M_S
+    robots = facing(x, y, np.cos(angle), np.sin(angle))._replace(vy=vy)
+    commands = np.zeros((round(PRESS_S * scenario.rates.policy_hz), *x.shape, 4), np.float32)
+    return world._replace(robots=robots, ball=_at(world.ball, 0 * x[:, 0], 0 * x[:, 0] + lies)), commands
+
+
+def _at_the_end(scenario: SoccerScenario, world: Game) -> tuple[np.ndarray, np.ndarray]:
+    """[E, M] places of all robots in a row at the far end, out of the way."""
+    shape, area, size = world.robots.x.shape, scenario.field, scenario.robot.body.radius_m
+    rows = np.linspace(-1, 1, scenario.players) * (area.width_m / 2 - 2 * size)
+    y = np.broadcast_to(rows, shape).astype(np.float32).copy()
+    return np.full(shape, 2 * size - area.length_m / 2, np.float32), y
+
+
 def _at(ball: Ball, x: np.ndarray, y: np.ndarray | None = None) -> Ball:
     rest = (ball.x * 0).astype(np.float32)
     return Ball(x.astype(np.float32), rest if y is None else y.astype(np.float32), rest, rest, rest, rest)
 
 
 def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
-    """How far two engines are apart, in both trials."""
-    (a, c), (b, d) = first, second
+    """How far two engines are apart, in all trials."""
+    (a, c, e), (b, d, f) = first, second
     one, other = (_kick_speed(games) for games in (c, d))
     return {
         "position_diff_m": max(_apart(x.robots, y.robots, ("x", "y")) for x, y in zip(a, b, strict=True)),
@@ -86,6 +108,7 @@ def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[See
         "ball_diff_m": _ball_apart(c, d, round(AFTER_S * scenario.rates.policy_hz)),
         "kick_diff": float(np.max(np.abs(one - other) / np.maximum(one, other))),
         "kick_speed_m_s": float(one.mean()),
+        "kick_back_diff": float(np.abs(_kick_back(e) - _kick_back(f)).max()),
         "bounces": int(min(_bounces(c)[-1].min(), _bounces(d)[-1].min())),
     }
 
@@ -103,6 +126,14 @@ def _ball_apart(first: list[Game], second: list[Game], after: int) -> float:
     return float(np.where(counted, apart, 0.0).max())
 
 
+def _kick_back(games: list[Game]) -> np.ndarray:
+    """[2] share of its speed with which a robot leaves the pressed ball, and the board; means over games.
+
+    What a board gives back depends on the instant that a step of MuJoCo falls on.
+    """
+    return -games[-1].robots.vy[:, [0, -1]].mean(0) / np.array([ROLLS_M_S, -ROLLS_M_S])
+
+
 def _kick_speed(games: list[Game]) -> np.ndarray:
     """[E] speed of the ball at the end of the decision in which it was kicked."""
     speed = np.stack([np.hypot(g.ball.vx, g.ball.vy) for g in games])
@@ -118,9 +149,15 @@ def _bounces(games: list[Game]) -> np.ndarray:
 
 
 PROBE = Probe(
-    trials=(CheckTrial(_drive_start, _wide), CheckTrial(_kick_start)),
+    trials=(CheckTrial(_drive_start, _wide), CheckTrial(_kick_start), CheckTrial(_press_start)),
     compare=compare,
-    limits={"position_diff_m": 0.02, "attitude_diff_rad": 0.035, "ball_diff_m": 0.05, "kick_diff": 0.05},
+    limits={
+        "position_diff_m": 0.02,
+        "attitude_diff_rad": 0.035,
+        "ball_diff_m": 0.05,
+        "kick_diff": 0.05,
+        "kick_back_diff": 0.08,
+    },
     least={"bounces": 2},
     mistaken=mistaken,
     engines=SIMS,

@@ -54,8 +54,8 @@ class Strangers:
     gain_per_s: Positive | None = None
     """Class-K gain of their rows: how late to brake before them; by default the vehicle's."""
     remember_s: Positive | None = None
-    """One that went out of sight counts for so long, after `max_age_s` as going on as it went; by default no longer
-    than that. Read by filters of players."""
+    """One that went out of sight counts for so long, after `max_age_s` where it is likely to have gone; by default
+    no longer than that. Read by filters of players."""
     clear_rad: NonNegative = 0.0
     """Where the vehicle looks, within this angle of its heading, nobody stands who is not seen; 0: that is not sure."""
 

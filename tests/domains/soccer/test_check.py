@@ -1,5 +1,9 @@
 """Engines against each other, and errors that are planted in one of them."""
 
+import pytest
+
+from robomarl.domains.soccer.engines import fast
+from robomarl.domains.soccer.physics.contact import mirror
 from robomarl.sim.check import CheckConfig, check_engines
 from robomarl.sim.scenario import load_scenario
 
@@ -12,6 +16,7 @@ def test_the_engines_agree():
     assert figures["ball_diff_m"] <= 0.05
     assert figures["kick_diff"] <= 0.05
     assert figures["position_diff_m"] <= 0.02
+    assert figures["kick_back_diff"] <= 0.08
     assert figures["passed"]
 
 
@@ -21,3 +26,20 @@ def test_five_percent_in_one_engine_is_found():
     assert not figures["passed"]
     assert figures["ball_diff_m"] > 0.05
     assert figures["position_diff_m"] > 0.02
+
+
+@pytest.mark.parametrize("part", ["press", "stay_inside"])
+def test_a_board_or_a_ball_that_robots_do_not_feel_is_found(monkeypatch, part):
+    """On `fast` boards stopped robots dead, and a ball between them was not felt."""
+    dead = {"press": lambda scenario, robot, ball, held: robot, "stay_inside": stopped}
+    monkeypatch.setattr(fast, part, dead[part])
+    figures = check_engines(SCENARIO, CheckConfig())
+    assert figures["kick_back_diff"] > 0.08
+    assert not figures["passed"]
+
+
+def stopped(scenario, robot):
+    """A robot that the boards across y stop dead."""
+    half = scenario.field.width_m / 2 - scenario.robot.body.radius_m
+    y, vy = mirror(robot.y, robot.vy, half, 0.0)
+    return robot._replace(y=y, vy=vy)

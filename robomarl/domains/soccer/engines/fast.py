@@ -19,6 +19,7 @@ from robomarl.domains.soccer.physics.contact import (
     meet_boards,
     meet_each_other,
     meet_robot,
+    press,
     stay_inside,
 )
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive, roll_on
@@ -66,7 +67,8 @@ def substep(scenario: SoccerScenario, game: Game, index: Array, moving: Moving) 
     robots = [roll_on(robot, accel, scenario.physics_dt_s) for robot, accel in zip(robots, accels, strict=True)]
     robots, contacts = meet_each_other(scenario, settle(robots), contacts)
     robots = [stay_inside(scenario, robot) for robot in settle(robots)]
-    return Moving(robots, meet_boards(scenario, ball, way), contacts)
+    ball, held = settle(meet_boards(scenario, ball, way))
+    return Moving([press(scenario, robot, ball, held) for robot in robots], ball, contacts)
 
 
 def fire(

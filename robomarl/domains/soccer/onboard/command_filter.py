@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.soccer.onboard.opponent_memory import at_boards, recall
+from robomarl.domains.soccer.onboard.opponent_memory import before_boards, recall
 from robomarl.geometry import namespace
-from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.filter import Backend, Mode, SafetyFilter
 from robomarl.safety.memory import FilterCarry
 from robomarl.safety.model.bias import Bias
 from robomarl.safety.model.strangers import Strangers
+from robomarl.safety.params import SafetyParams
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
 
@@ -35,6 +36,11 @@ class PlayerCarry(NamedTuple):
 class PlayerFilter(SafetyFilter):
     """The filter for commands [..., 4] of a player: acceleration x and y, yaw rate, kick speed."""
 
+    def __init__(self, params: SafetyParams, mode: Mode = "qp", backend: Backend = "auto") -> None:
+        """As `SafetyFilter`, with an arena that ends a little behind the boards."""
+        super().__init__(before_boards(params), mode, backend)
+        self.params = params
+
     def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
         """The memory before the first decision, for robots with these leading axes."""
         return PlayerCarry(*super().init(batch))
@@ -44,7 +50,7 @@ class PlayerFilter(SafetyFilter):
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
         nominal = np.asarray(nominal)
-        view, seen = recall(self.params, carry.seen, at_boards(self.params, view))
+        view, seen = recall(self.params, carry.seen, view)
         after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
         return PlayerCarry(*after, seen), of_player(result, nominal)
 

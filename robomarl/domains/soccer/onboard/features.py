@@ -180,7 +180,8 @@ def pick_nearest(place: Array, known: Array, rows: Array, count: int) -> Array:
 
     Sums of products instead of a matrix product: K is 2 or 3, and XLA would call a library for each robot.
     """
-    pick, xp = _nearest(place, known, count), namespace(rows)
+    xp = namespace(rows)
+    pick = _nearest(xp.where(known, (place * place).sum(-1), xp.inf), count)
     total = xp.zeros((*rows.shape[:-2], count, rows.shape[-1]), rows.dtype)
     for i in range(rows.shape[-2]):
         total = total + pick[..., i, None] * rows[..., None, i, :]

@@ -1,28 +1,35 @@
-"""What a player's filter reads beside the latest picture: opponents that went out of sight, and boards ahead.
+"""What a player's filter reads beside the latest picture: opponents that went out of sight, and the boards.
 
 Array-generic; leading axes [...] are robots.
 """
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from robomarl.domains.soccer.onboard.features import SoccerSensed, freshest
 from robomarl.geometry import components, namespace
 from robomarl.hardware_configs.vehicle import AnyVehicle, OmniRobot
 from robomarl.safety.memory import LARGE
 from robomarl.safety.model.bodies import Strangers as Assumed
+from robomarl.safety.model.constants import LARGE_M
 from robomarl.safety.model.look_ahead import heading
+from robomarl.safety.model.motion import TINY
 from robomarl.safety.model.strangers import Strangers
-from robomarl.safety.params import SafetyParams
+from robomarl.safety.params import Arena, SafetyParams, intersect
 from robomarl.types import Array
 from robomarl.view import LocalView
 
 SLOWS_S = 0.8
-"""Who is out of sight loses its speed with this time constant: it may have turned."""
+"""Who is out of sight loses its speed with this time constant while nobody knows where the ball is."""
+GOES_M_S2, GOES_M_S = 2.3, 1.6
+"""How fast one who is out of sight gets faster on its way to the ball, and how fast it is at most."""
+ARRIVES_S = 0.5
+"""It comes to the ball with the distance over this."""
 OLDEST = 0.999
 """Share of `max_age_s` that the rows are told at most: more than that, by rounding too, would stop the robot."""
-STOPS_S = 0.3
-"""As long as a player needs to brake from what boards leave of its speed: 0.6 m/s at 2 m/s^2."""
+BEHIND_M = 0.09
+"""How far behind the boards the arena of a player ends."""
 
 
 def recall(
@@ -32,7 +39,8 @@ def recall(
 
     The freshest sighting of each opponent counts: what a team-mate says may be older than what is remembered. For
     `strangers.max_age_s` the rows let whom they hold get as far as it can. After that one who is out of sight is
-    taken to go on as it went, until `strangers.remember_s`, or until the robot looks there and sees nobody.
+    taken to go for the ball, or to slow down where nobody knows the ball, until `strangers.remember_s`, or until the
+    robot looks there and sees nobody.
 
     Args:
         params: of the filter.
@@ -65,13 +73,31 @@ def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float)
     """What was known, one decision later."""
     xp, age = namespace(before.pos_m), before.age_s + period_s
     gone = age > limits.max_age_s
-    went = gone[..., None] * before.vel_m_s
-    pos, vel = before.pos_m + period_s * went, before.vel_m_s - period_s / SLOWS_S * went
+    goes = xp.where(gone[..., None], _change(before, view), 0.0)
+    pos, vel = before.pos_m + period_s * gone[..., None] * before.vel_m_s, before.vel_m_s + period_s * goes
     x, y, _ = components(pos - view.own.pos_m[..., None, :])
     ex, ey = heading(tuple(view.own.quat_wxyz[..., i, None] for i in range(4)), xp)
     hidden = x * ex + y * ey <= math.cos(limits.clear_rad) * xp.sqrt(x * x + y * y)
     lasts = age <= (limits.remember_s or limits.max_age_s)
     return Strangers(before.mask & lasts & (hidden | ~gone), pos, vel, age)
+
+
+def _change(before: Strangers, view: LocalView) -> Array:
+    """[..., S, 3] acceleration [m/s^2] of those who are out of sight: for the ball, or slower where nobody knows it."""
+    xp, sensed = namespace(before.pos_m), cast(SoccerSensed, view.sensed)
+    told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
+    ball = xp.where(sensed.ball_mask[..., None], sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))
+    known = (sensed.ball_mask | sensed.told_mask.any(-1)) & (xp.abs(ball) < LARGE).all(-1)
+    wish = _at_most((ball[..., None, :] - before.pos_m) / ARRIVES_S, GOES_M_S)
+    towards = _at_most((wish - before.vel_m_s) / ARRIVES_S, GOES_M_S2)
+    return xp.where(known[..., None, None], towards, -before.vel_m_s / SLOWS_S)
+
+
+def _at_most(vector: Array, size: float) -> Array:
+    """The vector, shortened to that size."""
+    xp = namespace(vector)
+    long = xp.sqrt((vector * vector).sum(-1) + TINY)
+    return vector * xp.minimum(size / long, 1.0)[..., None]
 
 
 def _fit(mask: Array, like: Array) -> Array:
@@ -90,20 +116,14 @@ def at_place(params: SafetyParams, vehicle: AnyVehicle, pitch_m: tuple[float, fl
     return replace(params, boards_m=boards_of(pitch_m, vehicle.body.radius_m))
 
 
-def at_boards(params: SafetyParams, view: LocalView) -> LocalView:
-    """The view with the velocity that boards leave the robot: at most what gets it there within `STOPS_S`.
+def before_boards(params: SafetyParams) -> SafetyParams:
+    """The parameters with an arena that ends a little behind the boards, and so allows little speed at them.
 
-    Who backs away from an opponent across the field meets a board, and loses what took it away. The part along the
-    board remains and may go towards the opponent: it has to be braked before.
+    A board throws a robot back with up to a quarter of its speed, and one that presses the ball against a board comes
+    back with a third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s.
     """
     if params.boards_m is None:
-        return view
-    pos, vel = view.own.pos_m, view.own.vel_m_s
-    xp, (x, y, _), (vx, vy, vz) = namespace(vel), components(pos), components(vel)
-    stopped = [
-        xp.clip(v, -xp.maximum(half + p, 0.0) / STOPS_S, xp.maximum(half - p, 0.0) / STOPS_S)
-        for v, p, half in ((vx, x, params.boards_m[0]), (vy, y, params.boards_m[1]))
-    ]
-    # An estimate that is out of all bounds stays so: the filter stops the robot for it.
-    stopped = [xp.where(xp.abs(v) < LARGE, s, v) for v, s in zip((vx, vy), stopped, strict=True)]
-    return view._replace(own=view.own._replace(vel_m_s=xp.stack([*stopped, vz], -1)))
+        return params
+    ends = tuple(half + BEHIND_M for half in params.boards_m)
+    walls = Arena((-ends[0], -ends[1], -LARGE_M), (ends[0], ends[1], LARGE_M))
+    return replace(params, arena=intersect(params.arena, walls))

@@ -1,6 +1,7 @@
 """Who touches whom: ball and robots, robots and robots, boards and goals, the kicker. Array-generic.
 
-Contacts have no friction in either engine. A robot is a disc whose front is cut off flat: the kicker's face.
+Contacts have no friction in either engine; what throws robots back is made after what MuJoCo's do. A robot is a disc
+whose front is cut off flat: the kicker's face.
 """
 
 import math
@@ -12,6 +13,9 @@ from robomarl.domains.soccer.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
+
+Held = tuple[Array, Array]
+"""bool: a board across x, across y is where the ball can't get past."""
 
 
 class Contacts(NamedTuple):
@@ -82,19 +86,21 @@ def share_until_met(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, way
     return xp.clip(nearest - before, 0.0, 1.0)
 
 
-def meet_boards(scenario: SoccerScenario, ball: Ball, way: Way) -> Ball:
-    """The ball moved, and thrown back by the boards; through the goal's mouth there is none."""
+def meet_boards(scenario: SoccerScenario, ball: Ball, way: Way) -> tuple[Ball, Held]:
+    """The ball moved and thrown back by the boards, and which; through the goal's mouth there is none."""
     xp, area, radius = namespace(ball.x), scenario.field, scenario.ball.radius_m
     end, side, post = area.length_m / 2 - radius, area.width_m / 2 - radius, area.goal_width_m / 2 - radius
     x, y = ball.x + way[0], ball.y + way[1]
     within = xp.abs(ball.x) > end
     mouth = within | (xp.abs(y) < post)
-    x, vx = mirror(x, ball.vx, xp.where(mouth, xp.inf, end), area.restitution)
-    y, vy = mirror(y, ball.vy, xp.where(within, post, side), area.restitution)
-    return ball._replace(x=x, y=y, vx=vx, vy=vy)
+    ends, sides = xp.where(mouth, xp.inf, end), xp.where(within, post, side)
+    held = xp.abs(x) > ends, xp.abs(y) > sides
+    x, vx = mirror(x, ball.vx, ends, area.restitution)
+    y, vy = mirror(y, ball.vy, sides, area.restitution)
+    return ball._replace(x=x, y=y, vx=vx, vy=vy), held
 
 
-def mirror(place: Array, speed: Array, limit: Array | float, restitution: float) -> tuple[Array, Array]:
+def mirror(place: Array, speed: Array, limit: Array | float, restitution: Array | float) -> tuple[Array, Array]:
     """A coordinate and its speed thrown back into [-limit, limit]."""
     xp = namespace(place)
     sign = xp.where(place < 0, -1.0, 1.0)
@@ -144,11 +150,37 @@ def harder(so_far: Contacts, hit: Array, own: Array) -> Contacts:
 
 
 def stay_inside(scenario: SoccerScenario, robot: OmniRobots) -> OmniRobots:
-    """A robot stops at the boards, and in front of the goals: it does not go in."""
-    radius, area = scenario.robot.body.radius_m, scenario.field
-    x, vx = mirror(robot.x, robot.vx, area.length_m / 2 - radius, 0.0)
-    y, vy = mirror(robot.y, robot.vy, area.width_m / 2 - radius, 0.0)
+    """Boards throw a robot back a little, also in front of the goals: it does not go in."""
+    radius, area, step_s = scenario.robot.body.radius_m, scenario.field, 1 / scenario.rates.contact_hz
+    x, vx = spring_back(robot.x, robot.vx, area.length_m / 2 - radius, step_s)
+    y, vy = spring_back(robot.y, robot.vy, area.width_m / 2 - radius, step_s)
     return robot._replace(x=x, y=y, vx=vx, vy=vy)
+
+
+def spring_back(place: Array, speed: Array, limit: float, step_s: float) -> tuple[Array, Array]:
+    """A coordinate and its speed after a contact of MuJoCo that is damped critically, with two steps as its time.
+
+    It changes a speed v within a step h by -v - depth / (4 h), and can't pull afterwards: what remains is a quarter of
+    the depth at the first step that finds any, which is anything up to v h, over h.
+    """
+    xp = namespace(place)
+    steps = xp.maximum(xp.abs(place) - limit, 0.0) / (xp.abs(speed) * step_s + 1e-9)
+    return mirror(place, speed, limit, (steps - xp.floor(steps)) / 4)
+
+
+def press(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, held: Held) -> OmniRobots:
+    """The robot thrown back where it has the ball between itself and boards that hold it.
+
+    What a board does not hold gives way: along a normal with the part f across the held axes a blow meets the mass
+    1 / (1 / M + f^2 / m), so that the robot, of mass M, takes 1 / (1 + f^2 M / m) of it. Two boards hold a ball whole.
+    """
+    xp, bounce = namespace(ball.x), scenario.ball.restitution
+    gap, nx, ny = gap_to_ball(scenario, robot, ball)
+    free = xp.where(held[0], 0.0, nx * nx) + xp.where(held[1], 0.0, ny * ny)
+    share = 1 / (1 + free * scenario.robot.body.mass_kg / scenario.ball.mass_kg)
+    share = xp.where((held[0] | held[1]) & (gap < 0), share, 0.0)
+    blow = share * (1 + bounce) * xp.maximum(nx * robot.vx + ny * robot.vy, 0.0)
+    return shift(robot, nx, ny, -blow, share * gap)
 
 
 def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) -> Array:

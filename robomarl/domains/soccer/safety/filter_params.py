@@ -12,8 +12,8 @@ NEAR_M = 0.4
 less than a tenth of the distance: a robot that comes nearer sees in time what it saw wrongly."""
 MAX_AGE_S = 0.3
 """An opponent that was seen so long ago may have got so far that its row says little."""
-REMEMBER_S = 1.0
-"""One that went out of sight is likely to be where its way led for about so long."""
+REMEMBER_S = 2.5
+"""One that went out of sight is likely to be on its way to the ball for about so long (docs/log/soccer_training.md)."""
 CLEAR_SHARE = 0.8
 """Share of the field of view where nobody stands who is not seen: at its edge errors may hide one."""
 GAIN_PER_S = 8.0

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.domains.soccer.onboard.command_filter import PlayerCarry, of_player, of_vehicle
-from robomarl.domains.soccer.onboard.opponent_memory import at_boards, recall
+from robomarl.domains.soccer.onboard.opponent_memory import before_boards, recall
 from robomarl.safety.jax_filter import JaxFilter
 from robomarl.safety.memory import FilterCarry
 from robomarl.safety.model.strangers import Strangers
@@ -18,7 +18,8 @@ class JaxPlayerFilter(JaxFilter):
 
     def __init__(self, params: SafetyParams, opponents: int) -> None:
         """Work out the constants; `opponents` is S, how many the view has rows for."""
-        super().__init__(params, "qp")
+        super().__init__(before_boards(params), "qp")
+        self.params = params
         self._opponents = opponents
 
     def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
@@ -31,6 +32,6 @@ class JaxPlayerFilter(JaxFilter):
         self, carry: PlayerCarry, view: LocalView, nominal: jax.Array, gain_per_s: jax.Array | None = None
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; see `PlayerFilter.__call__`."""
-        view, seen = recall(self.params, carry.seen, at_boards(self.params, view))
+        view, seen = recall(self.params, carry.seen, view)
         after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
         return PlayerCarry(*after, seen), of_player(result, nominal)

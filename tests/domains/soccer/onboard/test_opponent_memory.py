@@ -8,8 +8,17 @@ import pytest
 
 from robomarl.domains.registry import filter_for
 from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.onboard.opponent_memory import SLOWS_S, STOPS_S, at_boards, recall
+from robomarl.domains.soccer.evaluation.match import STANDING_M_S
+from robomarl.domains.soccer.onboard.opponent_memory import (
+    BEHIND_M,
+    GOES_M_S,
+    GOES_M_S2,
+    SLOWS_S,
+    before_boards,
+    recall,
+)
 from robomarl.domains.soccer.task import action
+from robomarl.safety.params import Arena
 from robomarl.sim.filter_params import safety_params
 from robomarl.sim.sides import team_view
 from robomarl.view import LocalView
@@ -43,7 +52,7 @@ def remembered(view: Any, row: tuple[float, float, float, float]) -> list[tuple[
     """x, vx and age of the opponent that was seen once, as our first robot's rows read it at each decision after."""
     _, known = recall(PARAMS, (), seeing(view, row))
     found = []
-    for _ in range(60):
+    for _ in range(80):
         told, known = recall(PARAMS, known, view)
         sensed: Any = told.sensed
         if not sensed.strangers_mask[0, 0, 0]:
@@ -54,7 +63,7 @@ def remembered(view: Any, row: tuple[float, float, float, float]) -> list[tuple[
 
 
 def test_an_opponent_behind_the_robot_goes_on_as_it_went_and_slows_down():
-    """Seen at 0.04 s: rows of 0.08 to 0.28 s as it was seen, then steps of 0.04 s along its way, until 1 s."""
+    """Seen at 0.04 s: rows of 0.08 to 0.28 s as it was seen, then steps of 0.04 s; nobody knows the ball."""
     found, period = remembered(view_of([(0.0, 0.0, 0.0), *APART[1:]]), (-0.5, 0.0, 0.4, 0.0)), SCENARIO.period_s
     assert [x for x, _, _ in found[:6]] == [-0.5] * 6
     assert [age for *_, age in found[:6]] == pytest.approx([0.08, 0.12, 0.16, 0.2, 0.24, 0.28])
@@ -68,7 +77,20 @@ def test_an_opponent_behind_the_robot_goes_on_as_it_went_and_slows_down():
     assert 0.04 + len(found) * period == pytest.approx(ASSUMED.remember_s, abs=period)
 
 
-@pytest.mark.parametrize(("bearing", "decisions"), [(0.8, 6), (0.9, 23)])
+def test_an_opponent_out_of_sight_goes_for_the_ball_that_the_robot_sees():
+    """From 1.5 m behind the robot to the ball a metre before it: by 2.3 m/s^2, at most 1.6 m/s, and it stops there."""
+    view = view_of([(0.0, 0.0, 0.0), *APART[1:]])
+    sees = np.ones((1, SCENARIO.count), bool)
+    ball = np.tile([1.0, 0.0, 0.0], (1, SCENARIO.count, 1))
+    view = view._replace(sensed=view.sensed._replace(ball_mask=sees, ball_pos_m=ball))
+    found = remembered(view, (-1.5, 0.0, 0.0, 0.0))
+    x, v = np.array(found)[:, :2].T
+    assert np.diff(v).max() <= GOES_M_S2 * SCENARIO.period_s + 1e-6
+    assert 1.4 < v.max() <= GOES_M_S
+    assert x[-1] > -0.2
+
+
+@pytest.mark.parametrize(("bearing", "decisions"), [(0.8, 6), (0.9, 61)])
 def test_where_the_robot_looks_and_sees_nobody_there_is_nobody(bearing: float, decisions: int):
     """0.84 rad of each side, 0.8 of the field of view, are clear; 0.3 s pass first, for pictures come late."""
     row = (0.5 * np.cos(bearing), 0.5 * np.sin(bearing), 0.0, 0.0)
@@ -94,19 +116,37 @@ def moving(view: LocalView, x: float, y: float, vx: float, vy: float) -> LocalVi
     return view._replace(own=view.own._replace(pos_m=pos, vel_m_s=vel))
 
 
-def test_boards_leave_the_velocity_that_gets_a_robot_there_in_time():
-    """Half of 3.0 m, less the radius of 0.09 m: a robot at y = -1.35 m is 0.06 m from where the board stops it."""
+def test_the_arena_ends_a_little_behind_the_boards():
+    """Half of 4.5 and of 3.0 m, less the radius of 0.09 m."""
     assert PARAMS.boards_m == pytest.approx((2.16, 1.41))
-    view = view_of(APART)
-    for y, vy, left in [(-1.35, -1.0, -0.06 / STOPS_S), (-1.35, 1.0, 1.0), (0.0, -1.0, -1.0), (-1.43, -0.5, 0.0)]:
-        own = at_boards(PARAMS, moving(view, 0.0, y, 0.7, vy)).own
-        assert own.vel_m_s[0, 0].tolist() == pytest.approx([0.7, left, 0.0], abs=1e-6)
-        alone = at_boards(
-            PARAMS, view._replace(own=type(own)(*(part[0, 0] for part in moving(view, 0.0, y, 0.7, vy).own)))
-        )
-        np.testing.assert_allclose(alone.own.vel_m_s, own.vel_m_s[0, 0], atol=1e-6)
+    arena = before_boards(PARAMS).arena
+    assert arena is not None
+    assert arena.high_m[:2] == pytest.approx((2.16 + BEHIND_M, 1.41 + BEHIND_M))
+    assert arena.low_m == pytest.approx([-x for x in arena.high_m])
+    smaller = Arena((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
+    assert before_boards(dataclasses.replace(PARAMS, arena=smaller)).arena == smaller, "the owner's limits hold"
     free = dataclasses.replace(PARAMS, boards_m=None)
-    assert at_boards(free, view) is view
+    assert before_boards(free) is free
+
+
+@pytest.mark.parametrize("lies", [False, True], ids=["board", "ball at it"])
+def test_what_drives_at_a_board_comes_back_as_slowly_as_what_counts_as_standing(lies: bool):
+    """At full acceleration from a metre away, on `mujoco`, so that what throws it back is MuJoCo's."""
+    sim, guard = make_soccer(SCENARIO, "mujoco", 8, 0), filter_for(action(SCENARIO), PARAMS)
+    robots = robots_at([(0.0, 0.3, np.pi / 2), *APART[1:]], num=8)
+    x = robots.x + np.linspace(0, 0.002, 8, dtype=np.float32)[:, None] * [0, 1, 1, 1]
+    y = robots.y + np.linspace(0, 0.02, 8, dtype=np.float32)[:, None]
+    put(sim, robots._replace(x=x.astype(np.float32), y=y), ball_at(0.0, 1.478 if lies else -1.0, num=8))
+    carry, speeds = guard.init((8, SCENARIO.count)), []
+    for _ in range(75):
+        drives = np.tile(np.array([0.0, 2.0, 0.0, 0.0]), (8, SCENARIO.count, 1))
+        carry, result = guard(carry, team_view(SCENARIO, sim.views(), 0), drives)
+        command = np.zeros((8, SCENARIO.players, 4), np.float32)
+        command[:, 0] = result.command[:, 0]
+        speeds.append(sim.step(command).robots.vy[:, 0])
+    assert max(v.max() for v in speeds) > 0.8
+    assert min(v.min() for v in speeds) < 0
+    assert -min(v.min() for v in speeds) < STANDING_M_S
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e9])
@@ -114,15 +154,3 @@ def test_boards_do_not_hide_a_velocity_that_is_no_number(bad: float):
     guard, view = filter_for(action(SCENARIO), PARAMS), moving(view_of(APART), 0.0, 0.0, 0.0, bad)
     _, result = guard(guard.init((1, SCENARIO.count)), view, np.ones((1, SCENARIO.count, 4)))
     assert (result.solved[0, 0], result.solved[0, 1]) == (False, True)
-
-
-def test_who_backs_away_to_a_board_brakes_along_it():
-    """At 1 m/s away from the opponent and 0.6 m/s along the board, whose stop would leave 0.6 m/s towards it."""
-    view = seeing(moving(view_of(APART), 0.0, -1.35, 0.6, -1.0), (0.35, -1.2, -0.5, 0.0))
-    nothing, accel = np.zeros((1, SCENARIO.count, 4)), []
-    for params in (PARAMS, dataclasses.replace(PARAMS, boards_m=None)):
-        guard = filter_for(action(SCENARIO), params)
-        _, result = guard(guard.init((1, SCENARIO.count)), view, nothing)
-        accel.append(float(result.command[0, 0, 0]))
-    assert accel[0] < -1.0
-    assert accel[1] == pytest.approx(0.0, abs=1e-6)

@@ -156,3 +156,40 @@ def test_boards_and_corners_throw_nobody():
         sim.step(np.stack([3 * ahead / far, 3 * left / far, turn, 0 * turn], -1).astype(np.float32))
         speed = np.hypot(sim.world.robots.vx, sim.world.robots.vy)
         assert speed.max() < 1.2 * SCENARIO.robot.limits.speed_m_s  # a mate may push
+
+
+@pytest.mark.parametrize(
+    ("off_rad", "least", "most"),
+    [(0.0, 0.25, 0.4), (0.17, -0.1, 0.15), (0.5, -0.5, 0.0)],
+    ids=["head on", "a little aside", "aside"],
+)
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_ball_that_a_board_holds_throws_a_robot_back_and_one_that_gives_way_hardly(sim, off_rad, least, most):
+    """The share of its speed that a robot comes back with, by the angle between its way and the board's normal."""
+    lies, reach = SCENARIO.field.width_m / 2 - SCENARIO.ball.radius_m, SCENARIO.kicker.face_m + SCENARIO.ball.radius_m
+    way = np.array([np.sin(off_rad), np.cos(off_rad)], np.float32)
+    x, y = -(reach + 0.04) * way[0], lies - (reach + 0.04) * way[1]
+    robots = robots_at([(x, y, np.pi / 2 - off_rad), *APART[1:]])
+    speed = np.zeros((2, 1, 4), np.float32)
+    speed[:, 0, 0] = 0.7 * way
+    game = make_soccer(SCENARIO, sim, 1, 0)
+    put(game, robots._replace(vx=speed[0], vy=speed[1]), ball_at(0.0, lies))
+    for _ in range(5):
+        after = game.step(STILL).robots
+    back = -(after.vx[0, 0] * way[0] + after.vy[0, 0] * way[1]) / 0.7
+    assert least < back < most
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_board_gives_robots_up_to_a_quarter_of_their_speed_back_by_the_instant(sim):
+    game, side = make_soccer(SCENARIO, sim, 32, 0), SCENARIO.field.width_m / 2 - SCENARIO.robot.body.radius_m
+    robots = robots_at([(0.5, side - 0.05, 0.0), *APART[1:]], num=32)
+    vy = 0 * robots.vy
+    vy[:, 0] = np.linspace(0.7, 0.8, 32)
+    put(game, robots._replace(vy=vy), ball_at(0.0, 0.0, num=32))
+    for _ in range(4):
+        after = game.step(np.zeros((32, 4, 4), np.float32)).robots
+    back = -after.vy[:, 0] / vy[:, 0]
+    assert 0 <= back.min() < 0.05
+    assert 0.2 < back.max() < 0.26
+    assert back.mean() == pytest.approx(0.125, abs=0.03)
