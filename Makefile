@@ -35,8 +35,9 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)
 	@touch $@
 
-# What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once; so
-# does what flashes, and nodes, each test of which has a ROS domain of its own. What counts ticks has the machine alone.
+# What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.
+# What flashes, and nodes, each test of which has a ROS domain of its own, run three at once: they wait half of the time.
+# What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 # XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
 # are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
@@ -46,10 +47,11 @@ XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
 	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 BY_DEFAULT := not slow and not gpu
 TWO_CORES := --numprocesses 2 --dist loadfile
+THREE_AT_ONCE := --numprocesses 3 --dist loadfile
 
 test: setup check ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@$(XLA) $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
-	@$(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'
+	@$(BIN)/python -m pytest $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'
 	@$(BIN)/python -m pytest tests/ros_nodes -m '$(BY_DEFAULT) and alone'
 
 check: setup ## ruff and pyright

@@ -16,11 +16,11 @@ SNAPSHOT_STEPS = 100_000
 SUCCESS, EPISODES, PROBE = 0.95, 200, 32
 """A snapshot has succeeded when this share of this many episodes does; few episodes show most that have not."""
 BRAX_BEST = {
-    "num_envs": 256, "unroll_length": 32, "batch_size": 64, "num_minibatches": 4, "num_updates_per_batch": 4,
+    "num_envs": 128, "unroll_length": 32, "batch_size": 32, "num_minibatches": 4, "num_updates_per_batch": 2,
     "learning_rate": 1e-3, "entropy_cost": 2e-3, "discounting": 0.99, "clipping_epsilon": 0.2, "max_grad_norm": 1.0,
     "reward_scaling": 10.0,
 }  # fmt: skip
-"""The best settings of Brax's PPO that were found for swap_4; see docs/log/benchmarks_history.md."""
+"""The best settings of Brax's PPO that were found for swap_4; see docs/log/learners.md, "Time to success"."""
 
 
 class Snapshot(NamedTuple):
