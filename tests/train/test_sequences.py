@@ -28,6 +28,7 @@ from robomarl.train.sequences.holding import repeated
 from robomarl.train.sequences.play import SequenceConfig, SequenceEnv, playing
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.plan import Stage, StagedTraining
+from tests.train.learners import first_state
 
 SMALL = TrainConfig(num_envs=2, unroll=2, minibatches=1, epochs=1, network=NetworkConfig((6,), (4,)))
 THREE = replace(SMALL, sequence=SequenceConfig(3))
@@ -106,7 +107,7 @@ def test_a_calm_sequence_changes_little_from_action_to_action():
 def trained() -> Run:
     """A policy after one update, whose weights are then large enough to tell actions apart."""
     env = training_env(THREE, SHORT)
-    state, metrics = jax.jit(make_update(THREE, env))(jax.jit(lambda k: init_state(THREE, env, k))(jax.random.key(0)))
+    state, metrics = jax.jit(make_update(THREE, env))(first_state(THREE, env))
     assert all(np.isfinite(value) for value in metrics.values()) and state.steps == 2 * 2 * 2
     rng = np.random.default_rng(0)
     actor = jax.tree.map(lambda leaf: rng.normal(0, 0.3, leaf.shape).astype(np.float32), state.params["actor"])
@@ -197,7 +198,7 @@ def test_sequences_that_nobody_learns_are_refused(config: TrainConfig, scenario:
 def test_a_policy_of_one_action_goes_on_by_holding_it(sequence: SequenceConfig):
     one, config = training_env(SMALL, SHORT), replace(SMALL, sequence=sequence)
     env = training_env(config, SHORT)
-    first = jax.jit(lambda k: init_state(SMALL, one, k))(jax.random.key(0))
+    first = first_state(SMALL, one)
     state = learned(lambda k: init_state(config, env, k), repeated(weights_of(first), config, env), "--init it")
     policy = RunPolicy(Run(Path("held"), SHORT, config, 0, "", {}, state))
     held = HeldPolicy(RunPolicy(Run(Path("one"), SHORT, SMALL, 0, "", {}, first)), 3)

@@ -46,7 +46,8 @@ def test_shapes_and_finite_numbers(rolled: list):
 def test_jax_plays_the_same_game_as_numpy(rolled: list):
     """One decision from each state, with the same draws and commands.
 
-    A board gives back the depth at which it is first found over a millisecond: a rounding of 0.24 um is 0.24 mm/s.
+    A board gives back the depth at which it is first found over a millisecond: a rounding of 0.24 um is 0.24 mm/s of
+    a robot, in its estimate and its messages too.
     """
     play = make_soccer(SCENARIO, "fast", 1, 0).play
     draw = jax.jit(jax.vmap(lambda words, step: uniform(words, step, 4, num_step_draws(SCENARIO))))
@@ -55,8 +56,10 @@ def test_jax_plays_the_same_game_as_numpy(rolled: list):
         draws = np.asarray(draw(rally.seed, rally.world.step))
         game = advance(SCENARIO, jax.device_get(rally.world), np.asarray(action), draws, play)
         expected = after.pipeline_state.world
-        for a, b in zip(jax.tree.leaves(game), jax.tree.leaves(expected), strict=True):
-            assert np.allclose(a, b, atol=5e-4)
+        for (path, a), b in zip(jax.tree.leaves_with_path(game), jax.tree.leaves(expected), strict=True):
+            name = jax.tree_util.keystr(path)
+            thrown = name.endswith((".vx", ".vy")) and "ball" not in name
+            assert np.allclose(a, b, atol=5e-4 if thrown else 1e-4), name
 
 
 def test_a_goal_ends_the_episode_and_is_worth_more_than_all_else(rolled: list):
