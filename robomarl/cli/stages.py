@@ -10,7 +10,7 @@ def train_in_stages(plan: Any, options: Any) -> dict[str, Any]:
     """Train what is left of the stages, and make the bundle once there are all."""
     from robomarl.sim.engines.compiler import keep_compiled
     from robomarl.train.algorithm import may_share
-    from robomarl.train.stages.train import create_staged, is_left_out, scenario_of, train_stages
+    from robomarl.train.stages.train import create_staged, scenario_of, train_stages
 
     out = options.out
     # Before a check of the plan compiles anything.
@@ -23,8 +23,7 @@ def train_in_stages(plan: Any, options: Any) -> dict[str, Any]:
             print_run(f"{end.title}, {folder}", row)
             write_report(folder)
         ends.append(end)
-    after = plan.stages[plan.stages.index(ends[-1].stage) + 1 :] if ends else ()
-    is_whole = not ends or (ends[-1].is_whole and all(is_left_out(plan, stage, out) for stage in after))
+    is_whole = not ends or (ends[-1].is_whole and ends[-1].stage == plan.stages[-1])
     if not is_whole:
         where = "after" if ends[-1].is_whole else "in"
         print(f"{out}: stopped {where} {ends[-1].title}; `robomarl train --resume --out {out}` goes on.")
@@ -75,7 +74,7 @@ def export_all(plan: Any, options: Any) -> dict[str, str]:
     found = {}
     for seed, folder in replace(options, out=options.out / BUNDLE).folders.items():
         folder.parent.mkdir(exist_ok=True)
-        run = combined(plan, options, seed)
+        run = combined(plan.bundle, options, seed)
         found[str(folder)] = export_bundle(run, folder, Path(options.out).resolve().name, plan.bundle.team_size).id
         print(f"{folder}: id {found[str(folder)]}")
     return found

@@ -37,23 +37,6 @@ def check_plan(plan: StagedTraining) -> None:
         check_bundle(plan.bundle, runs)
 
 
-def check_tries(plan: StagedTraining, evaluations: int) -> None:
-    """Raises `UserError` where a stage has several tries and nothing says which is the best of them.
-
-    Args:
-        plan: with the seeds that are trained.
-        evaluations: on `mujoco`, in each run.
-    """
-    for stage in (stage for stage in plan.stages if stage.again):
-        said = f"stage {stage.again}: of several tries the best goes on"
-        if not evaluations:
-            raise UserError(f"{said}, and --evaluations 0 says of none how good it is; leave that out.")
-        if plan.seeds > 1:
-            raise UserError(f"{said}, one after the other; leave --seeds out, and train one seed at a time.")
-        if simulation_of(load_scenario(stage.config.scenario)).evaluation.score is None:
-            raise UserError(f"{said}, and games have no evaluations; leave tries out.")
-
-
 def blank_run(stage: Stage) -> Run:
     """The run of a stage before its first update; raises `UserError` where its recipe is wrong."""
     scenario, config = load_scenario(stage.config.scenario), stage.config

@@ -4,7 +4,6 @@
 name = "polish"                  # of its run folder
 steps = 12_000_000               # agent-steps of this stage
 start = ["aim_first", "aim"]     # stages, bundles or run folders, of several the mean; by default "previous"
-tries = 4                        # at most so many runs of it, each of another seed, until one has `enough`
 extends = "aim"                  # stage whose keys it takes; by default the one before
 noise.floor_std = 0.04           # all other keys are a recipe's own: what is other in this stage
 
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import Count, Fraction, UserError
+from robomarl.config import Count, UserError
 from robomarl.train.config import TrainConfig
 
 PREVIOUS, BUNDLE, FILE = "previous", "bundle", "recipe.json"
@@ -36,11 +35,6 @@ class StageTable:
     """Stages before it, bundles or run folders whose weights it starts from, of several the mean; "": nothing."""
     extends: str = PREVIOUS
     """The stage of the same file whose keys it takes; the first one takes those at the top of the file."""
-    tries: Count = 1
-    """At most so many runs of this stage, each of another seed, one after the other. Stages that name it start from the
-    best of them."""
-    enough: Fraction = 0.95
-    """No further run where one had this success in an evaluation on `mujoco`."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +57,6 @@ class Stage:
     config: TrainConfig
     start: tuple[str, ...] = ()
     """What it starts from; none: from nothing."""
-    again: str = ""
-    """The stage whose next try it is; none: it is a stage's first."""
-    shift: int = 0
-    """Its seed less that of the training."""
-    enough: float = 0.95
-    """Of a try that is not the first: the success of one before it with which it is left out."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +76,6 @@ class StagedTraining:
             if stage.name == name:
                 return stage
         raise UserError(f"--stage {name}: no such stage; allowed: {', '.join(s.name for s in self.stages)}.")
-
-    def tries(self, name: str) -> tuple[Stage, ...]:
-        """The stage of that name and its further tries, in order."""
-        return tuple(stage for stage in self.stages if name in (stage.name, stage.again))
 
 
 def listed(names: Names) -> tuple[str, ...]:

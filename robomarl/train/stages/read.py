@@ -13,8 +13,6 @@ from robomarl.train.config import TrainConfig, load_recipe, read_recipe, trainin
 from robomarl.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Stage, StagedTraining, StageTable, listed
 
 Keys = dict[str, Any]
-NEXT_SEED = 1000
-"""A further try has the seed of the one before and this: trainings of neighbouring seeds have no try in common."""
 
 
 def load_plan(name: str, scenario: str = "") -> StagedTraining | None:
@@ -70,20 +68,8 @@ def read_stages(recipe: RecipeFile, before: Sequence[Stage]) -> tuple[Stage, ...
         changes = {key: value for key, value in table.items() if key not in own}
         written[said.name] = merged(written[base], {"total_steps": said.steps} | changes)
         config = config_of(said, written[said.name], recipe.name)
-        first = Stage(said.name, config, start_of(said, stages, recipe.name))
-        stages += [first, *further_tries(first, said, stages, recipe.name)]
+        stages.append(Stage(said.name, config, start_of(said, stages, recipe.name)))
     return tuple(stages)
-
-
-def further_tries(first: Stage, said: StageTable, before: Sequence[Stage], file: str) -> list[Stage]:
-    """The same stage with other seeds, named NAME_2 and on."""
-    names = [f"{said.name}_{i}" for i in range(2, said.tries + 1)]
-    for name in names:
-        check_name(replace(said, name=name), before, file)
-    return [
-        replace(first, name=name, again=first.name, shift=i * NEXT_SEED, enough=said.enough)
-        for i, name in enumerate(names, 1)
-    ]
 
 
 def config_of(said: StageTable, keys: Keys, file: str) -> TrainConfig:
@@ -123,7 +109,7 @@ def check_name(said: StageTable, before: Sequence[Stage], file: str) -> None:
 
 def start_of(said: StageTable, before: Sequence[Stage], file: str) -> tuple[str, ...]:
     """What a stage starts from, by name; raises `UserError` where there is no such thing."""
-    known = [stage.name for stage in before if not stage.again]
+    known = [stage.name for stage in before]
     names = tuple(known[-1:]) if said.start == PREVIOUS else listed(said.start)
     for name in names:
         if name not in known and not is_run(Path(name)) and not is_bundle(name):
@@ -136,7 +122,7 @@ def bundle_of(data: Keys, file: str, stages: Sequence[Stage]) -> BundlePlan | No
     """What `[bundle]` says, if it is there; raises `UserError` where it is made of what is no stage."""
     if "bundle" not in data:
         return None
-    plan, names = build(BundlePlan, data["bundle"], file, "bundle"), [s.name for s in stages if not s.again]
+    plan, names = build(BundlePlan, data["bundle"], file, "bundle"), [stage.name for stage in stages]
     for name in (n for entry in (plan.actor, *plan.experts) for n in listed(entry)):
         if name not in names:
             raise UserError(f"{file}: [bundle] is made of {name!r}, which is no stage; allowed: {', '.join(names)}.")

@@ -19,8 +19,8 @@ from robomarl.train.run.mixture import with_experts
 from robomarl.train.run.run_folder import Run, load_run, read_json
 from robomarl.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
 from robomarl.train.run.storage import check_new, create_folder, json_text
-from robomarl.train.stages.check import check_plan, check_tries
-from robomarl.train.stages.plan import FILE, Names, Stage, StagedTraining, listed
+from robomarl.train.stages.check import check_plan
+from robomarl.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,12 @@ def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> Stage
     what the first stage starts from.
 
     Raises:
-        UserError: the folder exists or can't be made, a scenario is wrong, or a stage could not begin or be judged.
+        UserError: the folder exists or can't be made, a scenario is wrong, or a stage could not begin.
     """
     check_new(out)
-    begin = plan.tries(plan.stages[0].name)
-    stages = tuple(replace(s, start=options.init or s.start) if s in begin else s for s in plan.stages)
+    first, *rest = plan.stages
+    stages = (replace(first, start=options.init or first.start), *rest)
     plan = replace(plan, stages=stages, seed=options.seed, seeds=options.seeds)
-    check_tries(plan, options.evaluations)
     check_plan(plan)
     names = {stage.config.scenario for stage in stages}
     scenarios = {name: to_dict(load_scenario(name)) for name in sorted(names)}
@@ -82,8 +81,6 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
     newest = max((i for i, is_there in enumerate(begun) if is_there), default=0)
     left_min = options.minutes
     for i, stage in enumerate(plan.stages[newest:], newest):
-        if is_left_out(plan, stage, options.out):
-            continue
         title = f"stage {i + 1} of {len(plan.stages)}, {stage.name}"
         own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title)
         scenario = scenario_of(plan, stage, str(options.out / FILE))
@@ -109,26 +106,9 @@ def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
 
 def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
     """Options of a stage's run: its folder, and what it starts from."""
-    names = [other.name for other in plan.stages]
-    init = tuple(str(options.out / best_try(plan, n, options.out)) if n in names else n for n in stage.start)
-    return replace(options, out=options.out / stage.name, init=init, seed=options.seed + stage.shift)
-
-
-def is_left_out(plan: StagedTraining, stage: Stage, out: Path) -> bool:
-    """Whether it is a further try of a stage, and one before it had enough."""
-    tries = plan.tries(stage.again) if stage.again else ()
-    return any(success_of(out / other.name) >= stage.enough for other in tries if other.shift < stage.shift)
-
-
-def best_try(plan: StagedTraining, name: str, out: Path) -> str:
-    """The name of that try of a stage which did best in its evaluations, of several the first."""
-    return max((stage.name for stage in plan.tries(name)), key=lambda n: success_of(out / n))
-
-
-def success_of(folder: Path) -> float:
-    """Largest success of a run's evaluations, below 0 where there was none."""
-    file = folder / "best.json"
-    return read_json(file)["eval_success"] if file.is_file() else -1.0
+    folders = {other.name: str(options.out / other.name) for other in plan.stages}
+    init = tuple(folders.get(name, name) for name in stage.start)
+    return replace(options, out=options.out / stage.name, init=init)
 
 
 def is_begun(stage: Stage, options: RunOptions) -> bool:
@@ -137,7 +117,7 @@ def is_begun(stage: Stage, options: RunOptions) -> bool:
     return all((folder / "config.json").is_file() for folder in own.folders.values())
 
 
-def combined(plan: StagedTraining, options: RunOptions, seed: int) -> Run:
+def combined(bundle: BundlePlan, options: RunOptions, seed: int) -> Run:
     """The run that a bundle is made of: means of stages, and experts beside them.
 
     Raises:
@@ -145,9 +125,7 @@ def combined(plan: StagedTraining, options: RunOptions, seed: int) -> Run:
     """
 
     def actor(names: Names) -> Run:
-        best = (options.out / best_try(plan, name, options.out) for name in listed(names))
-        first, *others = (replace(options, out=folder).folders[seed] for folder in best)
+        first, *others = (replace(options, out=options.out / name).folders[seed] for name in listed(names))
         return averaged(load_run(first), [str(folder) for folder in others])
 
-    assert plan.bundle is not None
-    return with_experts(actor(plan.bundle.actor), [actor(names) for names in plan.bundle.experts])
+    return with_experts(actor(bundle.actor), [actor(names) for names in bundle.experts])

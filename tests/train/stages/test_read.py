@@ -50,19 +50,6 @@ def test_schedules_end_with_the_steps_of_a_stage_unless_it_says_another_end(tmp_
     assert found == [(100, 100), (400, 50), (30, 30)]
 
 
-def test_further_tries_of_a_stage_differ_from_it_by_their_seed_alone(tmp_path: Path):
-    plan = plan_of(tmp_path, TOP + FIRST + "tries = 3\nenough = 0.8\n" + SECOND + '[bundle]\nactor = "first"\n')
-    assert [(s.name, s.again, s.shift, s.start) for s in plan.stages] == [
-        ("first", "", 0, ()),
-        ("first_2", "first", 1000, ()),
-        ("first_3", "first", 2000, ()),
-        ("second", "", 0, ("first",)),
-    ]
-    first, *others, second = plan.stages
-    assert all(other.config == first.config and other.enough == 0.8 for other in others)
-    assert plan.tries("first") == (first, *others) and plan.tries("second") == (second,)
-
-
 def test_a_stage_starts_from_the_one_before_from_a_mean_from_a_bundle_or_from_nothing(tmp_path: Path):
     starts = ("", 'start = ["first", "second"]', 'start = "swap_4"', 'start = ""')
     more = "".join(f'[[stage]]\nname = "s{i}"\nsteps = 1\n{start}\n' for i, start in enumerate(starts))
@@ -112,8 +99,6 @@ def test_a_recipe_without_stages_has_no_plan_and_a_plan_survives_its_file(tmp_pa
             '[[stage]]\nrecipe = "soccer_2v2"',
             r"soccer_2v2\.toml: stage\[7\] .*of a file whose stages another one takes",
         ),
-        (FIRST + 'tries = 2\n[[stage]]\nname = "first_2"\nsteps = 1', r"stage .first_2. needs another name"),
-        (FIRST + 'tries = 2\n[[stage]]\nname = "b"\nsteps = 1\nstart = "first_2"', r"stage b starts from 'first_2'"),
         ('[[stage]]\nrecipe = "soccer_3v3"\nsteps = 3', r"stage\[0\] .*has other keys than `start`"),
     ],
 )

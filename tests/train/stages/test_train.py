@@ -21,7 +21,7 @@ from robomarl.train.run.run_folder import create_run, load_run
 from robomarl.train.run.runner import RunOptions
 from robomarl.train.run.storage import save_checkpoint
 from robomarl.train.stages.plan import BundlePlan, Stage, StagedTraining
-from robomarl.train.stages.train import create_staged, is_left_out, options_of, read_staged, train_stages
+from robomarl.train.stages.train import create_staged, options_of, read_staged, train_stages
 
 TINY = TrainConfig(
     scenario="goto_2",
@@ -113,27 +113,6 @@ def test_every_seed_goes_on_from_its_own_stage_before(tmp_path: Path):
         wanted = load_run(out / "one" / f"seed_{seed}").weights
         assert all((weights[name] == value).all() for name, value in wanted.items())
     assert any((found[0][name] != found[1][name]).any() for name in found[0])
-
-
-def test_a_stage_is_tried_again_until_one_has_enough_and_the_best_goes_on(tmp_path: Path):
-    again = dataclasses.replace(STAGES[0], again="one", enough=0.5)
-    tries = (STAGES[0], *(dataclasses.replace(again, name=f"one_{i}", shift=1000 * (i - 1)) for i in (2, 3)))
-    plan, own = StagedTraining((*tries, STAGES[1]), bundle=BundlePlan("one")), options(tmp_path, seed=7)
-    for name, success in (("one", 0.25), ("one_2", 0.375)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "best.json").write_text(json.dumps({"eval_success": success}))
-    assert [is_left_out(plan, stage, tmp_path) for stage in plan.stages] == [False] * 4
-    assert options_of(plan, STAGES[1], own).init == (str(tmp_path / "one_2"),)
-    assert [options_of(plan, stage, own).seed for stage in plan.stages] == [7, 1007, 2007, 7]
-    (tmp_path / "one_2" / "best.json").write_text(json.dumps({"eval_success": 0.5}))
-    assert [is_left_out(plan, stage, tmp_path) for stage in plan.stages] == [False, False, True, False]
-
-
-def test_tries_that_nothing_tells_apart_are_refused(tmp_path: Path):
-    plan = StagedTraining((STAGES[0], dataclasses.replace(STAGES[0], name="one_2", again="one", shift=1000)))
-    for more, said in (({}, "evaluations 0 says of none"), ({"evaluations": 8, "seeds": 2}, "leave --seeds out")):
-        with pytest.raises(UserError, match=f"^stage one: of several tries the best goes on.*{said}"):
-            create_staged(tmp_path / "run", plan, dataclasses.replace(options(tmp_path / "run"), **more))
 
 
 def test_what_would_end_a_later_stage_is_said_before_the_first(tmp_path: Path):
