@@ -1,7 +1,7 @@
 """What carriers are commanded, compared: `python -m benchmarks.flight.commands --out FOLDER`.
 
-The ablation of Zeng et al. (CoRL 2025) on `lift_3` from nothing: each kind of `[command]` trains by the first stage of
-recipe `lift_3_scratch` with `SETTINGS`, and flies on `mujoco` without the filter, which knows one kind only.
+The ablation of Zeng et al. (CoRL 2025) on `lift_3` from nothing: each kind of `[command]` trains by the
+recipe `lift_3_scratch`, and flies on `mujoco` without the filter, which knows one kind only.
 """
 
 import argparse
@@ -14,23 +14,19 @@ from typing import Any, get_args, get_type_hints
 from robomarl.domains.flight.control.command_kinds import CommandConfig
 
 KINDS = get_args(get_type_hints(CommandConfig)["kind"])
-SETTINGS: dict[str, Any] = {"value_horizon_s": 0.5, "max_grad_norm": 0.05}
-"""By which accelerations with rates were learned by seed 2, which learns nothing with the recipe's own."""
 SHOWN = ("success_rate", "success_ci95", "return_mean", "collisions", "position_error_m", "attitude_error_rad")
 
 
 def train(kind: str, seed: int, steps: int, out: Path) -> None:
     """A run folder of `lift_3` with commands of this kind; one that is there and not whole goes on."""
     from robomarl.sim.scenario import load_scenario
+    from robomarl.train.config import load_recipe
     from robomarl.train.run.runner import NothingLeftError, RunOptions, longer, train_run
-    from robomarl.train.stages.read import load_plan
 
-    plan = load_plan("lift_3_scratch")
-    assert plan is not None
     scenario = replace(load_scenario("lift_3"), command=CommandConfig(kind))  # type: ignore[arg-type]
     options = RunOptions(out, seed, quiet=True, resume=(out / "checkpoint.npz").is_file())
     try:
-        train_run(longer(replace(plan.stages[0].config, **SETTINGS), steps), scenario, options)
+        train_run(longer(load_recipe("lift_3_scratch")[0], steps), scenario, options)
     except NothingLeftError:
         pass
 

@@ -69,10 +69,12 @@ def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, 
     from robomarl.sim.field.carried import write_carried
 
     missing = [*flown.problems, *found.missing]
-    print("\n".join([found.text, *(f"problem: {problem}" for problem in missing)]))
+    print(found.text)
     file = write_carried(args.out, flown.scenario, found, flown.provenance)
     if file is None:
         raise UserError(f"{args.bags[0]}: nothing was found of a payload, and nothing written; {' '.join(missing)}")
+    for problem in missing:
+        print(f"problem: {problem}")
     print(f"scenario: {file}")
     return {
         "parameters": [row._asdict() for row in found.parameters],

@@ -7,6 +7,7 @@ run that `train --init` goes on from.
 """
 
 import dataclasses
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,7 +76,8 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
     teacher = Teacher(config, env, law(scenario), seed)
     rounds, steps = config.imitation.rounds, scenario.max_steps
     total = rounds * len(teacher.teams) * steps
-    bar = tqdm(total=total, unit="step", desc=f"imitate {scenario.name}", disable=quiet or None)
+    every_s = 0.1 if sys.stderr.isatty() else 10.0  # in a log file a line now and then is enough
+    bar = tqdm(total=total, unit="step", desc=f"imitate {scenario.name}", disable=quiet, mininterval=every_s)
     error = 0.0
     with bar:
         for round_index in range(rounds):

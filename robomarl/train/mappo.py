@@ -19,7 +19,7 @@ from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.initial.anchor import stay_loss
 from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
-from robomarl.train.rollout import collect_rollout, critic_input, fall, noise_floor
+from robomarl.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update
 
@@ -43,8 +43,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
     networks = networks_of(config, env)
 
-    def update(state: TrainState) -> tuple[TrainState, Metrics]:
-        state, rollout = collect_rollout(config, env, networks, state)
+    def learn(state: TrainState, rollout: Rollout) -> tuple[TrainState, Metrics]:
         state = update_statistics(state, rollout)
         batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.decision_s)
         state, loss_metrics = jax.lax.scan(
@@ -57,7 +56,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         state = state._replace(level=next_level(config, state, metrics))
         return state, metrics
 
-    return update
+    return parts_of_update(config, env, networks, learn)
 
 
 def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> dict[str, Any]:

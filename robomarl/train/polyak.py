@@ -4,12 +4,14 @@ A policy gradient is noisy, and with a constant step the weights wander about wh
 nearer to it (Polyak and Juditsky, SIAM J. Control Optim. 30, 1992). The learner itself goes on from its own weights.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 
 from robomarl.train.config import TrainConfig
-from robomarl.train.state import Metrics, TrainState, Update
+from robomarl.train.state import Metrics, PlayAndLearn, TrainState, Update
 
 
 def with_mean(config: TrainConfig, state: TrainState) -> TrainState:
@@ -23,12 +25,15 @@ def averaging(config: TrainConfig, update: Update) -> Update:
         return update
     share = 1 / max(config.average_over, 1.0)
 
-    def both(state: TrainState) -> tuple[TrainState, Metrics]:
-        after, metrics = update(state)
-        mean = jax.tree.map(lambda m, new: m + share * (new - m), state.averaged, after.params["actor"])
-        return after._replace(averaged=mean), metrics
+    def with_step(learn: Callable) -> Callable:
+        def both(state: TrainState, *played: Any) -> tuple[TrainState, Metrics]:
+            after, metrics = learn(state, *played)
+            mean = jax.tree.map(lambda m, new: m + share * (new - m), state.averaged, after.params["actor"])
+            return after._replace(averaged=mean), metrics
 
-    return both
+        return both
+
+    return replace(update, learn=with_step(update.learn)) if isinstance(update, PlayAndLearn) else with_step(update)
 
 
 def deployed(state: TrainState) -> Any:

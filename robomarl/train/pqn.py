@@ -22,8 +22,8 @@ from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Carry
 from robomarl.train.optimizer import move
-from robomarl.train.rollout import fall, forget, restart
-from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
+from robomarl.train.rollout import fall, forget, parts_of_update, restart, rollout_keys
+from robomarl.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.train.state import ChoiceRollout, Metrics, TrainState, Update
 
 RANDOM_SHARE, RANDOM_UNTIL = (1.0, 0.05), 0.5
@@ -57,8 +57,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         raise UserError(f"unroll = {config.unroll} must be a multiple of {every}, the decisions that a choice stays.")
     rates = config.gamma_lambda(env.scenario.period_s)
 
-    def update(state: TrainState) -> tuple[TrainState, Metrics]:
-        state, rollout = collect_choices(config, env, networks, state)
+    def learn(state: TrainState, rollout: ChoiceRollout) -> tuple[TrainState, Metrics]:
         low, high = state.obs_range
         seen = rollout.obs.min((0, 1, 2)), rollout.obs.max((0, 1, 2))
         state = state._replace(obs_range=(jnp.minimum(low, seen[0]), jnp.maximum(high, seen[1])))
@@ -72,7 +71,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         metrics |= {"learning_rate": state.learning_rate, "parameter_norm": optax.global_norm(state.params)}
         return state._replace(level=next_level(config, state, metrics)), metrics
 
-    return update
+    return parts_of_update(config, env, networks, learn, collect_choices)
 
 
 def random_share(config: TrainConfig, steps: jax.Array) -> jax.Array:
@@ -92,13 +91,12 @@ def values_along(networks: ChoiceNetworks, params: Any, memory: Carry, obs: jax.
 
 
 def collect_choices(
-    config: TrainConfig, env: AgentsEnv, networks: ChoiceNetworks, state: TrainState
+    config: TrainConfig, env: AgentsEnv, networks: ChoiceNetworks, state: TrainState, fresh: State
 ) -> tuple[TrainState, ChoiceRollout]:
-    """Choices in every environment, each pursued for its time; ended episodes start anew, with the aim they had, and
-    remember nothing at their first choice."""
+    """Choices in every environment, each pursued for its time; ended episodes go on from `fresh`, with the aim they
+    had, and remember nothing at their first choice."""
     choices, actor = networks.actor.choices, networks.actor
-    key, k_fresh, k_choose = jax.random.split(state.key, 3)
-    fresh = to_last(jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs)))
+    key, _, k_choose = rollout_keys(state)
     step = vmap_last(env.step)
     gamma, _ = config.gamma_lambda(env.scenario.period_s)
     share, aims = random_share(config, state.steps), jnp.asarray(choices.aims)

@@ -1,5 +1,9 @@
 """Rollouts: decisions of the current policy in all environments; ended episodes start anew."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
@@ -10,7 +14,7 @@ from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import distribution, log_prob, noise_along, squash
 from robomarl.train.networks import Carry, Networks, role_slice
 from robomarl.train.stages.curriculum import reset_at
-from robomarl.train.state import Rollout, TrainState
+from robomarl.train.state import PlayAndLearn, Rollout, TrainState
 
 
 def critic_input(config: TrainConfig, env: AgentsEnv, state: State) -> jax.Array:
@@ -36,12 +40,32 @@ def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
     return fall(config, steps, config.noise.floor_std, config.noise.final_floor_std)
 
 
+def parts_of_update(
+    config: TrainConfig, env: AgentsEnv, networks: Any, learn: Callable, collect: Callable | None = None
+) -> PlayAndLearn:
+    """A rollout and then `learn`; `collect` is `collect_rollout`, or of networks of other kinds what is like it."""
+    play = partial(collect or collect_rollout, config, env, networks)
+    return PlayAndLearn(partial(fresh_starts, config, env), play, learn)
+
+
+def rollout_keys(state: TrainState) -> tuple[jax.Array, ...]:
+    """Keys of what comes after the rollout, of the starts within it, and of what it draws itself."""
+    return tuple(jax.random.split(state.key, 3))
+
+
+def fresh_starts(config: TrainConfig, env: AgentsEnv, state: TrainState) -> State:
+    """[..., B] where an environment goes on once its episode ends within the rollout."""
+    keys = jax.random.split(rollout_keys(state)[1], config.num_envs)
+    return to_last(jax.vmap(reset_at(config, env, state.level))(keys))
+
+
 def collect_rollout(
-    config: TrainConfig, env: AgentsEnv, networks: Networks, state: TrainState
+    config: TrainConfig, env: AgentsEnv, networks: Networks, state: TrainState, fresh: State | None = None
 ) -> tuple[TrainState, Rollout]:
-    """T decisions in every environment with the current policy; ended episodes start anew."""
-    key, k_fresh, k_noise = jax.random.split(state.key, 3)
-    fresh = to_last(jax.vmap(reset_at(config, env, state.level))(jax.random.split(k_fresh, config.num_envs)))
+    """T decisions in every environment with the current policy; ended episodes go on from `fresh`, by default from
+    `fresh_starts`."""
+    key, _, k_noise = rollout_keys(state)
+    fresh = fresh_starts(config, env, state) if fresh is None else fresh
     floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
     shape = (config.num_envs, env.num_agents, env.action_size)
     # Without correlation the draws stay those with which the shipped teams were trained.

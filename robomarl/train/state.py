@@ -5,6 +5,7 @@ A action.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -53,6 +54,22 @@ class TrainState(NamedTuple):
 
 Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 """One rollout and the gradient steps on it."""
+
+
+@dataclass(frozen=True)
+class PlayAndLearn:
+    """An update whose parts can be programs of their own, which a compiler works on side by side."""
+
+    starts: Callable[[TrainState], State]
+    """[..., B] where episodes begin that others end in the rollout."""
+    play: Callable[[TrainState, State], tuple[TrainState, Any]]
+    """The rollout."""
+    learn: Callable[[TrainState, Any], tuple[TrainState, Metrics]]
+    """The gradient steps on it."""
+
+    def __call__(self, state: TrainState) -> tuple[TrainState, Metrics]:
+        """One part after the other."""
+        return self.learn(*self.play(state, self.starts(state)))
 
 
 class Rollout(NamedTuple):

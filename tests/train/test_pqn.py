@@ -15,8 +15,10 @@ from robomarl.sim.scenario import load_scenario
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import NetworkConfig, TrainConfig
 from robomarl.train.distribution import squash
-from robomarl.train.pqn import make_update, q_lambda, values_along, values_of
+from robomarl.train.pqn import init_state, make_update, q_lambda, values_along, values_of
 from robomarl.train.rollout import forget
+from robomarl.train.run.profile import played
+from robomarl.train.state import ChoiceRollout
 
 CONFIG = TrainConfig(
     scenario="navigation", algorithm="pqn", num_envs=2, minibatches=1, unroll=30, network=NetworkConfig((8,), (4,))
@@ -118,6 +120,14 @@ def test_values_along_a_rollout_are_those_of_its_choices_one_by_one(env: Any):
         memory, values = values_of(networks, params, memory, obs[k])
         np.testing.assert_allclose(whole[k], values, atol=1e-5)
         memory = forget(memory, ended[k])
+
+
+def test_a_profile_times_the_rollout_of_choices(env: Any):
+    """The ordinary rollout samples commands, which these networks have none of: what it took was nonsense."""
+    state = jax.eval_shape(lambda key: init_state(CONFIG, env, key), jax.random.key(0))
+    rollout = jax.eval_shape(played(CONFIG, env, make_update(CONFIG, env)), state)
+    assert isinstance(rollout, ChoiceRollout)
+    assert rollout.choice.shape == (1, CONFIG.num_envs, env.num_agents)
 
 
 def test_what_does_not_fit_is_refused(env: Any):

@@ -42,6 +42,7 @@ WEIGHTS = {
     "downwash": 0.5,
     "spread": 1.0,
     "apart": 0.0,
+    "lean": 0.0,
     "failed": -10.0,
 }
 
@@ -114,6 +115,7 @@ def reward_terms(scenario: FlightScenario, before: World, after: World, command:
         "downwash": 1 - xp.exp(-3 * wash_distance(after).min(-1)),
         "spread": -crowding(scenario, after),
         "apart": -crowding(scenario, after, APART),
+        "lean": up_axis(after.body.quat)[2].mean(-1) - 1,
         "failed": failed(scenario, after) / scenario.period_s,
     }
     return {name: value[..., None] * one for name, value in shared.items()}

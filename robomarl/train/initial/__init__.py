@@ -1,1 +1,1 @@
-"""What a training starts from: a bundle, a run or a stage before, whose policy may see less or say less."""
+"""What a training starts from: nothing, a bundle, a run or a stage before, and the programs that it runs."""

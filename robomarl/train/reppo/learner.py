@@ -28,7 +28,7 @@ from robomarl.train.optimizer import move
 from robomarl.train.reppo.critic import QNetworks
 from robomarl.train.reppo.histogram import cross_entropy, encode
 from robomarl.train.reppo.targets import soft_returns
-from robomarl.train.rollout import collect_rollout, fall, noise_floor
+from robomarl.train.rollout import fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.train.state import Metrics, Rollout, TrainState, Update
 
@@ -87,8 +87,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     networks: Any = networks_of(config, env)
     rates = config.gamma_lambda(env.decision_s)
 
-    def update(state: TrainState) -> tuple[TrainState, Metrics]:
-        state, rollout = collect_rollout(config, env, networks, state)
+    def learn(state: TrainState, rollout: Rollout) -> tuple[TrainState, Metrics]:
         state = mappo.update_statistics(state, rollout)
         samples, state, metrics = prepare(config, networks, state, rollout, rates)
         state, losses = jax.lax.scan(
@@ -102,7 +101,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         metrics |= {"parameter_norm": optax.global_norm(state.params)}
         return state._replace(level=next_level(config, state, metrics)), metrics
 
-    return update
+    return parts_of_update(config, env, networks, learn)
 
 
 def prepare(

@@ -14,7 +14,7 @@ from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import networks_of
 from robomarl.train.rollout import collect_rollout, restart
-from robomarl.train.state import TrainState
+from robomarl.train.state import PlayAndLearn, TrainState, Update
 
 REPEATS = 5
 
@@ -23,17 +23,17 @@ def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
     """Seconds of one update, whole (`whole`) and by part.
 
     Returns:
-        `simulation` (physics, radio, sensing, wind), `observation` (with reward and restarts), `policy` (actions
-        and what is kept of them), `update` (what the whole takes beyond the rollout: gradient steps, and of SHAC the
-        way back through the rollout), `whole` (all of it as one program) and `host` (what a call costs beyond the
-        program: metrics to numpy). The first three are differences of programs of their own.
+        `simulation` (physics, radio, sensing, wind), `observation` (with filter, reward and restarts), `policy`
+        (actions and what is kept of them), `update` (what the whole takes beyond the rollout: gradient steps, and of
+        SHAC the way back through the rollout), `whole` (all of it as one program) and `host` (what a call costs beyond
+        the program: metrics to numpy). The first three are differences of programs of their own.
     """
-    networks = networks_of(config, env)
     state = jax.jit(lambda key: learner(config).init_state(config, env, key))(jax.random.key(0))
     simulation = timed(lambda s: simulate(config, env, s), state)
     environment = timed(lambda s: step_environment(config, env, s), state)
-    rollout = timed(lambda s: collect_rollout(config, env, networks, s)[1], state)
-    step = jax.jit(learner(config).make_update(config, env))
+    update = learner(config).make_update(config, env)
+    rollout = timed(played(config, env, update), state)
+    step = jax.jit(update)
     whole = timed(step, state)
     with_host = median(elapsed(lambda: jax.device_get(step(state)[1])) for _ in range(REPEATS))
     return {
@@ -44,6 +44,14 @@ def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
         "host": max(with_host - whole, 0.0),
         "whole": whole,
     }
+
+
+def played(config: TrainConfig, env: AgentsEnv, update: Update) -> Callable[[TrainState], Any]:
+    """The rollout of an update: its own, or of one that is a single program the ordinary one."""
+    if isinstance(update, PlayAndLearn):
+        return lambda state: update.play(state, update.starts(state))[1]
+    networks = networks_of(config, env)
+    return lambda state: collect_rollout(config, env, networks, state)[1]
 
 
 def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
@@ -88,7 +96,7 @@ def table(parts: dict[str, float], config: TrainConfig, env: AgentsEnv) -> str:
     steps = config.num_envs * config.unroll * env.num_agents
     names = {
         "simulation": "simulation (physics, radio, sensing)",
-        "observation": "observation (reward, restarts)",
+        "observation": "observation (filter, reward, restarts)",
         "policy": "policy (actions of the rollout)",
         "update": "update (advantages, gradient steps)",
         "host": "host (metrics to Python)",

@@ -24,6 +24,7 @@ from robomarl.sim.engines.compiler import keep_compiled
 from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.train.config import TrainConfig
+from robomarl.train.initial.programs import compile_update
 from robomarl.train.initial.start import first_state, initial_weights, lowered_start
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.folders import begun_or_gone, create_runs, hold, reopen
@@ -134,7 +135,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         locks.enter_context(begun_or_gone(options.folders.values()))
         hold(options, locks)
     start = cache(lambda: lowered_start(config, env, options))
-    update = compiled_update(step, start, options)
+    update = None if options.resume else compile_update(step, start().out_info, options.seeds)
     first = first_state(config, env, options, weights, start)
     check_roles(config, env)
     steps = int(np.max(first.steps))
@@ -145,6 +146,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     if options.resume and options.steps:
         for folder in options.folders.values():
             replace_text(folder / "config.json", recipe_text(config))
+    update = update or compile_update(step, first, options.seeds)
     worker = ThreadPoolExecutor(1, "judge")
     members = [
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps, worker)
@@ -232,20 +234,6 @@ def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, R
         yield state, rows
         if time.monotonic() - started > options.minutes * 60:
             return
-
-
-def compiled_update(step: Update, start: Callable[[], jax.stages.Lowered], options: RunOptions) -> Callable[[], Update]:
-    """Compiles the update of all seeds while the first state is made, which takes a compiler too; call to wait for it.
-
-    Nothing is donated: the guard needs the state before. `start`: see `first_state`.
-    """
-    update = jax.jit(step if options.seeds == 1 else jax.vmap(step))
-    if options.resume:  # that state is read and not made, and there may be nothing left to do
-        return lambda: update
-    state, worker = start().out_info, ThreadPoolExecutor(1)
-    compiled = worker.submit(lambda: update.lower(state).compile())
-    worker.shutdown(wait=False)
-    return compiled.result
 
 
 def guard(loop: UpdateLoop, last: TrainState, rows: Rows) -> None:

@@ -135,8 +135,8 @@ def test_what_was_found_is_shown_and_is_a_scenario(flown, tmp_path: Path, capsys
     assert low < 1 < high
 
 
-def test_what_can_not_be_told_is_said(flown):
-    """Nothing of two seconds; nothing where a robot is missing."""
+def test_what_can_not_be_told_is_said(flown, capsys):
+    """Nothing of two seconds; nothing where a robot is missing: said once, by the error."""
     scenario, (tracks, *_) = load_scenario("lift_3"), flown
     short = [t.part(slice(0, 200)) for t in tracks[0]]
     for given in (short, [t for flight in tracks for t in flight[:2]] + [tracks[0][2].part(slice(0, 9))]):
@@ -146,3 +146,4 @@ def test_what_can_not_be_told_is_said(flown):
         assert write_carried(Path("/nowhere"), scenario, found, OF) is None
         with pytest.raises(UserError, match="bag: nothing was found of a payload, and nothing written; .*more goals"):
             show_carried(Args((Path("bag"),), out=Path("/nowhere")), RecordedFlights(scenario, given, OF, ()), found)
+        assert "problem:" not in capsys.readouterr().out

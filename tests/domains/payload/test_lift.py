@@ -32,5 +32,16 @@ def test_apart_is_paid_farther_than_spread(share: float, spread: float, apart: f
     assert CROWDED < APART
 
 
-def test_apart_counts_only_where_a_recipe_says_so():
-    assert WEIGHTS["apart"] == 0.0
+def test_lean_is_of_all_vehicles_and_upright_costs_nothing():
+    """By hand: one of three leans by 60 degrees, of which the cosine is 0.5."""
+    scenario = load_scenario("lift_3")
+    assert isinstance(scenario, FlightScenario)
+    world, half, none = at_gap(scenario, 1.0), np.radians(30.0), np.zeros((1, 3))
+    quat = (np.array([[1.0, 1.0, np.cos(half)]]), np.array([[0.0, 0.0, np.sin(half)]]), none, none)
+    leaning = world._replace(body=world.body._replace(quat=quat))
+    assert reward_terms(scenario, world, leaning, world.queue[0])["lean"] == pytest.approx(np.full((1, 3), -0.5 / 3))
+
+
+@pytest.mark.parametrize("name", ["apart", "lean"])
+def test_what_counts_only_where_a_recipe_says_so(name: str):
+    assert WEIGHTS[name] == 0.0
