@@ -13,7 +13,7 @@ from robomarl.sim.engines.batch_last import to_last, vmap_last
 from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import networks_of
-from robomarl.train.rollout import collect_rollout, restart
+from robomarl.train.rollout import collect_rollout, fresh_starts, restart
 from robomarl.train.state import PlayAndLearn, TrainState, Update
 
 REPEATS = 5
@@ -57,7 +57,7 @@ def played(config: TrainConfig, env: AgentsEnv, update: Update) -> Callable[[Tra
 def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
     action, one_more = jnp.zeros((env.num_agents, env.action_size, config.num_envs)), vmap_last(env.step)
-    fresh = to_last(jax.vmap(env.reset)(jax.random.split(state.key, config.num_envs)))
+    fresh = fresh_starts(config, env, state)
 
     def step(now: Any, _: None) -> tuple[Any, tuple]:
         after = one_more(now, action)
