@@ -194,19 +194,26 @@ def _while(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
 
 def _scan(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
     p = equation.params
-    first, second = p["num_consts"], p["num_consts"] + p["num_carry"]
-    along = given[second:]
+    constant, state, along = _scanned(p, given)
 
     def body(state: Sequence[Any], rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         now = [_Value(row, value.many) for row, value in zip(rows, along, strict=True)]
-        made = _run(size, p["jaxpr"], [*given[:first], *(_Value(x, True) for x in state), *now])
+        made = _run(size, p["jaxpr"], [*constant, *(_Value(x, True) for x in state), *now])
         wide = [_wide(size, value) for value in made]
-        return wide[: p["num_carry"]], wide[p["num_carry"] :]
+        return wide[: len(state)], wide[len(state) :]
 
-    start, rows = [_wide(size, value) for value in given[first:second]], [value.array for value in along]
+    start, rows = [_wide(size, value) for value in state], [value.array for value in along]
     options = {name: p[name] for name in ("length", "reverse", "unroll")}
     last, made = lax.scan(body, start, rows, **options)
     return [*last, *made]
+
+
+def _scanned(params: dict[str, Any], given: Sequence[_Value]) -> Sequence[list[_Value]]:
+    """What a scan takes: what stays the same, what it begins with, what it goes along."""
+    if "ft_in" in params:  # from jax 0.11 on
+        return [list(part) for part in params["ft_in"].update(list(given)).unpack()]
+    first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
+    return [list(given[:first]), list(given[first:second]), list(given[second:])]
 
 
 def _own_slope(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
