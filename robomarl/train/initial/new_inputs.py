@@ -21,26 +21,24 @@ from robomarl.evaluate.resolve import is_run
 from robomarl.policies.bundle import load_bundle
 from robomarl.spec import ObservationSpec
 from robomarl.train.algorithm import is_game, training_env
-from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.layers import MateSet
+from robomarl.train.config import TrainConfig
+from robomarl.train.initial.first_layers import first_layers
+from robomarl.train.initial.wider import widened
 from robomarl.train.mappo import untouched_range
-from robomarl.train.networks import networks_of, sets_of
+from robomarl.train.networks import networks_of
 from robomarl.train.rollout import collect_rollout
 from robomarl.train.run.run_folder import load_recipe_of, read_weights
 from robomarl.train.state import TrainState
 
-ACTOR, CRITIC = "['params']['actor']['params']", "['params']['critic']['params']"
-"""How the names of parameters begin."""
-
 
 def read_fitting(source: str, config: TrainConfig, env: Any, said: str) -> Mapping[str, np.ndarray]:
-    """The weights of a run folder or a bundle, which errors call `said`, for the inputs of this run.
+    """The weights of a run folder or a bundle, which errors call `said`, for the inputs and the width of this run.
 
     Raises:
         UserError: as `read_weights` and `fitted`.
     """
-    weights = read_weights(source, env.scenario.name)
-    return fitted(weights, observation_of(source), config, env, said)
+    weights, had = read_weights(source, env.scenario.name), observation_of(source)
+    return fitted(widened(weights, had, config, env), had, config, env, said)
 
 
 def observation_of(source: str) -> ObservationSpec:
@@ -104,32 +102,6 @@ def by_name(rows: np.ndarray, before: list[str], after: list[str], value: float)
     found = np.full((len(after), *rows.shape[1:]), value, rows.dtype)
     found[[after.index(name) for name in before]] = rows
     return found
-
-
-def first_layers(config: TrainConfig, observation: ObservationSpec) -> dict[str, list[str]]:
-    """The names of the rows of every kernel that the observation goes into, by the kernel's name."""
-    names, network = observation.element_names(), config.network
-    layers = actor_layers(network, observation)
-    root = ACTOR if network.roles == 1 else f"{ACTOR}['VmapActor_0']"
-    found = {f"{root}{layer}['kernel']": rows for layer, rows in layers.items()}
-    return found | ({f"{CRITIC}['Dense_0']['kernel']": names} if config.algorithm == "ippo" else {})
-
-
-def actor_layers(network: NetworkConfig, observation: ObservationSpec) -> dict[str, list[str]]:
-    """The same of one actor; with attention the rows of one neighbour, of its summary, and of all that is none."""
-    names, after = observation.element_names(), "['Dense_0']" if network.memory == "gru" else "['MLP_0']['Dense_0']"
-    if network.encoder == "flat":
-        return {after: names}
-    module = "EntityAttention_0" if network.encoder == "attention" else "GraphAttention_0"
-    sets = [group.blocks if isinstance(group, MateSet) else (group,) for group in sets_of(network, observation)]
-    in_sets = {i for blocks in sets for start, count, width in blocks for i in range(start, start + count * width)}
-    own = [name for i, name in enumerate(names) if i not in in_sets]
-    summaries = [f"summary {i} {j}" for i in range(len(sets)) for j in range(network.actor_hidden[0])]
-    each = {
-        f"['{module}']['Dense_{2 * i}']": [n for start, _, width in blocks for n in names[start : start + width]] + own
-        for i, blocks in enumerate(sets)
-    }
-    return {**each, after: own + summaries}
 
 
 def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.train.config import TrainConfig
-from robomarl.train.initial.new_inputs import ACTOR
+from robomarl.train.initial.first_layers import ACTOR
 
 
 def repeated(weights: Mapping[str, np.ndarray], config: TrainConfig, env: Any) -> Mapping[str, np.ndarray]:
