@@ -40,8 +40,9 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 # What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 # XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
-# are kept from one time to the next, small ones too, which are most; `make clean` forgets them.
-HASTE := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false \
+# are kept from one time to the next, small ones too, which are most; `make clean` forgets them. With an accelerator JAX is
+# newer, and aborts at the second option, which it does not know.
+HASTE := --xla_backend_optimization_level=0 $(if $(GPU),,--xla_cpu_use_fusion_emitters=false) \
 	--xla_backend_extra_options=xla_cpu_use_multi_output_fusion
 XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
 	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0

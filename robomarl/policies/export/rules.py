@@ -123,6 +123,21 @@ def _concatenate(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Concat", full, axis=equation.params["dimension"])
 
 
+def _stack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    """From jax 0.11 on; before, it traced as a concatenation of arrays with one more axis."""
+    axis = equation.params["axis"]
+    full = [_full(graph, equation, values, i) for i in range(len(values))]
+    parts = [graph.emit("Unsqueeze", [value, graph.ints([axis])])[0] for value in full]
+    return graph.emit("Concat", parts, axis=axis)
+
+
+def _unstack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    """The other way round."""
+    axis, count = equation.params["axis"], len(equation.outvars)
+    parts = graph.emit("Split", [_full(graph, equation, values), graph.ints([1] * count)], count, axis=axis)
+    return [graph.emit("Squeeze", [part, graph.ints([axis])])[0] for part in parts]
+
+
 def _reduce_bool(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
     """All and any: the least and the largest of zeros and ones."""
 
@@ -170,6 +185,8 @@ RULES: dict[str, Callable[[Graph, Any, list[Any]], list[Any]]] = {
     "slice": _slice,
     "gather": _gather,
     "concatenate": _concatenate,
+    "stack": _stack,
+    "unstack": _unstack,
     "select_n": _select,
     "reduce_sum": _reduce("ReduceSum"),
     "reduce_max": _reduce("ReduceMax"),

@@ -233,7 +233,9 @@ _CALLS = ("jit", "pjit", "closed_call", "checkpoint")
 _NUMBERS = """add sub mul div rem max min neg abs sign sqrt rsqrt exp exp2 log log1p expm1 tanh logistic sin cos tan
 asin acos atan atan2 pow integer_pow square floor ceil round and or not xor eq ne lt le gt ge select_n clamp is_finite
 shift_left shift_right_logical shift_right_arithmetic stop_gradient erf convert_element_type"""
-_BY_NUMBER = "squeeze argmax argmin cumsum cumprod cummax cummin sort rev split concatenate optimization_barrier"
+_BY_NUMBER = (
+    "squeeze argmax argmin cumsum cumprod cummax cummin sort rev split concatenate stack unstack optimization_barrier"
+)
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(_NUMBERS.split(), _elementwise),
     **dict.fromkeys(_BY_NUMBER.split(), _as_it_is),
