@@ -32,13 +32,13 @@ from robomarl.train.state import TrainState
 
 
 def read_fitting(source: str, config: TrainConfig, env: Any, said: str) -> Mapping[str, np.ndarray]:
-    """The weights of a run folder or a bundle, which errors call `said`, for the inputs and the width of this run.
+    """The weights of a run folder or a bundle, which errors call `said`, for this run.
 
     Raises:
         UserError: as `read_weights` and `fitted`.
     """
-    weights, had = read_weights(source, env.scenario.name), observation_of(source)
-    return fitted(widened(weights, had, config, env), had, config, env, said)
+    weights = read_weights(source, env.scenario.name)
+    return fitted(weights, observation_of(source), config, env, said)
 
 
 def observation_of(source: str) -> ObservationSpec:
@@ -52,13 +52,15 @@ def observation_of(source: str) -> ObservationSpec:
 def fitted(
     weights: Mapping[str, np.ndarray], had: ObservationSpec, config: TrainConfig, env: Any, source: str
 ) -> Mapping[str, np.ndarray]:
-    """Weights for the inputs of a run, of those of a policy that saw `had`: the same function of what both see.
+    """Weights for the width and the inputs of a run, of those of a policy that saw `had`: the same function of what
+    both see.
 
     Statistics of a new input are those of one that was never seen (`untouched_range`), until `with_scales`.
 
     Raises:
         UserError: see `check_inputs`.
     """
+    weights = widened(weights, had, config, env)
     before, after = had.element_names(), env.observation.element_names()
     if before == after:
         return weights

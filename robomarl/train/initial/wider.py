@@ -15,7 +15,7 @@ import numpy as np
 
 from robomarl.spec import ObservationSpec
 from robomarl.train.config import NetworkConfig, TrainConfig
-from robomarl.train.initial.first_layers import actor_layers, actor_root
+from robomarl.train.initial.first_layers import CRITIC, actor_layers, actor_root
 from robomarl.train.networks import make_networks
 
 GATES = 3
@@ -37,18 +37,28 @@ def widened(weights: Weights, had: ObservationSpec, config: TrainConfig, env: An
         config: of the run.
         env: of the run.
     """
-    if config.algorithm not in WIDENED or config.network.encoder == "graph":
+    if config.algorithm not in WIDENED or config.network.encoder == "graph" or not is_wider(config.network, weights):
         return weights
     fresh = untrained(weights, had, config, env)
     rows = rows_by_name(config.network, had, fresh), rows_by_name(config.network, had, weights)
     return {name: grown(name, old, fresh.get(name), rows) for name, old in weights.items()}
 
 
+def is_wider(network: NetworkConfig, weights: Weights) -> bool:
+    """Whether any layer of the network has more units than these weights have."""
+    root = actor_root(network)
+    widths = {f"{root}['EntityAttention_0']['Dense_0']['bias']": network.actor_hidden[0]}
+    widths |= {f"{root}['Gru_0']['bias']": network.gru_size}
+    widths |= {f"{root}['MLP_0']['Dense_{i}']['bias']": width for i, width in enumerate(network.actor_hidden)}
+    widths |= {f"{CRITIC}['Dense_{i}']['bias']": width for i, width in enumerate(network.critic_hidden)}
+    return any(weights[name].shape[-1] < width for name, width in widths.items() if name in weights)
+
+
 def untrained(weights: Weights, had: ObservationSpec, config: TrainConfig, env: Any) -> dict[str, np.ndarray]:
     """Parameters of the run's network before it has learned, for what the policy saw and its critic."""
     networks = make_networks(config.network, had, env.action_size, env.scenario.count)
     k_actor, k_critic = jax.random.split(jax.random.key(0))
-    known = weights.get("['params']['critic']['params']['Dense_0']['kernel']")
+    known = weights.get(f"{CRITIC}['Dense_0']['kernel']")
     parts = {"actor": networks.actor.init(k_actor, networks.init_carry(()), jnp.zeros(had.size))}
     if known is not None:
         parts["critic"] = networks.critic.init(k_critic, jnp.zeros(known.shape[0]))

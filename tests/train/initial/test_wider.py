@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from robomarl.train.config import NetworkConfig
+from robomarl.train.initial.new_inputs import fitted
 from robomarl.train.initial.wider import widened
 from robomarl.train.networks import networks_of
 from tests.train.initial.test_new_inputs import FLAT, LOOKS, SMALL, actions, env_of, parts_of, weights_like, with_arrays
@@ -60,8 +61,19 @@ def test_what_new_units_say_is_learned_from_the_first_gradient_on():
 def test_a_network_that_is_not_wider_stays_as_it_is():
     narrow, wide = NETWORKS[0]
     _, _, env, _, before, weights = policies(narrow, wide)
-    for network in (narrow, replace(wide, encoder="graph", heads=3)):
-        kept = widened(weights, env.observation, replace(SMALL, network=network), env)
-        assert all((kept[name] == value).all() for name, value in weights.items())
-    assert weights["['params']['actor']['params']['MLP_0']['Dense_0']['kernel']"].shape[1] == 9
-    assert before["['params']['actor']['params']['MLP_0']['Dense_0']['kernel']"].shape[1] == 6
+    for network in (wide, narrow, replace(wide, encoder="graph", heads=3)):
+        assert widened(weights, env.observation, replace(SMALL, network=network), env) is weights
+    both = [own["['params']['actor']['params']['MLP_0']['Dense_0']['kernel']"].shape[1] for own in (before, weights)]
+    assert both == [6, 9]
+
+
+def test_a_stage_may_be_wider_and_see_more_than_the_one_before():
+    narrow, wide = NETWORKS[2]
+    before, after = (replace(SMALL, network=network) for network in (narrow, wide))
+    less, more = env_of(before, remembered_s=0.0), env_of(after, remembered_s=0.7)
+    rng = np.random.default_rng(0)
+    weights = weights_like(before, less, rng)
+    obs = rng.normal(size=(64, more.observation_size)).astype(np.float32)
+    wanted = actions(before, less, weights, obs[:, : less.observation_size])
+    found = actions(after, more, fitted(weights, less.observation, after, more, "it"), obs)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
