@@ -1,9 +1,8 @@
 """A run becomes a bundle. Nothing is written unless the bundle does on this machine what the run did."""
 
-import io
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +35,7 @@ from robomarl.policies.export.record import (
     record,
     scenarios,
 )
+from robomarl.policies.export.weights_file import to_npz, without_critics
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
@@ -108,7 +108,8 @@ def bundle_files(
         CARD_FILE: model_card(plain).encode(),
     }
     if run.weights:
-        files[WEIGHTS_FILE] = _npz(run.weights)
+        weights = without_critics(run.weights) if run.experts else run.weights
+        files[WEIGHTS_FILE] = to_npz(weights, files[POLICY_FILE])
     if has_graph(plain.safety, plain.action):
         around = command_of(plain.action).around
         files[FILTERED_FILE] = filtered_graph(run.policy_fn, shapes, plain.safety, around)  # type: ignore[arg-type]
@@ -127,13 +128,6 @@ def named_files(run: Trained) -> dict[str, bytes]:
     if any(files != first for files in others):
         raise UserError(f"{run.name}: its scenarios name different files; train its actors with the same ones.")
     return {name: content for name, content in first.items() if Path(name).stem != VEHICLE}
-
-
-def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Named arrays as the bytes of an NPZ file."""
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
-    return stream.getvalue()
 
 
 def policy_graph(run: Trained, num_obs: int) -> bytes:

@@ -8,7 +8,6 @@ A run folder appears whole or not at all; how states are written is in `storage.
 """
 
 import copy
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -218,8 +217,14 @@ def sealed_weights(bundle: "Bundle", source: str) -> dict[str, np.ndarray]:
     """All that is in the weights of a bundle, which errors call `source`; raises `UserError` where it has none."""
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
-    with np.load(io.BytesIO(bundle.files[WEIGHTS_FILE]), allow_pickle=False) as data:
-        return {name: data[name] for name in data.files}
+    from robomarl.policies.bundle import POLICY_FILE
+    from robomarl.policies.export.weights_file import from_npz
+
+    try:
+        return from_npz(bundle.files[WEIGHTS_FILE], bundle.files[POLICY_FILE])
+    except KeyError as missing:
+        said = f"{WEIGHTS_FILE} names {missing}, which {POLICY_FILE} does not have"
+        raise UserError(f"--init {source}: {said}; export the bundle anew.") from None
 
 
 def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float]:
