@@ -193,7 +193,7 @@ def test_the_learner_imitates_its_teacher_and_snapshots_are_taken():
 @pytest.mark.slow
 def test_a_stage_of_the_recipe_trains_from_the_command_line(tmp_path: Path):
     """In a process of its own: the compiler's option for several results ended it, and flags count once a process."""
-    words = ["train", "soccer_2v2", "--stage", "wide_last", "--init", "soccer_2v2", "--steps", "70000", "--quiet"]
+    words = ["train", "soccer_2v2", "--stage", "wide", "--init", "soccer_2v2", "--steps", "70000", "--quiet"]
     flags = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     command = [sys.executable, "-m", "robomarl", *words, "--evaluations", "0", "--out", str(tmp_path / "run")]
     found = subprocess.run(command, env=flags, capture_output=True, text=True, timeout=1200)
