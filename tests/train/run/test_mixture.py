@@ -32,7 +32,7 @@ def two() -> Run:
 def three(two: Run) -> Run:
     """The same network with other weights, on the longer field."""
     actor = jax.tree.map(lambda x: 0.7 * x, two.state.params["actor"])
-    state = two.state._replace(params={**two.state.params, "actor": actor})
+    state = two.state._replace(params={**two.state.params, "actor": actor}, averaged=actor)  # what flies is the mean
     return dataclasses.replace(two, scenario=load_scenario("soccer_3v3"), state=state, seed=5)
 
 
@@ -59,7 +59,7 @@ def seen(run: Run, length_m: float, count: int = 64) -> jax.Array:
 @pytest.mark.parametrize(("length_m", "decides"), [(4.5, "two"), (6.05, "three"), (3.0, "two"), (9.0, "three")])
 def test_the_actor_whose_field_is_nearest_in_length_decides(two: Run, three: Run, length_m: float, decides: str):
     both, obs = with_experts(two, [three]), seen(two, length_m)
-    carry = (np.full((len(obs), 64), 0.1, np.float32),)
+    carry = (np.full((len(obs), two.config.network.gru_size), 0.1, np.float32),)
     found, wanted = both.policy_fn(carry, obs), {"two": two, "three": three}[decides].policy_fn(carry, obs)
     other = {"two": three, "three": two}[decides].policy_fn(carry, obs)
     for ours, theirs, not_these in zip(*map(jax.tree.leaves, (found, wanted, other)), strict=True):
@@ -70,7 +70,7 @@ def test_the_actor_whose_field_is_nearest_in_length_decides(two: Run, three: Run
 def test_the_graph_says_what_jax_says(two: Run, three: Run):
     both = with_experts(two, [three])
     obs = jnp.concatenate([seen(two, 4.5), seen(two, 6.05)])
-    carry = np.full((len(obs), 64), 0.1, np.float32)
+    carry = np.full((len(obs), two.config.network.gru_size), 0.1, np.float32)
     session = onnxruntime.InferenceSession(policy_graph(both, obs.shape[1]), providers=["CPUExecutionProvider"])
     action, after = map(np.asarray, session.run(["action", "next.0"], {"obs": np.asarray(obs), "carry.0": carry}))
     with jax.default_matmul_precision("highest"):

@@ -122,16 +122,16 @@ def test_the_soccer_recipe_ends_with_what_the_shipped_bundle_records():
     assert [name for name in recipe_names() if name.startswith("soccer")] == ["soccer_2v2", "soccer_3v3"]
     plan, training = load_plan("soccer_2v2"), load_bundle("soccer_2v2").contract.training
     assert plan is not None and plan.bundle is not None
-    ours, sealed = plan.stage("polish").config, build(TrainConfig, in_seconds(training.recipe, 0.04), "bundle.json")
+    ours, sealed = plan.stage("wide").config, build(TrainConfig, in_seconds(training.recipe, 0.04), "bundle.json")
     assert ours.gamma_lambda(0.04) == pytest.approx(sealed.gamma_lambda(0.04), rel=1e-4)
     assert ours.fastest == 5e-3  # it was the top of all recipes
-    own = {name: getattr(ours, name) for name in ("value_horizon_s", "credit_s", "top_learning_rate")}
+    own = {name: getattr(ours, name) for name in ("value_horizon_s", "credit_s", "stop_after")}
     assert ours == dataclasses.replace(sealed, **own)
     of_three = [stage for stage in plan.stages if stage.config.scenario == "soccer_3v3"]
-    assert sum(stage.config.last_step for stage in of_three) == 300_000_000
+    assert sum(stage.config.last_step for stage in of_three) == 300_000_000 + 327_942_144 + 5_996_544
     assert of_three[0].start == ("polish",) and plan.stage("polish").start == ("alone", "together")
     assert (plan.bundle.actor, plan.bundle.experts, plan.bundle.team_size) == (
-        "polish",
-        (("three_open", "three_steps"),),
+        "wide",
+        (("three_wide", "three_wide_slower"),),
         (2, 3),
     )

@@ -116,10 +116,10 @@ def test_every_seed_goes_on_from_its_own_stage_before(tmp_path: Path):
 
 
 def test_what_would_end_a_later_stage_is_said_before_the_first(tmp_path: Path):
-    wide = dataclasses.replace(TINY, network=NetworkConfig((8,), (4,)))
+    narrow = dataclasses.replace(TINY, network=NetworkConfig((3,), (4,)))
     lessons = dataclasses.replace(TINY, weights={"nothing": 1.0})
     for last, said in (
-        (Stage("last", wide, ("one",)), r"^stage last: start = 'one': .*actor.* should have shape"),
+        (Stage("last", narrow, ("one",)), r"^stage last: start = 'one': .*actor.* should have shape"),
         (Stage("last", TINY, ("swap_4",)), r"^stage last: start = 'swap_4': .*should have shape"),
         (Stage("last", lessons), r"^stage last: .*nothing"),
     ):
