@@ -38,7 +38,7 @@ from robomarl.policies.export.record import (
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
-from robomarl.policies.weights_file import to_npz, without_critics
+from robomarl.train.initial.weights_file import to_npz, without_critics
 
 __all__ = ["export_bundle", "policy_graph"]
 

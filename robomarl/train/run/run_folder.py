@@ -218,7 +218,7 @@ def sealed_weights(bundle: "Bundle", source: str) -> dict[str, np.ndarray]:
     if WEIGHTS_FILE not in bundle.files:
         raise UserError(f"--init {source}: the bundle has no {WEIGHTS_FILE}; name a run folder instead.")
     from robomarl.policies.bundle import POLICY_FILE
-    from robomarl.policies.weights_file import from_npz
+    from robomarl.train.initial.weights_file import from_npz
 
     try:
         return from_npz(bundle.files[WEIGHTS_FILE], bundle.files[POLICY_FILE])

@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from robomarl.config import UserError
 from robomarl.paths import bundles_dir
 from robomarl.policies.bundle import load_bundle
-from robomarl.policies.weights_file import from_npz, to_npz, without_critics
+from robomarl.train.initial.weights_file import from_npz, to_npz, without_critics
 from robomarl.train.run.run_folder import sealed_weights
 from tests.policies.sealing import reseal
 

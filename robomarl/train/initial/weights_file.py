@@ -7,6 +7,8 @@ import io
 from collections.abc import Mapping
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 LEAST_BYTES = 4096
 """Smaller arrays are worth no reference."""
@@ -44,9 +46,6 @@ def without_critics(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _initializers(graph: bytes) -> dict[str, np.ndarray]:
-    import onnx  # robots have none of it
-    from onnx import numpy_helper
-
     return {item.name: numpy_helper.to_array(item) for item in onnx.load_from_string(graph).graph.initializer}
 
 
