@@ -4,9 +4,10 @@ from typing import Any
 
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.payload.cables import azimuth, crossed, segments, turned
-from robomarl.domains.payload.state import Load, attitude, origin
-from robomarl.geometry import join, namespace, norm, quat_multiply, rotation_angle
+from robomarl.domains.payload.state import Load, attitude, origin, spread
+from robomarl.geometry import components, join, namespace, norm, quat_multiply, rotation_angle
 from robomarl.types import Array
+from robomarl.vectors import multiply
 
 LOAD_STEP_DRAWS = 6
 """Uniform draws per robot and decision for the noise on the load's pose."""
@@ -43,12 +44,11 @@ def measure_load(scenario: FlightScenario, load: Load, scale: Array, draws: Arra
     """What each robot believes of the load's pose: the truth and a bounded uniform error, [..., N, 6] draws."""
     xp = namespace(draws)
     error = (2 * draws - 1) * scale[..., None]
-    true_pos, true_quat = origin(load.rigid, load.cargo.com_m), attitude(load.rigid)
-    pos = true_pos[..., None, :] + scenario.sensing.load_position_noise_m * error[..., :3]
+    pos = origin(load.rigid, load.cargo.com_m)[..., None, :]
     half = scenario.sensing.load_attitude_noise_rad / 2 * error[..., 3:]
-    small = xp.concatenate([xp.sqrt(1 - (half * half).sum(-1, keepdims=True)), half], -1)
-    whole = xp.broadcast_to(true_quat[..., None, :], small.shape)
-    return pos, quat_multiply(whole, small)
+    small = (xp.sqrt(1 - (half * half).sum(-1)), *components(half))
+    # By components: the gradient of a product of joined quaternions XLA works out anew for each of their elements.
+    return pos + scenario.sensing.load_position_noise_m * error[..., :3], join(multiply(spread(load.rigid.quat), small))
 
 
 def pose_errors(world: Any) -> tuple[Array, Array]:
