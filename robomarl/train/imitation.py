@@ -35,7 +35,7 @@ from robomarl.train.polyak import with_mean
 from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_state
 from robomarl.train.sequences.play import SequenceConfig, playing
-from robomarl.train.state import TrainState
+from robomarl.train.state import TrainState, count_in
 
 NUM_TEAMS, NUM_THROWN = 48, 96
 """Teams of each size that fly side by side; so many where they are thrown, for every throw is another."""
@@ -166,7 +166,7 @@ class Teacher:
         self._seen.append(samples)
         low, high = state.obs_range
         state = state._replace(
-            obs_stats=stats.update(state.obs_stats, jnp.asarray(samples.obs)),
+            obs_stats=count_in(state.obs_stats, jnp.asarray(samples.obs)),
             obs_range=(jnp.minimum(low, samples.obs.min(0)), jnp.maximum(high, samples.obs.max(0))),
         )
         return self._learn(state)

@@ -21,7 +21,7 @@ from robomarl.train.networks import Carry, Networks, networks_of
 from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
 from robomarl.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
-from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update
+from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
 
 
 def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
@@ -127,7 +127,7 @@ def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
     low, high = state.obs_range
     return state._replace(
         obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
-        critic_stats=stats.update(state.critic_stats, rollout.seen[:-1]),
+        critic_stats=count_in(state.critic_stats, rollout.seen[:-1]),
     )
 
 
@@ -138,7 +138,7 @@ def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | C
     there what is seen is another distribution, and new scales would change its gains without a gradient.
     """
     follows = actor_moves(config, state) & ~state.goes_on
-    seen = stats.update(state.obs_stats, rollout.obs)
+    seen = count_in(state.obs_stats, rollout.obs)
     return state._replace(obs_stats=jax.tree.map(lambda new, old: jnp.where(follows, new, old), seen, state.obs_stats))
 
 
@@ -180,7 +180,7 @@ def prepare_batch(
     done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
     advantage = compute_gae(rollout.reward, value, done, *config.gamma_lambda(period_s), cut)
     target = advantage + value[:-1]
-    state = state._replace(value_stats=stats.update(state.value_stats, target))
+    state = state._replace(value_stats=count_in(state.value_stats, target))
     unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)
 
     def rows(x: jax.Array) -> jax.Array:

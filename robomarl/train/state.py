@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from brax.envs.base import State
 from brax.training.acme import running_statistics as stats
 
@@ -143,3 +144,15 @@ class Batch(NamedTuple):
     """... [B] and 1 while that is what is learned, else 0."""
     begun: Any = ()
     """[B, T, N, 2 A] what the actor that the run began from says; empty where leaving it costs nothing."""
+
+
+def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stats.RunningStatisticsState:
+    """Running mean and standard deviation with a batch [..., *shape of the mean] counted in.
+
+    The first batch counts from its own mean on. From zero on brax sums x * (x - mean), which single precision loses for
+    what hardly leaves a value far from zero, as an upright vehicle's attitude does at first: a standard deviation that
+    is too small makes noise of it, ten times as large as anything else that the network sees.
+    """
+    axes = tuple(range(batch.ndim - statistics.mean.ndim))
+    begun = (statistics.count.hi > 0) | (statistics.count.lo > 0)
+    return stats.update(statistics.replace(mean=jnp.where(begun, statistics.mean, batch.mean(axes))), batch)

@@ -28,7 +28,7 @@ from robomarl.train.mappo import untouched_range
 from robomarl.train.networks import networks_of
 from robomarl.train.rollout import collect_rollout
 from robomarl.train.run.run_folder import load_recipe_of, read_weights
-from robomarl.train.state import TrainState
+from robomarl.train.state import TrainState, count_in
 
 
 def read_fitting(source: str, config: TrainConfig, env: Any, said: str) -> Mapping[str, np.ndarray]:
@@ -139,7 +139,7 @@ def fly(config: TrainConfig, env: Any, state: TrainState) -> tuple[Any, tuple]:
         here, rollout = collect_rollout(config, env, networks, here)
         obs = rollout.obs
         low, high = jnp.minimum(low, obs.min((0, 1, 2))), jnp.maximum(high, obs.max((0, 1, 2)))
-        return (here, stats.update(seen, obs), (low, high)), None
+        return (here, count_in(seen, obs), (low, high)), None
 
     blank = stats.init_state(specs.Array((size,), jnp.dtype("float32")))
     rollouts = -(-env.scenario.max_steps // config.unroll)

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from brax.training.acme import running_statistics as stats
 from tqdm import tqdm
 
 from robomarl.config import UserError
@@ -25,7 +24,7 @@ from robomarl.train.polyak import with_mean
 from robomarl.train.run.logs import Logs
 from robomarl.train.run.run_folder import create_run
 from robomarl.train.run.storage import save_state
-from robomarl.train.state import TrainState
+from robomarl.train.state import TrainState, count_in
 
 CHUNK = 500
 """Gradient steps of one compiled call."""
@@ -84,7 +83,7 @@ def scaled_rewards(rows: Transitions) -> Transitions:
 
 def with_seen(state: TrainState, obs: np.ndarray) -> TrainState:
     """The state with the statistics and the range of these observations [S, O]."""
-    return state._replace(obs_stats=stats.update(state.obs_stats, jnp.asarray(obs)), obs_range=(obs.min(0), obs.max(0)))
+    return state._replace(obs_stats=count_in(state.obs_stats, jnp.asarray(obs)), obs_range=(obs.min(0), obs.max(0)))
 
 
 def tools_of(config: TrainConfig, env: Any, state: TrainState, gamma: float) -> Tools:

@@ -30,7 +30,7 @@ from robomarl.train.reppo.histogram import cross_entropy, encode
 from robomarl.train.reppo.targets import soft_returns
 from robomarl.train.rollout import fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level
-from robomarl.train.state import Metrics, Rollout, TrainState, Update
+from robomarl.train.state import Metrics, Rollout, TrainState, Update, count_in
 
 LAST_RATE = 0.1
 """Last learning rate over the first; it falls linearly with the steps."""
@@ -117,7 +117,7 @@ def prepare(
     aim = entropy_aim(config, state.steps, raw.shape[-1])
     bonus = -jnp.exp(state.params["duals"]["temperature"]) * (probability + aim)
     target = soft_returns(rollout.reward, value, bonus, done, rates, cut if config.self_play.goes_on else 0.0)
-    state = state._replace(value_stats=stats.update(state.value_stats, target), key=key)
+    state = state._replace(value_stats=count_in(state.value_stats, target), key=key)
     normalized = stats.normalize(target, state.value_stats)
 
     def rows(x: jax.Array) -> jax.Array:
