@@ -20,7 +20,7 @@ DOTS := awk '/^ *Collecting |^ *Downloading /{printf "."; fflush()} /^Installing
 SHELL := /bin/bash
 .SHELLFLAGS := -e -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test check format bench demo build clean
+.PHONY: help setup test check lint format bench demo build clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -36,7 +36,8 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.
-# What flashes, and nodes, each test of which has a ROS domain of its own, run three at once: they wait half of the time.
+# What flashes, and nodes, each test of which has a ROS domain of its own, run three at once: they wait half of the time,
+# in which pyright checks the types.
 # What counts ticks has the machine alone.
 COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
 # XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
@@ -50,15 +51,19 @@ BY_DEFAULT := not slow and not gpu
 TWO_CORES := --numprocesses 2 --dist loadfile
 THREE_AT_ONCE := --numprocesses 3 --dist loadfile
 
-test: setup check ## set-up, check, and all tests that are neither slow nor for an accelerator
+test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@$(XLA) $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
-	@$(BIN)/python -m pytest $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'
+	@$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
+	$(BIN)/python -m pytest $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'; \
+	wait $$types || { cat $(VENV)/types.log; exit 1; }
 	@$(BIN)/python -m pytest tests/ros_nodes -m '$(BY_DEFAULT) and alone'
 
-check: setup ## ruff and pyright
+check: lint ## ruff and pyright
+	@$(BIN)/pyright
+
+lint: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { echo "make format would change files"; exit 1; }
-	@$(BIN)/pyright
 
 format: setup ## let ruff format the code and mend what it can
 	@$(BIN)/ruff check --fix-only --quiet .
