@@ -11,6 +11,9 @@ import numpy as np
 
 from robomarl.types import Array
 
+TINY = 1e-18
+"""Under the root of a sine, so that equal attitudes have a slope, which is 0; the angle is 2e-9 then."""
+
 
 def namespace(*arrays: Array) -> ModuleType:
     """The array library of the arguments: `jax.numpy` as soon as one is a JAX array, else `numpy`.
@@ -105,4 +108,5 @@ def rotation_angle(left: Array, right: Array) -> Array:
     """Angle between two attitudes [rad], [..., 4] wxyz each -> [...]; 0 for equal, pi at most."""
     xp = namespace(left, right)
     relative = quat_multiply(quat_conjugate(left), right)
-    return 2 * xp.arctan2(norm(relative[..., 1:]), xp.abs(relative[..., 0]))
+    sine = xp.sqrt((relative[..., 1:] ** 2).sum(-1) + TINY)
+    return 2 * xp.arctan2(sine, xp.abs(relative[..., 0]))

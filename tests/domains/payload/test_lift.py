@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -45,3 +47,18 @@ def test_lean_is_of_all_vehicles_and_upright_costs_nothing():
 @pytest.mark.parametrize("name", ["apart", "lean"])
 def test_what_counts_only_where_a_recipe_says_so(name: str):
     assert WEIGHTS[name] == 0.0
+
+
+def test_who_is_thrown_in_the_wanted_attitude_has_a_slope():
+    """A payload of `recover_3` starts as it is to end: an angle of 0, and a root of 0 has no slope."""
+    scenario = load_scenario("recover_3")
+    assert isinstance(scenario, FlightScenario)
+    world = jax.tree.map(jnp.asarray, at_gap(scenario, 1.0))
+
+    def paid(quat: Any) -> Any:
+        load = world.load._replace(rigid=world.load.rigid._replace(quat=quat))
+        terms = reward_terms(scenario, world, world._replace(load=load), world.queue[0])
+        return sum(value.sum() for value in terms.values())
+
+    slopes = jax.jit(jax.grad(paid))(world.load.rigid.quat)
+    assert all(np.isfinite(slope).all() for slope in slopes)
