@@ -48,8 +48,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[2, 3])
-    parser.add_argument("--steps", type=int, default=1_500_000, help="agent-steps of each")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--steps", type=int, default=4_000_000, help="agent-steps of each")
     parser.add_argument("--episodes", type=int, default=100)
     args = parser.parse_args()
     rows = []
