@@ -153,6 +153,8 @@ def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stat
     what hardly leaves a value far from zero, as an upright vehicle's attitude does at first: a standard deviation that
     is too small makes noise of it, ten times as large as anything else that the network sees.
     """
-    axes = tuple(range(batch.ndim - statistics.mean.ndim))
-    begun = (statistics.count.hi > 0) | (statistics.count.lo > 0)
-    return stats.update(statistics.replace(mean=jnp.where(begun, statistics.mean, batch.mean(axes))), batch)
+    mean: Any = statistics.mean
+    count: Any = statistics.count
+    begun = (count.hi > 0) | (count.lo > 0)
+    first = jnp.where(begun, mean, batch.mean(tuple(range(batch.ndim - mean.ndim))))
+    return stats.update(statistics.replace(mean=first), batch)  # type: ignore[attr-defined]
