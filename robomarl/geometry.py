@@ -11,9 +11,6 @@ import numpy as np
 
 from robomarl.types import Array
 
-TINY = 1e-18
-"""Under the root of a sine, so that equal attitudes have a slope, which is 0; the angle is 2e-9 then."""
-
 
 def namespace(*arrays: Array) -> ModuleType:
     """The array library of the arguments: `jax.numpy` as soon as one is a JAX array, else `numpy`.
@@ -51,6 +48,11 @@ def join(parts: Sequence[Array]) -> Array:
 def norm(vector: Array) -> Array:
     """Euclidean length over the last axis, [..., n] -> [...]."""
     return namespace(vector).sqrt((vector * vector).sum(-1))
+
+
+def smooth_norm(vector: Array) -> Array:
+    """`norm` with a slope at 0, which is 0 and not that of a root, NaN; 1e-9 there."""
+    return namespace(vector).sqrt((vector * vector).sum(-1) + 1e-18)
 
 
 def quat_multiply(left: Array, right: Array) -> Array:
@@ -108,5 +110,4 @@ def rotation_angle(left: Array, right: Array) -> Array:
     """Angle between two attitudes [rad], [..., 4] wxyz each -> [...]; 0 for equal, pi at most."""
     xp = namespace(left, right)
     relative = quat_multiply(quat_conjugate(left), right)
-    sine = xp.sqrt((relative[..., 1:] ** 2).sum(-1) + TINY)
-    return 2 * xp.arctan2(sine, xp.abs(relative[..., 0]))
+    return 2 * xp.arctan2(smooth_norm(relative[..., 1:]), xp.abs(relative[..., 0]))

@@ -20,7 +20,7 @@ from robomarl.domains.payload.controllers.lost_mate import lasting_fields
 from robomarl.domains.payload.controllers.trim import trim_fields
 from robomarl.domains.payload.follow import pose_errors
 from robomarl.domains.payload.state import Load, attitude, flying, origin, spread
-from robomarl.geometry import TINY, namespace, quat_conjugate, quat_multiply
+from robomarl.geometry import namespace, quat_conjugate, quat_multiply, smooth_norm
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 from robomarl.vectors import cross, dot, to_body, to_world, up_axis
@@ -135,7 +135,7 @@ def potential(world: World) -> Array:
     vel, omega = xp.stack(rigid.vel, -1), xp.stack(to_world(rigid.quat, rigid.omega), -1)
     value = 0.0
     for left, rate, fastest in ((way, vel, CRUISE_M_S), (turn, omega, CRUISE_RAD_S)):
-        size = xp.sqrt((left * left).sum(-1) + TINY)
+        size = smooth_norm(left)
         wanted = left * xp.minimum(fastest / (size + 1e-6), 1.5)[..., None]
         value = value - size - 0.4 * xp.sqrt(((rate - wanted) ** 2).sum(-1) + 1e-9)
     return value
@@ -145,7 +145,7 @@ def rotation_vector(goal: Array, now: Array) -> Array:
     """[..., 3] axis times angle of the rotation from one attitude to another, in the world [rad]."""
     xp = namespace(goal)
     relative = quat_multiply(goal, quat_conjugate(now))
-    sine, sign = xp.sqrt((relative[..., 1:] ** 2).sum(-1) + TINY), xp.where(relative[..., :1] < 0, -1.0, 1.0)
+    sine, sign = smooth_norm(relative[..., 1:]), xp.where(relative[..., :1] < 0, -1.0, 1.0)
     angle = 2 * xp.arctan2(sine, xp.abs(relative[..., 0]))
     return relative[..., 1:] * sign * (angle / sine)[..., None]
 
