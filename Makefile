@@ -48,15 +48,18 @@ HASTE := --xla_backend_optimization_level=0 $(if $(GPU),,--xla_cpu_use_fusion_em
 XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
 	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 BY_DEFAULT := not slow and not gpu
+# A test that waits for ever fails, and says where it stood; where not even a signal wakes it, its process ends.
+PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-worker-restart 0 \
+	-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 TWO_CORES := --numprocesses 2 --dist loadfile
 THREE_AT_ONCE := --numprocesses 3 --dist loadfile
 
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
-	@$(XLA) $(BIN)/python -m pytest $(TWO_CORES) $(COMPUTES)
+	@$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES)
 	@$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(BIN)/python -m pytest $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'; \
+	$(PYTEST) $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'; \
 	wait $$types || { cat $(VENV)/types.log; exit 1; }
-	@$(BIN)/python -m pytest tests/ros_nodes -m '$(BY_DEFAULT) and alone'
+	@$(PYTEST) tests/ros_nodes -m '$(BY_DEFAULT) and alone'
 
 check: lint ## ruff and pyright
 	@$(BIN)/pyright

@@ -32,7 +32,11 @@ PATIENCE_S, TRIES = 20.0, 4
 
 
 class Alone:
-    """One configured policy node that runs in a thread, and an operator who listens to it."""
+    """One configured policy node that runs in a thread, and an operator who listens to it.
+
+    The operator is a DDS participant of its own, as on a robot: within one, whose nodes are made in two threads,
+    clients were seen that never found their service.
+    """
 
     def __init__(self, node: PolicyNode, operator: Node) -> None:
         self.node, self.operator = node, operator
@@ -40,7 +44,7 @@ class Alone:
         self._said = Mailbox(operator, said, "/left/announce", status_messages.announcement_to)
         self._health = Mailbox(operator, health, "/diagnostics", lambda message: message.status[0])
         self._orders = {order: operator.create_client(Trigger, f"/{order}") for order in Order}
-        self._executor = SingleThreadedExecutor()
+        self._executor = SingleThreadedExecutor(context=operator.context)
         self._executor.add_node(operator)
         self.states: list[State] = []
         self.texts: list[tuple[bytes, str]] = []
@@ -85,14 +89,18 @@ def alone(goto_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         given = {"bundle": str(goto_bundle), "team": "[left, right]", "robot_root": str(tmp_path)}
         words = [word for name, value in given.items() for word in ("-p", f"policy_node:{name}:={value}")]
         rclpy.init(args=["--ros-args", *words], domain_id=domain)
-        node, operator = PolicyNode(), Node("operator")
+        apart = rclpy.Context()
+        rclpy.init(context=apart, domain_id=domain)
+        node, operator = PolicyNode(), Node("operator", context=apart)
         assert node.trigger_configure().name == "SUCCESS"
         thread = threading.Thread(target=run, args=[node])
         thread.start()
         yield Alone(node, operator)
         rclpy.shutdown()
-        thread.join()
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive(), "the loop ends with its context"
         operator.destroy_node()
+        rclpy.shutdown(context=apart)
         node.destroy_node()
 
 
