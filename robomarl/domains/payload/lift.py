@@ -49,14 +49,12 @@ WEIGHTS = {
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
     """Load, own state, goal, how it moves and own index; nothing of team-mates, no velocity of the load, no message."""
+    if thrown(scenario):
+        return catch.observation(scenario)
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")
     fields = (*pose, "own_axes", "velocity", "body_rates")
     past = tuple(ObservationField(name, HISTORY) for name in fields)
-    if thrown(scenario):  # the payload's attitude does not matter
-        now = ("load_error", "velocity", "own_axes", "body_rates")
-        past = (*map(ObservationField, now), ObservationField("cable", catch.HISTORY))
-    means = () if thrown(scenario) else means_of(scenario)
-    return ObservationSpec((*past, ObservationField("own_index"), *means))
+    return ObservationSpec((*past, ObservationField("own_index"), *means_of(scenario)))
 
 
 def means_of(scenario: FlightScenario) -> tuple[ObservationField, ...]:

@@ -1,11 +1,11 @@
 """`CatchLaw`: carriers that were thrown, in any attitude and with slack cables, catch their payload and carry it on.
 
-None sees a mate. What keeps them apart is that each has a sector of its own around the payload: a place at its cable's
-end, leaning outwards from its own point, in the world and not in the payload's frame, for the payload tumbles. Whatever
-else is wanted, it may ask only for a part of the acceleration, and asks all the same: they brake and
-travel together. The part towards the own sector goes first; it is what is left of the vehicle's thrust that brakes.
-Who lies on his back asks for nothing but his sector, stiffly and with hardly any lift: payload and mates fall as he
-does, so that nothing comes nearer while he turns, and what he pushes meanwhile would throw him at them.
+Each has a sector of its own around the payload: a place at its cable's end, leaning outwards from its own point, in
+the world and not in the payload's frame, for the payload tumbles. Whatever else is wanted, it may ask only for a part
+of the acceleration, and asks all the same: they brake and travel together. The part towards the own sector goes first;
+it is what is left of the vehicle's thrust that brakes. Before they are there, each moves away from mates that come too
+near. Who lies on his back asks for nothing else, and for hardly any lift: payload and mates fall as he does, so that
+nothing comes nearer while he turns, and what he pushes meanwhile would throw him at them.
 """
 
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
+from robomarl.domains.payload.controllers.dodge import away_from_all, mates_seen
 from robomarl.domains.payload.start import outward
 from robomarl.geometry import namespace, norm
 from robomarl.spec import ObservationField, ObservationSpec
@@ -41,38 +42,43 @@ class CatchGains(NamedTuple):
     """Velocity of the team over the payload's distance to its goal ..."""
     travel_m_s: Array | float = 1.2
     """... at most this."""
-    turned_per_s2: Array | float = 120.0
-    """Level acceleration over the distance to the own sector of a vehicle on its back ..."""
-    turned_per_s: Array | float = 3.0
-    """... and against the velocity relative to the payload ..."""
-    turned_m_s2: Array | float = 4.0
-    """... at most this: the lean that the vehicle turns to ..."""
     turn_rad_s: Array | float = 2.0
-    """... helped by body rates of this size, roll and pitch together."""
+    """Body rates of this size, roll and pitch together, help a vehicle on its back to turn."""
+    turned_m_s2: Array | float = 4.0
+    """It asks for at most this much level acceleration."""
+    dodge_m_s2: Array | float = 16.0
+    """Acceleration away from a mate that is to touch ..."""
+    dodge_m: Array | float = 0.5
+    """... and ever less, down to none where it will be so far away at the nearest ..."""
+    dodge_s: Array | float = 0.2
+    """... within this time."""
 
 
 HISTORY = 6
 """Measured poses that the velocity relative to the payload is taken from: two of them would tell their noise."""
 
 
+def observation(scenario: FlightScenario) -> ObservationSpec:
+    """Payload, own state, goal, own index and mates; the payload's attitude does not matter."""
+    now = ("load_error", "velocity", "own_axes", "body_rates", "neighbours")
+    fields = (*map(ObservationField, now), ObservationField("cable", HISTORY), ObservationField("own_index"))
+    return ObservationSpec(fields, mates_seen(scenario))
+
+
 class CatchLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
     search_from = CatchGains(12.0, 3.0, 8.0, 4.5, 3.0, 4.0, 1.5, 3.0)
-    search_step = CatchGains(12.0, 4.0, 8.0, 4.0, 3.0, 3.0, 1.5, 2.5, 120.0, 4.0, 3.0, 2.0)
-    search_least = CatchGains(3.0, 1.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.5, 10.0, 0.0, 1.0, 0.0)
-
-    observation = ObservationSpec(
-        (
-            *map(ObservationField, ("load_error", "velocity", "own_index", "own_axes")),
-            ObservationField("cable", HISTORY),
-        )
-    )
+    search_step = CatchGains(12.0, 4.0, 8.0, 4.0, 3.0, 3.0, 1.5, 2.5, 2.0, 3.0, 10.0, 0.3, 0.15)
+    search_least = CatchGains(3.0, 1.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.5, 0.0, 0.5, 0.0, 0.1, 0.02)
 
     def __init__(self, scenario: FlightScenario, gains: CatchGains | None = None) -> None:
         """Take the sectors and the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._scenario, self.gains = scenario, gains or CatchGains()
+        now = map(ObservationField, ("load_error", "velocity", "own_index", "own_axes"))
+        fields = (*now, ObservationField("cable", HISTORY), ObservationField("neighbours"))
+        self.observation = ObservationSpec(fields, mates_seen(scenario))
         self._low, self._high = scenario.command_limits
         self._span_s = (HISTORY - 1) * scenario.period_s
         self._sector_m = outward(scenario.cables) * scenario.cables.length_m
@@ -82,30 +88,33 @@ class CatchLaw:
         return CatchLaw(self._scenario, gains)
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 39], within the vehicle's limits; body rates for who is on his back."""
+        """The command for an observation [..., 39 + 8 k] with k mates, within the vehicle's limits.
+
+        It has body rates for who is on his back.
+        """
         xp, g = namespace(obs), self.gains
         way, velocity, index, axes, cable = (obs[..., a:b] for a, b in _PARTS)
+        dodge = away_from_all(g, obs[..., _PARTS[-1][1] :])
         parting = (cable - obs[..., 21:24]) / self._span_s
         aside = index[..., : len(self._sector_m)] @ self._sector_m - cable
         faster = _limited(g.travel_per_s * way, g.travel_m_s) - velocity
         level = g.sector_per_s2 * aside - g.sector_per_s * parting
         level = level[..., :2] + _limited(g.brake_per_s * faster[..., :2], g.brake_m_s2)
         up = g.height_per_s2 * aside[..., 2:] + g.climb_per_s * faster[..., 2:]
-        command = xp.concatenate([level, up, xp.zeros_like(level)], -1)
+        command = xp.concatenate([xp.concatenate([level, up], -1) + dodge, xp.zeros_like(level)], -1)
         on_back = axes[..., 8:] < 0
-        command = xp.where(on_back, self._turning(aside, parting, axes), command)
+        command = xp.where(on_back, self._turning(_limited(dodge[..., :2], g.turned_m_s2), axes), command)
         return xp.clip(command, self._low, self._high).astype(np.float32)
 
-    def _turning(self, aside: Array, parting: Array, axes: Array) -> Array:
-        """The command of a vehicle on its back, from where its sector is, how fast the payload parts, and its axes."""
-        xp, g = namespace(axes), self.gains
-        level = _limited(g.turned_per_s2 * aside[..., :2] - g.turned_per_s * parting[..., :2], g.turned_m_s2)
+    def _turning(self, level: Array, axes: Array) -> Array:
+        """The command of a vehicle on its back, from the level acceleration that it asks for, and its axes."""
+        xp = namespace(axes)
         up = xp.zeros_like(level[..., :1]) + self._low[2]
         thrust = xp.concatenate([level, up + GRAVITY_M_S2], -1)
         # In the body: the thrust's direction (x, y), to which a turn about (-y, x) leads.
         x, y = ((thrust * axes[..., 3 * i : 3 * i + 3]).sum(-1, keepdims=True) for i in (0, 1))
         rates = xp.concatenate([-y, x], -1)
-        return xp.concatenate([level, up, rates * (g.turn_rad_s / (norm(rates)[..., None] + 1e-6))], -1)
+        return xp.concatenate([level, up, rates * (self.gains.turn_rad_s / (norm(rates)[..., None] + 1e-6))], -1)
 
 
 _PARTS = ((0, 3), (3, 6), (6, 12), (12, 21), (36, 39))

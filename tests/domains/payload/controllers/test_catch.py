@@ -23,10 +23,18 @@ def recover() -> FlightScenario:
     return load_scenario("recover_3")
 
 
-def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0), axes=UPRIGHT) -> np.ndarray:
+ALONE = np.zeros(16)
+
+
+def seen(index: int, cable: np.ndarray, velocity=(0, 0, 0), parting=(0, 0, 0), axes=UPRIGHT, mates=ALONE) -> np.ndarray:
     """An observation of the law at its goal; robot and payload part at `parting`, seen six times at 100 Hz."""
     cables = [cable - 0.01 * i * np.array(parting) for i in range(5, -1, -1)]
-    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], np.ravel(axes), *cables])
+    return np.concatenate([np.zeros(3), velocity, np.eye(6)[index], np.ravel(axes), *cables, mates])
+
+
+def mate(place=(0, 0, 0), motion=(0, 0, 0)) -> list[float]:
+    """What is known of a mate that is heard: place and velocity relative to the robot, age, and 1."""
+    return [*place, *motion, 0.02, 1.0]
 
 
 def test_who_was_thrown_catches_and_the_others_place(recover: FlightScenario):
@@ -55,19 +63,46 @@ def test_the_team_brakes_together_and_a_little(recover: FlightScenario):
     assert alone[0] == pytest.approx(-(5 * 0.2 + 2 * 0.2))
 
 
-def test_who_is_on_his_back_turns_towards_his_sector_with_hardly_any_lift(recover: FlightScenario):
-    """Rolled by 180 degrees, 2 cm too near on the x axis: 120/s^2 of it, the least lift, and all of the turn in pitch.
+def test_who_will_be_near_is_dodged(recover: FlightScenario):
+    """A mate that comes within a moment is where it will be nearest; one that leaves is where it is."""
+    assert recover.cables is not None
+    gains = CatchGains(dodge_m_s2=10.0, dodge_m=0.5, dodge_s=0.2)
+    catch, place = CatchLaw(recover, gains), outward(recover.cables)[1] * recover.cables.length_m
 
-    The thrust that is wanted points along the body's x axis and against its z axis: to it leads a positive pitch.
+    def asked(first: list[float], second: list[float] | None = None) -> np.ndarray:
+        return catch.act(seen(1, place, mates=np.array([*first, *(second or [0.0] * 8)])))
+
+    # 0.4 m away: a fifth of the way to a touch, so a fifth of 10 m/s^2, along the line between them
+    assert np.allclose(asked(mate((0.4, 0, 0))), [-2, 0, 0, 0, 0], atol=1e-3)
+    assert np.allclose(asked(mate((0.4, 0, 0), (1, 0, 0))), [-2, 0, 0, 0, 0], atol=1e-3)
+    assert np.allclose(asked(mate((0.4, 0, 0), (-1, 0, 0))), [-6, 0, 0, 0, 0], atol=1e-3)  # 0.2 m in 0.2 s
+    # passes behind at 0.3 m, within the time: away from where it is then
+    assert np.allclose(asked(mate((0.1, 0.3, 0), (-1, 0, 0))), [0, -4, 0, 0, 0], atol=1e-2)
+    assert np.allclose(asked(mate((0, 0, 0.6))), 0, atol=1e-3)
+    both = asked(mate((0.4, 0, 0)), mate((-0.4, 0, 0)))
+    assert np.allclose(both, 0, atol=1e-3)
+    unheard = [*mate((0.4, 0, 0))[:7], 0.0]
+    assert np.allclose(asked(unheard), 0, atol=1e-6)
+
+
+def test_who_is_on_his_back_turns_away_from_his_mate_with_hardly_any_lift(recover: FlightScenario):
+    """Rolled by 180 degrees, a mate at 0.4 m on the x axis: the least lift, and all of the turn in pitch.
+
+    The thrust that is wanted points against the body's x axis and its z axis: to it leads a negative pitch.
     """
     assert recover.cables is not None
-    place = outward(recover.cables)[1] * recover.cables.length_m
-    down = np.diag([1.0, -1.0, -1.0])
+    gains = CatchGains(dodge_m_s2=10.0, dodge_m=0.5, turned_m_s2=4.0, turn_rad_s=2.0)
+    place, down = outward(recover.cables)[1] * recover.cables.length_m, np.diag([1.0, -1.0, -1.0])
     low = recover.command_limits[0][2]
-    asked = CatchLaw(recover).act(seen(1, place - [0.02, 0, 0], axes=down))
-    assert np.allclose(asked, [2.4, 0, low, 0, 2], atol=1e-5)
-    far = CatchLaw(recover).act(seen(1, place - [0.3, 0.4, 0], (1, 1, 1), axes=down))
-    assert np.allclose(far, [2.4, 3.2, low, 1.6, 1.2], atol=1e-5)  # 4 m/s^2 at most, and the velocity does not matter
+
+    def asked(*place_m: float) -> np.ndarray:
+        mates = np.array([*mate(place_m), *[0.0] * 8])
+        return CatchLaw(recover, gains).act(seen(1, place + 0.3, (1, 1, 1), axes=down, mates=mates))
+
+    assert np.allclose(asked(0.4, 0, 0), [-2, 0, low, 0, -2], atol=1e-3)
+    assert np.allclose(asked(0.03, 0.04, 0), [-2.4, -3.2, low, -1.6, -1.2], atol=1e-2)  # 9 m/s^2, of which 4 at most
+    alone = CatchLaw(recover, gains).act(seen(1, place, axes=down))
+    assert np.allclose(alone[:3], [0, 0, low], atol=1e-6)
 
 
 def test_most_throws_end_without_a_touch(recover: FlightScenario):
