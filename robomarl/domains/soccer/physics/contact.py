@@ -187,12 +187,13 @@ def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) 
     """What a kicker adds to the ball's speed along its robot's heading now [m/s]; 0 where it does not fire.
 
     It fires by itself as soon as it is charged, the ball is in front of it and a speed is asked for, and takes the
-    ball to that speed relative to the robot.
+    ball to that speed relative to the robot. A fast ball that has come and bounced within the last sub-step was there.
     """
     xp, kicker = namespace(robot.x), scenario.kicker
     forward, left = in_body(robot, ball.x, ball.y)
     reach = forward - kicker.face_m - scenario.ball.radius_m
-    near = (xp.abs(reach) <= kicker.reach_m) & (xp.abs(left) <= kicker.width_m / 2)
-    fires = near & (robot.charge_s <= 0) & (speed >= kicker.min_speed_m_s)
     relative = robot.c * (ball.vx - robot.vx) + robot.s * (ball.vy - robot.vy)
+    gone = xp.maximum(relative, 0.0) * scenario.physics_dt_s
+    near = (reach >= -kicker.reach_m) & (reach - gone <= kicker.reach_m) & (xp.abs(left) <= kicker.width_m / 2)
+    fires = near & (robot.charge_s <= 0) & (speed >= kicker.min_speed_m_s)
     return xp.where(fires, speed - relative, 0.0)

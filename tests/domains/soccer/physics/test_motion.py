@@ -93,8 +93,30 @@ def test_the_kicker_needs_the_ball_a_charge_and_a_command():
     assert kick(SCENARIO, robot, near._replace(vx=np.full(1, 1.0, np.float32)), speed) == pytest.approx(3.0)
     assert kick(SCENARIO, robot, near, speed * 0.1) == 0
     assert kick(SCENARIO, robot, ball_at(0.11, 0.0), speed) == 0
+    assert kick(SCENARIO, robot, ball_at(0.11, 0.0, vx=1.0), speed) == pytest.approx(3.0), "1 cm ago it was in reach"
+    assert kick(SCENARIO, robot, ball_at(0.12, 0.0, vx=1.0), speed) == 0
     assert kick(SCENARIO, robot, ball_at(0.0965, 0.05), speed) == 0
     assert kick(SCENARIO, robot._replace(charge_s=np.full(1, 0.1, np.float32)), near, speed) == 0
+
+
+@pytest.mark.parametrize("speed_m_s", [2.0, 6.0])
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_a_ball_that_comes_fast_is_kicked_as_it_arrives(sim: str, speed_m_s: float):
+    """At 6 m/s it comes and bounces between two looks of the kicker, which are 6 cm of its way apart."""
+    games = make_soccer(SCENARIO, sim, 16, 0)
+    ball = ball_at(0.4, 0.0, vx=-speed_m_s, num=16)
+    put(
+        games,
+        robots_at([(0.0, 0.0, 0.0), *APART[1:]], 16),
+        ball._replace(x=np.linspace(0.3, 0.4, 16, dtype=np.float32)),
+    )
+    command, kicked = np.zeros((16, 4, 4), np.float32), np.zeros(16, bool)
+    command[:, 0, 3] = 5.0
+    for _ in range(8):
+        game = games.step(command)
+        kicked |= game.contacts.kicked[:, 0]
+    assert kicked.all()
+    assert ((game.ball.vx > 3.5) & (game.ball.vx < 5.0)).all(), "kicked with 5 m/s, and braked by the carpet since"
 
 
 @pytest.mark.parametrize("sim", ["fast", "mujoco"])
