@@ -45,11 +45,12 @@ class CatchGains(NamedTuple):
     turn_rad_s: Array | float = 2.0
     """Body rates of this size, roll and pitch together, help a vehicle on its back to turn."""
     turned_m_s2: Array | float = 4.0
-    """It asks for at most this much level acceleration."""
-    dodge_m_s2: Array | float = 16.0
+    """Level acceleration of a vehicle on its back, at most: with more it never gets upright."""
+    dodge_m_s2: Array | float = 12.0
     """Acceleration away from a mate that is to touch ..."""
-    dodge_m: Array | float = 0.5
-    """... and ever less, down to none where it will be so far away at the nearest ..."""
+    dodge_m: Array | float = 0.45
+    """... and ever less, down to none where it will be so far away at the nearest, about as far as mates in their
+    sectors are ..."""
     dodge_s: Array | float = 0.2
     """... within this time."""
 

@@ -12,7 +12,7 @@ MATE = 8
 
 
 def mates_seen(scenario: FlightScenario) -> NeighbourRule:
-    """The mates that a carrier looks at, where its scenario lets it."""
+    """The mates that a carrier looks at: those that its radio lets it hear."""
     radio = scenario.radio
     return NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s)
 
