@@ -48,9 +48,9 @@ class CatchGains(NamedTuple):
     """Level acceleration of a vehicle on its back, at most: with more it never gets upright."""
     dodge_m_s2: Array | float = 12.0
     """Acceleration away from a mate that is to touch ..."""
-    dodge_m: Array | float = 0.45
-    """... and ever less, down to none where it will be so far away at the nearest, about as far as mates in their
-    sectors are ..."""
+    dodge_m: Array | float = 0.4
+    """... and ever less, down to none where it will be so far away at the nearest, nearer than mates in their sectors
+    are, who would shake ..."""
     dodge_s: Array | float = 0.2
     """... within this time."""
 
