@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 
 from robomarl.config import Count, NonNegative, Positive, UserError
+from robomarl.features import NeighbourRule
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class RadioConfig:
             raise ValueError(
                 f"latency_s = {self.latency_s:g} must be below max_age_s = {self.max_age_s:g}, or nobody is ever heard."
             )
+
+    @property
+    def rule(self) -> NeighbourRule:
+        """Which mates a policy looks at."""
+        return NeighbourRule(self.neighbours, self.range_m, self.max_age_s)
 
 
 def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:

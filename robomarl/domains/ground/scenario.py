@@ -1,6 +1,6 @@
 """`GroundScenario`: what a scenario file says of a team of ground robots in an arena."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -133,8 +133,8 @@ class GroundScenario(TeamScenario):
     @property
     def rule(self) -> NeighbourRule:
         """Which mates a policy looks at."""
-        radio = self.radio
-        return NeighbourRule(min(radio.neighbours, self.count - 1), radio.range_m, radio.max_age_s)
+        rule = self.radio.rule
+        return replace(rule, count=min(rule.count, self.count - 1))
 
     @cached_property
     def capability(self) -> np.ndarray:

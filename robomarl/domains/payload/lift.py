@@ -48,7 +48,10 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Load, own state, goal, how it moves and own index; nothing of team-mates, no velocity of the load, no message."""
+    """Load, own state, goal, how it moves and own index; nothing of team-mates, no velocity of the load, no message.
+
+    Who was thrown sees less of the load, and the mates.
+    """
     if thrown(scenario):
         return catch.observation(scenario)
     pose = ("load_error", "load_turn", "point_error", "place_error", "cable", "load_axes")

@@ -3,7 +3,6 @@
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.placement import sides
 from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace
 from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
@@ -20,11 +19,7 @@ WEIGHTS = {"score": 100.0, "concede": -100.0, "ball": 2.0, "approach": 0.5, "imp
 def observation(scenario: SoccerScenario) -> ObservationSpec:
     """Own motion, the goal, the ball as seen and as told, the nearest opponents in sight and mates on the radio."""
     names = ("own_motion", "goal_ahead", "ball_seen", "ball_told", "kicker", "opponents", "mates")
-    radio = scenario.radio
-    return ObservationSpec(
-        fields=tuple(ObservationField(name) for name in names),
-        neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
-    )
+    return ObservationSpec(tuple(ObservationField(name) for name in names), scenario.radio.rule)
 
 
 def action(scenario: SoccerScenario) -> ActionSpec:

@@ -10,7 +10,6 @@ from robomarl.domains.flight.tasks.base import TASKS, Task, Terms
 from robomarl.domains.flight.tasks.rewards import tolerance
 from robomarl.domains.flight.tasks.unseen import unseen
 from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.sim.message import mates_of
 from robomarl.sim.model.obstacles import obstacle_gap
@@ -41,13 +40,10 @@ WEIGHTS = {
 def observation(scenario: FlightScenario) -> ObservationSpec:
     """Own state relative to the goal, the nearest team-mates, and a mean of the error where the scenario says so."""
     names = ("goal_error", "velocity", "body_up", "heading_error", "neighbours")
-    radio, fields = scenario.radio, [ObservationField(name) for name in names]
+    fields = [ObservationField(name) for name in names]
     if scenario.remembered_s:
         fields.append(ObservationField("near_error", keep=math.exp(-scenario.period_s / scenario.remembered_s)))
-    return ObservationSpec(
-        fields=tuple(fields),
-        neighbours=NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s),
-    )
+    return ObservationSpec(tuple(fields), scenario.radio.rule)
 
 
 def action(scenario: FlightScenario) -> ActionSpec:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.payload.controllers.dodge import away_from_all, mates_seen
+from robomarl.domains.payload.controllers.dodge import away_from_all
 from robomarl.domains.payload.start import outward
 from robomarl.geometry import namespace, norm
 from robomarl.spec import ObservationField, ObservationSpec
@@ -63,7 +63,7 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
     """Payload, own state, goal, own index and mates; the payload's attitude does not matter."""
     now = ("load_error", "velocity", "own_axes", "body_rates", "neighbours")
     fields = (*map(ObservationField, now), ObservationField("cable", HISTORY), ObservationField("own_index"))
-    return ObservationSpec(fields, mates_seen(scenario))
+    return ObservationSpec(fields, scenario.radio.rule)
 
 
 class CatchLaw:
@@ -79,7 +79,7 @@ class CatchLaw:
         self._scenario, self.gains = scenario, gains or CatchGains()
         now = map(ObservationField, ("load_error", "velocity", "own_index", "own_axes"))
         fields = (*now, ObservationField("cable", HISTORY), ObservationField("neighbours"))
-        self.observation = ObservationSpec(fields, mates_seen(scenario))
+        self.observation = ObservationSpec(fields, scenario.radio.rule)
         self._low, self._high = scenario.command_limits
         self._span_s = (HISTORY - 1) * scenario.period_s
         self._sector_m = outward(scenario.cables) * scenario.cables.length_m

@@ -2,19 +2,11 @@
 
 from typing import Any
 
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.features import NeighbourRule
 from robomarl.geometry import namespace, norm
 from robomarl.types import Array
 
 MATE = 8
 """Elements of the feature `neighbours` for each mate: place, velocity, age, and 1 where it is heard."""
-
-
-def mates_seen(scenario: FlightScenario) -> NeighbourRule:
-    """The mates that a carrier looks at: those that its radio lets it hear."""
-    radio = scenario.radio
-    return NeighbourRule(radio.neighbours, radio.range_m, radio.max_age_s)
 
 
 def away_from_all(gains: Any, mates: Array) -> Array:
