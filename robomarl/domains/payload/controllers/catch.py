@@ -49,8 +49,8 @@ class CatchGains(NamedTuple):
     dodge_m_s2: Array | float = 12.0
     """Acceleration away from a mate that is to touch ..."""
     dodge_m: Array | float = 0.4
-    """... and ever less, down to none where it will be so far away at the nearest, nearer than mates in their sectors
-    are, who would shake ..."""
+    """... and ever less, down to none where it will be so far away at the nearest. No search changes it: mates at rest
+    in their sectors are 0.44 m apart, and with more they push each other for good ..."""
     dodge_s: Array | float = 0.2
     """... within this time."""
 
@@ -70,8 +70,8 @@ class CatchLaw:
     """Acceleration and body rates [..., N, 5] from what carriers observe."""
 
     search_from = CatchGains(12.0, 3.0, 8.0, 4.5, 3.0, 4.0, 1.5, 3.0)
-    search_step = CatchGains(12.0, 4.0, 8.0, 4.0, 3.0, 3.0, 1.5, 2.5, 2.0, 3.0, 10.0, 0.3, 0.15)
-    search_least = CatchGains(3.0, 1.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.5, 0.0, 0.5, 0.0, 0.1, 0.02)
+    search_step = CatchGains(12.0, 4.0, 8.0, 4.0, 3.0, 3.0, 1.5, 2.5, 2.0, 3.0, 10.0, 0.0, 0.15)
+    search_least = CatchGains(3.0, 1.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.5, 0.0, 0.5, 0.0, 0.0, 0.02)
 
     def __init__(self, scenario: FlightScenario, gains: CatchGains | None = None) -> None:
         """Take the sectors and the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
