@@ -199,15 +199,15 @@ class TrainConfig:
     learning_rate: Positive = 1e-3
     """Of Adam, at the start."""
     top_learning_rate: Positive | None = None
-    """It may grow to this where the policy moves by less than half of `target_kl`; by default to no more than
-    `learning_rate`."""
+    """It may grow to this where the policy moves less than half of `target_kl`; by default to `learning_rate` only."""
+    critic_learning_rate: Positive | None = None
+    """Of the critic, in mappo and ippo; by default that of the actor, which falls where the policy moves too much."""
     target_kl: Positive = 0.012
     """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""
     final_target_kl: Positive = 0.002
     """... and by more than twice this one at last; in between it falls linearly with the steps."""
     critic_first: NonNegative = 0.0
-    """Agent-steps at the start in which only the critic learns: for a run from `--init` whose critic knows nothing
-    yet, as after imitation. Its advantages would be noise, and would spoil an actor that is good."""
+    """Agent-steps at the start in which only the critic learns: one that knows nothing yet would spoil a good actor."""
     average_over: NonNegative = 0.0
     """If not 0, the mean of the actor's weights over about so many updates is deployed; see `robomarl.train.polyak`."""
     max_grad_norm: Positive = 1.0

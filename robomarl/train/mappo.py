@@ -18,7 +18,7 @@ from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.initial.anchor import stay_loss
 from robomarl.train.networks import Carry, Networks, networks_of
-from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step
+from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step, take_step
 from robomarl.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
@@ -264,8 +264,7 @@ def update_epoch(
         params, moments = carry
         grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
         updates, moments = optimizer_step(config, grads, moments, moves)
-        params = jax.tree.map(lambda p, u: p - state.learning_rate * u, params, updates)
-        return (params, moments), metrics
+        return (take_step(config, params, updates, state.learning_rate), moments), metrics
 
     (params, moments), metrics = jax.lax.scan(step, (state.params, state.optimizer), order)
     target = fall(config, state.steps, config.target_kl, config.final_target_kl)

@@ -35,6 +35,12 @@ def optimizer_step(
     return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}
 
 
+def take_step(config: TrainConfig, params: dict[str, Any], steps: dict[str, Any], rate: jax.Array) -> dict[str, Any]:
+    """Both parts after their steps: the actor's times `rate`, the critic's times its own rate if the recipe has one."""
+    rates = {"actor": rate, "critic": config.critic_learning_rate or rate}
+    return {part: jax.tree.map(lambda p, u, r=rates[part]: p - r * u, params[part], steps[part]) for part in params}
+
+
 def move(config: TrainConfig, params: Any, grads: Any, moments: Any, rate: jax.Array | float) -> tuple[Any, Any]:
     """One step of Adam of one part by itself, its gradient clipped: (parameters, moments) after it."""
     clipped = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
