@@ -249,6 +249,23 @@ def test_gradient_steps_are_on_the_policy_that_played() -> None:
         assert metrics["loss/kl"] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_a_critic_may_learn_at_a_rate_of_its_own() -> None:
+    """By hand: three times the rate, three times the critic's step, and the actor's as it was."""
+    env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, epochs=1, minibatches=1)
+    faster = dataclasses.replace(config, critic_learning_rate=3 * config.learning_rate)
+    first = first_state(config, env)
+    same, fast = (jax.jit(make_update(c, env))(first)[0] for c in (config, faster))
+
+    def steps(state: TrainState, part: str) -> np.ndarray:
+        moved = jax.tree.map(lambda new, old: (new - old).ravel(), state.params[part], first.params[part])
+        return np.concatenate(jax.tree.leaves(moved))
+
+    np.testing.assert_array_equal(steps(fast, "actor"), steps(same, "actor"))
+    np.testing.assert_allclose(steps(fast, "critic"), 3 * steps(same, "critic"), atol=1e-6)
+    assert np.abs(steps(same, "critic")).max() == pytest.approx(config.learning_rate, rel=0.01)
+    assert fast.learning_rate == same.learning_rate
+
+
 def test_the_actor_waits_for_the_critic() -> None:
     """In the first update only the critic moves, and the learning rate stays; in the second the actor moves too."""
     env, config = make_env(load_scenario("swap_4")), dataclasses.replace(TINY, critic_first=1.5 * 8 * 4 * 4)
