@@ -1,8 +1,9 @@
 """How the engines of a game are compared: see `robomarl.sim.check`.
 
-Three trials. Drive: every robot has room, and is given accelerations anywhere within the limits, held for a few tenths
+Four trials. Drive: every robot has room, and is given accelerations anywhere within the limits, held for a few tenths
 of a second, and yaw rates. Kick: one robot kicks the ball into a corner, so that it bounces twice; nobody else is near.
 Press: one robot rolls at the ball, which lies at a board, and another one at the board itself; both are thrown back.
+Block: a fast ball meets one robot's round side, anywhere but squarely, and goes on in another direction.
 """
 
 import dataclasses
@@ -19,7 +20,7 @@ from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.check import CheckTrial, Probe, Seen, held
 
 GAMES = 16
-DRIVE_S, KICK_S, PRESS_S = 1.5, 2.0, 0.4
+DRIVE_S, KICK_S, PRESS_S, BLOCK_S = 1.5, 2.0, 0.4, 0.2
 AFTER_S = 0.2
 """The ball is compared until this time after its second bounce."""
 HOLD_S = 0.3
@@ -27,6 +28,8 @@ ROOM_M = (0.03, 0.06)
 """How far from what they meet the robots that press begin."""
 ROLLS_M_S = 0.8
 """How fast they come."""
+SHOT_M_S = 6.0
+"""How fast the ball comes that is blocked: the longer the two touch, the straighter it goes on."""
 Start = tuple[Game, np.ndarray]
 """Games, and commands [T, E, M, 4]."""
 
@@ -85,6 +88,19 @@ def _press_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
     return world._replace(robots=robots, ball=_at(world.ball, 0 * x[:, 0], 0 * x[:, 0] + lies)), commands
 
 
+def _block_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+    """The first robot at the middle, its back to the ball, which comes along x and meets it anywhere but squarely."""
+    (x, y), reach = _at_the_end(scenario, world), scenario.robot.body.radius_m + scenario.ball.radius_m
+    shape, x[:, 0], y[:, 0] = x.shape, 0.0, 0.0
+    aside = random.choice([-1.0, 1.0], shape[0]) * random.uniform(0.1, 0.9, shape[0]) * reach
+    ball = _at(world.ball, -reach - random.uniform(0.2, 0.25, shape[0]), aside)
+    speed = np.full(shape[0], SHOT_M_S, np.float32)
+    ball = ball._replace(vx=speed, ux=speed * np.float32(0.7))
+    robots = facing(x, y, np.ones(shape, np.float32), np.zeros(shape, np.float32))
+    commands = np.zeros((round(BLOCK_S * scenario.rates.policy_hz), *shape, 4), np.float32)
+    return world._replace(robots=robots, ball=ball), commands
+
+
 def _at_the_end(scenario: SoccerScenario, world: Game) -> tuple[np.ndarray, np.ndarray]:
     """[E, M] places of all robots in a row at the far end, out of the way."""
     shape, area, size = world.robots.x.shape, scenario.field, scenario.robot.body.radius_m
@@ -100,7 +116,7 @@ def _at(ball: Ball, x: np.ndarray, y: np.ndarray | None = None) -> Ball:
 
 def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
     """How far two engines are apart, in all trials."""
-    (a, c, e), (b, d, f) = first, second
+    (a, c, e, g), (b, d, f, h) = first, second
     one, other = (_kick_speed(games) for games in (c, d))
     return {
         "position_diff_m": max(_apart(x.robots, y.robots, ("x", "y")) for x, y in zip(a, b, strict=True)),
@@ -109,6 +125,7 @@ def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[See
         "kick_diff": float(np.max(np.abs(one - other) / np.maximum(one, other))),
         "kick_speed_m_s": float(one.mean()),
         "kick_back_diff": float(np.abs(_kick_back(e) - _kick_back(f)).max()),
+        "block_diff_rad": float(np.abs(_leaves_rad(g) - _leaves_rad(h)).mean()),
         "bounces": int(min(_bounces(c)[-1].min(), _bounces(d)[-1].min())),
     }
 
@@ -134,6 +151,12 @@ def _kick_back(games: list[Game]) -> np.ndarray:
     return -games[-1].robots.vy[:, [0, -1]].mean(0) / np.array([ROLLS_M_S, -ROLLS_M_S])
 
 
+def _leaves_rad(games: list[Game]) -> np.ndarray:
+    """[E] by how much the ball's direction has turned."""
+    ball = games[-1].ball
+    return np.abs(np.arctan2(ball.vy, ball.vx))
+
+
 def _kick_speed(games: list[Game]) -> np.ndarray:
     """[E] speed of the ball at the end of the decision in which it was kicked."""
     speed = np.stack([np.hypot(g.ball.vx, g.ball.vy) for g in games])
@@ -149,7 +172,12 @@ def _bounces(games: list[Game]) -> np.ndarray:
 
 
 PROBE = Probe(
-    trials=(CheckTrial(_drive_start, _wide), CheckTrial(_kick_start), CheckTrial(_press_start)),
+    trials=(
+        CheckTrial(_drive_start, _wide),
+        CheckTrial(_kick_start),
+        CheckTrial(_press_start),
+        CheckTrial(_block_start),
+    ),
     compare=compare,
     limits={
         "position_diff_m": 0.02,
@@ -157,6 +185,7 @@ PROBE = Probe(
         "ball_diff_m": 0.05,
         "kick_diff": 0.05,
         "kick_back_diff": 0.08,
+        "block_diff_rad": 0.25,
     },
     least={"bounces": 2},
     mistaken=mistaken,

@@ -164,6 +164,6 @@ def test_what_can_not_be_kept_is_refused():
 def test_stages_of_swap_4_calm_fit_each_other():
     plan = load_plan("swap_4_calm")
     assert plan is not None
-    assert [stage.config.scenario for stage in plan.stages] == ["swap_4_plain", "swap_4_plain", "swap_4"]
+    assert [stage.config.scenario for stage in plan.stages] == ["swap_4_plain", "swap_4_plain", "swap_4", "swap_4"]
     assert [load_scenario(name).remembered_s for name in ("swap_4_plain", "swap_4")] == [0.0, 0.7]
     check_plan(plan)
