@@ -3,6 +3,7 @@
 import importlib
 import json
 import time
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ def filled(message: Any, rng: np.random.Generator) -> Any:
     """All numbers and texts of a message drawn, one element in each list without a length."""
     for name, kind in message.get_fields_and_field_types().items():
         value = getattr(message, name)
-        if kind.startswith("sequence<"):
+        if kind.startswith("sequence<") and "/" in kind:
             setattr(message, name, [filled(message_class(kind[9:-1].replace("/", "/msg/"))(), rng)])
+        elif kind.startswith("sequence<"):
+            setattr(message, name, array(value.typecode, [int(rng.integers(1, 100))]))
         elif isinstance(value, np.ndarray):
             setattr(message, name, rng.normal(size=value.shape).astype(value.dtype))
         elif hasattr(value, "get_fields_and_field_types"):

@@ -47,9 +47,10 @@ def another_definition(rig: Px4Rig, wire: Any) -> None:
     """Of another participant: one of DDS has one type for a topic."""
     rig.ends.peer.destroy_publisher(wire._said.pop(topics.BATTERY))
     wire._makers[topics.BATTERY] = lambda seen: None
-    wire._context = rclpy.Context()
-    rclpy.init(context=wire._context, domain_id=rig.ends.peer.context.get_domain_id())
-    wire._node_there = rclpy.create_node("other", context=wire._context)
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=rig.ends.peer.context.get_domain_id())
+    rig.ends.peer.context.on_shutdown(context.shutdown)  # or the next test finds its type there
+    wire._node_there = rclpy.create_node("other", context=context)
     wire._node_there.create_publisher(message_class(topics.TIME.type), topics.BATTERY.of("", wire._namespace), 1)
 
 
