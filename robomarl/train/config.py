@@ -238,13 +238,13 @@ class TrainConfig:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
         if self.algorithm == "ippo" and self.network.critic == "team":
             raise ValueError('algorithm = "ippo" has a critic that sees one robot\'s observation; make critic "robot".')
-        if self.stay_cost and self.algorithm not in ("mappo", "ippo"):
-            raise ValueError(f'stay_cost is a cost of mappo and ippo, not of algorithm = "{self.algorithm}".')
+        for key in ("stay_cost", "critic_learning_rate"):
+            if getattr(self, key) and self.algorithm not in ("mappo", "ippo"):
+                raise ValueError(f'{key} is for mappo and ippo, not for algorithm = "{self.algorithm}"; leave it out.')
         if self.algorithm == "search" and self.num_envs % self.search.candidates:
             raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
-        if self.top_learning_rate is not None and self.top_learning_rate < self.learning_rate:
-            top = f"top_learning_rate = {self.top_learning_rate:g}"
-            raise ValueError(f"{top} must be no less than learning_rate = {self.learning_rate:g}.")
+        if (top := self.fastest) < (rate := self.learning_rate):
+            raise ValueError(f"top_learning_rate = {top:g} must be no less than learning_rate = {rate:g}.")
         if self.last_step > self.total_steps:
             steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
             raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")

@@ -264,6 +264,8 @@ def test_a_critic_may_learn_at_a_rate_of_its_own() -> None:
     np.testing.assert_allclose(steps(fast, "critic"), 3 * steps(same, "critic"), atol=1e-6)
     assert np.abs(steps(same, "critic")).max() == pytest.approx(config.learning_rate, rel=0.01)
     assert fast.learning_rate == same.learning_rate
+    with pytest.raises(ValueError, match="^critic_learning_rate is for mappo and ippo, not for"):
+        TrainConfig(algorithm="reppo", critic_learning_rate=1e-3)
 
 
 def test_the_actor_waits_for_the_critic() -> None:

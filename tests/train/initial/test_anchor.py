@@ -48,5 +48,5 @@ def test_a_run_with_the_cost_stays_nearer_to_where_it_began() -> None:
 
 
 def test_other_algorithms_have_no_such_cost() -> None:
-    with pytest.raises(ValueError, match="a cost of mappo and ippo"):
+    with pytest.raises(ValueError, match="^stay_cost is for mappo and ippo, not for"):
         TrainConfig(algorithm="shac", stay_cost=1.0)
