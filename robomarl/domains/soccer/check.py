@@ -95,7 +95,7 @@ def _block_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
     aside = random.choice([-1.0, 1.0], shape[0]) * random.uniform(0.1, 0.9, shape[0]) * reach
     ball = _at(world.ball, -reach - random.uniform(0.2, 0.25, shape[0]), aside)
     speed = np.full(shape[0], SHOT_M_S, np.float32)
-    ball = ball._replace(vx=speed, ux=speed * np.float32(0.7))
+    ball = ball._replace(vx=speed, ux=speed)
     robots = facing(x, y, np.ones(shape, np.float32), np.zeros(shape, np.float32))
     commands = np.zeros((round(BLOCK_S * scenario.rates.policy_hz), *shape, 4), np.float32)
     return world._replace(robots=robots, ball=ball), commands
