@@ -144,10 +144,7 @@ def _ball_apart(first: list[Game], second: list[Game], after: int) -> float:
 
 
 def _kick_back(games: list[Game]) -> np.ndarray:
-    """[2] share of its speed with which a robot leaves the pressed ball, and the board; means over games.
-
-    What a board gives back depends on the instant that a step of MuJoCo falls on.
-    """
+    """[2] share of its speed with which a robot leaves the pressed ball, and the board; means over games."""
     return -games[-1].robots.vy[:, [0, -1]].mean(0) / np.array([ROLLS_M_S, -ROLLS_M_S])
 
 
@@ -183,9 +180,9 @@ PROBE = Probe(
         "position_diff_m": 0.02,
         "attitude_diff_rad": 0.035,
         "ball_diff_m": 0.05,
-        "kick_diff": 0.05,
+        "kick_diff": 0.01,
         "kick_back_diff": 0.08,
-        "block_diff_rad": 0.25,
+        "block_diff_rad": 0.15,
     },
     least={"bounces": 2},
     mistaken=mistaken,

@@ -15,14 +15,12 @@ from robomarl.domains.soccer.engines.batching import cast, fired, stack, unstack
 from robomarl.domains.soccer.engines.mjcf import build_game
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball, brake
-from robomarl.domains.soccer.physics.contact import Contacts, kick, meet_each_other
+from robomarl.domains.soccer.physics.contact import Contacts, in_body, kick, meet_each_other, pushed
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.engines.rollouts import Rollouts
 
 _INPUT = int(mujoco.mjtState.mjSTATE_CTRL)
-KICK_S = 0.004
-"""How long the plate pushes the ball."""
 
 
 class MujocoPlay:
@@ -48,11 +46,11 @@ class MujocoPlay:
         """Robots, ball and contacts one decision later; see `robomarl.domains.soccer.game.Play`."""
         scenario, robots, ball = self._scenario, game.robots, game.ball
         contacts = Contacts(robots.x * 0, robots.x * 0, robots.x > math.inf)
-        self._write(robots, ball)
         for i in range(scenario.substeps):
             command = world_command(scenario, game, np.asarray(i))
-            robots, kicked, contacts = self._fire(robots, ball, command[3], contacts)
-            spun = self._rub(kicked, game.hidden.rolling_m_s2)
+            robots, ball, contacts = self._fire(robots, ball, command[3], contacts)
+            self._write(robots, ball)
+            spun = self._rub(ball, game.hidden.rolling_m_s2)
             accel = drive(scenario, robots, command, game.hidden.accel_scale)
             contacts = self._impacts(robots, accel, contacts)
             for k, part in enumerate(accel):
@@ -64,23 +62,20 @@ class MujocoPlay:
     def _fire(
         self, robots: OmniRobots, ball: Ball, speed: np.ndarray, contacts: Contacts
     ) -> tuple[OmniRobots, Ball, Contacts]:
-        """The plate pushes the ball for `KICK_S` with the force that gives it the speed that is returned."""
-        rows, seen, rate = unstack(robots), unstack(contacts), self._scenario.rates.contact_hz
-        steps = max(1, round(KICK_S * rate))
-        self._on_ball[:] = 0.0
+        """The plate hits the ball, which leaves from the face: a spring that it is bouncing on pushes it no more."""
+        scenario, rows, seen = self._scenario, unstack(robots), unstack(contacts)
         for i, robot in enumerate(rows):
-            added = kick(self._scenario, robot, ball, speed[:, i])
-            gain = np.stack([added * robot.c, added * robot.s], -1)
-            self._on_ball[:, :steps] += (self._scenario.ball.mass_kg * rate / steps * gain)[:, None]
-            ball = ball._replace(vx=ball.vx + gain[:, 0], vy=ball.vy + gain[:, 1])
-            rows[i], seen[i] = fired(self._scenario, robot, seen[i], added != 0)
+            added = kick(scenario, robot, ball, speed[:, i])
+            depth = scenario.kicker.face_m + scenario.ball.radius_m - in_body(robot, ball.x, ball.y)[0]
+            ball = pushed(ball, robot, added, np.where(added != 0, np.maximum(depth, 0.0), 0.0))
+            rows[i], seen[i] = fired(scenario, robot, seen[i], added != 0)
         return stack(rows), ball, stack(seen)
 
     def _rub(self, ball: Ball, rolling: np.ndarray) -> Ball:
         """The carpet's friction on the ball, constant over the sub-step; the ball that it leaves, not yet moved."""
         after, _ = brake(self._scenario, ball, rolling)
         per_s = self._scenario.ball.mass_kg * self._scenario.rates.physics_hz
-        self._on_ball += per_s * np.stack([after.vx - ball.vx, after.vy - ball.vy], -1)[:, None]
+        self._on_ball[:] = per_s * np.stack([after.vx - ball.vx, after.vy - ball.vy], -1)[:, None]
         return after
 
     def _impacts(self, robots: OmniRobots, accel: tuple, contacts: Contacts) -> Contacts:

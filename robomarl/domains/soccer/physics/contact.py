@@ -14,6 +14,8 @@ from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
 
+BUMP = math.exp(-2)
+"""Share of its speed with which a robot leaves a board or another robot: a critically damped spring that can't pull."""
 Held = tuple[Array, Array]
 """bool: a board across x, across y is where the ball can't get past."""
 
@@ -113,7 +115,7 @@ def mirror(place: Array, speed: Array, limit: Array | float, restitution: Array 
 def meet_each_other(
     scenario: SoccerScenario, robots: Sequence[OmniRobots], so_far: Sequence[Contacts]
 ) -> tuple[list[OmniRobots], list[Contacts]]:
-    """Robots that will touch within this sub-step: no bounce, equal masses; those that overlap part again.
+    """Robots that will touch within this sub-step: equal masses that bounce with `BUMP`; those that overlap part again.
 
     An impact begins where two robots are apart and their distance will be used up at their closing speed. A robot's
     own part of it is its own velocity towards the other: 0 for one that stands.
@@ -129,7 +131,8 @@ def meet_each_other(
             hit = xp.where(away - (own + other) * scenario.physics_dt_s < size, xp.maximum(own + other, 0.0), 0.0)
             contacts[i], contacts[j] = harder(contacts[i], hit, own), harder(contacts[j], hit, other)
             apart = xp.maximum(size - away, 0.0)
-            robots[i], robots[j] = shift(a, nx, ny, hit / 2, apart / 2), shift(b, nx, ny, -hit / 2, -apart / 2)
+            push = (1 + BUMP) * hit / 2
+            robots[i], robots[j] = shift(a, nx, ny, push, apart / 2), shift(b, nx, ny, -push, -apart / 2)
     return robots, contacts
 
 
@@ -151,21 +154,10 @@ def harder(so_far: Contacts, hit: Array, own: Array) -> Contacts:
 
 def stay_inside(scenario: SoccerScenario, robot: OmniRobots) -> OmniRobots:
     """Boards throw a robot back a little, also in front of the goals: it does not go in."""
-    radius, area, step_s = scenario.robot.body.radius_m, scenario.field, 1 / scenario.rates.contact_hz
-    x, vx = spring_back(robot.x, robot.vx, area.length_m / 2 - radius, step_s)
-    y, vy = spring_back(robot.y, robot.vy, area.width_m / 2 - radius, step_s)
+    radius, area = scenario.robot.body.radius_m, scenario.field
+    x, vx = mirror(robot.x, robot.vx, area.length_m / 2 - radius, BUMP)
+    y, vy = mirror(robot.y, robot.vy, area.width_m / 2 - radius, BUMP)
     return robot._replace(x=x, y=y, vx=vx, vy=vy)
-
-
-def spring_back(place: Array, speed: Array, limit: float, step_s: float) -> tuple[Array, Array]:
-    """A coordinate and its speed after a contact of MuJoCo that is damped critically, with two steps as its time.
-
-    It changes a speed v within a step h by -v - depth / (4 h), and can't pull afterwards: what remains is a quarter of
-    the depth at the first step that finds any, which is anything up to v h, over h.
-    """
-    xp = namespace(place)
-    steps = xp.maximum(xp.abs(place) - limit, 0.0) / (xp.abs(speed) * step_s + 1e-9)
-    return mirror(place, speed, limit, (steps - xp.floor(steps)) / 4)
 
 
 def press(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, held: Held) -> OmniRobots:
@@ -197,3 +189,10 @@ def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) 
     near = (reach >= -kicker.reach_m) & (reach - gone <= kicker.reach_m) & (xp.abs(left) <= kicker.width_m / 2)
     fires = near & (robot.charge_s <= 0) & (speed >= kicker.min_speed_m_s)
     return xp.where(fires, speed - relative, 0.0)
+
+
+def pushed(ball: Ball, robot: OmniRobots, speed: Array, way: Array | float = 0.0) -> Ball:
+    """The ball with a speed [m/s] and a place [m] further along the robot's heading."""
+    return ball._replace(
+        x=ball.x + way * robot.c, y=ball.y + way * robot.s, vx=ball.vx + speed * robot.c, vy=ball.vy + speed * robot.s
+    )

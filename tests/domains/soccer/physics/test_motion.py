@@ -203,7 +203,8 @@ def test_a_ball_that_a_board_holds_throws_a_robot_back_and_one_that_gives_way_ha
 
 
 @pytest.mark.parametrize("sim", ["fast", "mujoco"])
-def test_a_board_gives_robots_up_to_a_quarter_of_their_speed_back_by_the_instant(sim):
+def test_a_board_gives_robots_back_what_a_critically_damped_spring_does(sim):
+    """exp(-2) of their speed, whatever the instant that a step falls on."""
     game, side = make_soccer(SCENARIO, sim, 32, 0), SCENARIO.field.width_m / 2 - SCENARIO.robot.body.radius_m
     robots = robots_at([(0.5, side - 0.05, 0.0), *APART[1:]], num=32)
     vy = 0 * robots.vy
@@ -212,6 +213,21 @@ def test_a_board_gives_robots_up_to_a_quarter_of_their_speed_back_by_the_instant
     for _ in range(4):
         after = game.step(np.zeros((32, 4, 4), np.float32)).robots
     back = -after.vy[:, 0] / vy[:, 0]
-    assert 0 <= back.min() < 0.05
-    assert 0.2 < back.max() < 0.26
-    assert back.mean() == pytest.approx(0.125, abs=0.03)
+    assert back == pytest.approx(np.full(32, 0.1353), abs=0.03)
+    assert back.mean() == pytest.approx(0.1353, abs=0.01)
+
+
+@pytest.mark.parametrize("sim", ["fast", "mujoco"])
+def test_two_robots_that_meet_share_their_speed_and_bounce_a_little(sim: str):
+    """One at 1 m/s meets another that stands: equal masses, of the closing speed exp(-2) remains between them."""
+    game = make_soccer(SCENARIO, sim, 16, 0)
+    robots = robots_at([(-0.3, 0.0, 0.0), APART[1], (0.0, 0.0, 0.0), APART[3]], num=16)
+    vx = 0 * robots.vx
+    vx[:, 0], x = 1.0, robots.x.copy()
+    x[:, 0] = -np.linspace(0.2, 0.21, 16)
+    put(game, robots._replace(x=x, vx=vx), ball_at(0.0, 1.0, num=16))
+    still = np.zeros((16, 4, 4), np.float32)
+    for _ in range(2):
+        after = game.step(still).robots
+    assert after.vx[:, 0] == pytest.approx(np.full(16, (1 - 0.1353) / 2), abs=0.02)
+    assert after.vx[:, 2] == pytest.approx(np.full(16, (1 + 0.1353) / 2), abs=0.02)
