@@ -14,11 +14,12 @@ from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.engines.batch_last import to_last
 from robomarl.train.config import NoiseConfig, TrainConfig
 from robomarl.train.distribution import check_noise, distribution, log_prob
 from robomarl.train.initial.anchor import stay_loss
 from robomarl.train.networks import Carry, Networks, networks_of
-from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimizer_step, take_step
+from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, norm, optimizer_step, take_step
 from robomarl.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
@@ -52,7 +53,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         state = update_observed(config, state, rollout)
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
-        metrics |= {"parameter_norm": optax.global_norm(state.params), **lesson_metrics(config, state.level)}
+        metrics |= {"parameter_norm": norm(state.params), **lesson_metrics(config, state.level)}
         state = state._replace(level=next_level(config, state, metrics))
         return state, metrics
 
@@ -78,7 +79,7 @@ def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array, params_of: C
     age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.max_steps)
     sim = first.pipeline_state
     first = first.replace(pipeline_state=sim._replace(world=sim.world._replace(step=age)))  # type: ignore[union-attr]
-    networks = networks_of(config, env)
+    networks, first = networks_of(config, env), to_last(first)
     seen = critic_input(config, env, first)
     params = params_of(config, env, seen.shape[-1], (k_actor, k_critic))
     return TrainState(
@@ -276,11 +277,12 @@ def update_epoch(
 def episode_metrics(rollout: Rollout | ChoiceRollout) -> Metrics:
     """Means over the rollout: per second for rewards, per ended episode for success and contact."""
     ended = jnp.maximum(rollout.done.sum(), 1.0)
-    metrics = {k: v.mean() for k, v in rollout.metrics.items() if k.startswith("reward/")}
+    sums = jnp.stack(list(rollout.metrics.values())).sum((1, 2))
+    total = dict(zip(rollout.metrics, sums, strict=True))
     return {
         "reward": rollout.reward.mean(),
-        "success": rollout.metrics["success"].sum() / ended,
-        "contact": rollout.metrics["contact"].sum() / ended,
+        "success": total["success"] / ended,
+        "contact": total["contact"] / ended,
         "episodes": rollout.done.sum(),
-        **metrics,
+        **{name: total[name] / rollout.done.size for name in total if name.startswith("reward/")},
     }

@@ -1,16 +1,20 @@
-"""How far a gradient moves actor and critic: Adam for each, and a learning rate that follows the KL divergence."""
+"""How far a gradient moves actor and critic: Adam for each, and a learning rate that follows the KL divergence.
+
+Each part's numbers are one vector here: some thirty arrays were as many loops, each to be compiled.
+"""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 
 from robomarl.train.config import TrainConfig
 
 LEAST_RATE = 1e-5
 """The KL divergence lowers the learning rate no further."""
-ADAM = optax.scale_by_adam(eps=1e-5)
+ADAM = optax.flatten(optax.scale_by_adam(eps=1e-5))
 """Without its learning rate, which adapts to the KL divergence and lives in the state."""
 
 
@@ -27,12 +31,15 @@ def optimizer_step(
     While the actor waits (`moves` is 0) nothing of it counts: gradients of zero would use up Adam's correction of its
     first steps, which were then three times too long.
     """
-    grads = grads | {"actor": jax.tree.map(lambda g: g * moves, grads["actor"])}
-    clipped: Any = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
+    flat = {part: ravel_pytree(tree) for part, tree in grads.items()}
+    slopes = {part: slope for part, (slope, _) in flat.items()}
+    slopes["actor"] *= moves
+    clipped: Any = optax.clip_by_global_norm(config.max_grad_norm).update(slopes, optax.EmptyState())[0]
     both = {part: ADAM.update(clipped[part], moments[part]) for part in clipped}
     steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
-    waited = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
-    return steps | {"actor": jax.tree.map(lambda u: u * moves, steps["actor"])}, after | {"actor": waited}
+    steps["actor"] *= moves
+    after["actor"] = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
+    return {part: flat[part][1](step) for part, step in steps.items()}, after
 
 
 def take_step(config: TrainConfig, params: dict[str, Any], steps: dict[str, Any], rate: jax.Array) -> dict[str, Any]:
@@ -43,9 +50,15 @@ def take_step(config: TrainConfig, params: dict[str, Any], steps: dict[str, Any]
 
 def move(config: TrainConfig, params: Any, grads: Any, moments: Any, rate: jax.Array | float) -> tuple[Any, Any]:
     """One step of Adam of one part by itself, its gradient clipped: (parameters, moments) after it."""
-    clipped = optax.clip_by_global_norm(config.max_grad_norm).update(grads, optax.EmptyState())[0]
+    slope, shaped = ravel_pytree(grads)
+    clipped = optax.clip_by_global_norm(config.max_grad_norm).update(slope, optax.EmptyState())[0]
     steps, moments = ADAM.update(clipped, moments)
-    return jax.tree.map(lambda p, u: p - rate * u, params, steps), moments
+    return jax.tree.map(lambda p, u: p - rate * u, params, shaped(steps)), moments
+
+
+def norm(params: Any) -> jax.Array:
+    """[] Euclidean length of all parameters."""
+    return optax.global_norm(ravel_pytree(params)[0])
 
 
 def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array, top: float) -> jax.Array:

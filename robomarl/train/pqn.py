@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from brax.envs.base import State
 
 from robomarl.config import UserError
@@ -21,7 +20,7 @@ from robomarl.train import mappo
 from robomarl.train.choice_networks import ChoiceNetworks, choice_networks
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import Carry
-from robomarl.train.optimizer import move
+from robomarl.train.optimizer import move, norm
 from robomarl.train.rollout import fall, forget, parts_of_update, restart, rollout_keys
 from robomarl.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.train.state import ChoiceRollout, Metrics, TrainState, Update
@@ -68,7 +67,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         state = mappo.update_observed(config, state, rollout)
         metrics = {**mappo.episode_metrics(rollout), **lesson_metrics(config, state.level)}
         metrics |= {"loss/value": errors.mean(), "random_share": random_share(config, state.steps)}
-        metrics |= {"learning_rate": state.learning_rate, "parameter_norm": optax.global_norm(state.params)}
+        metrics |= {"learning_rate": state.learning_rate, "parameter_norm": norm(state.params)}
         return state._replace(level=next_level(config, state, metrics)), metrics
 
     return parts_of_update(config, env, networks, learn, collect_choices)
@@ -125,12 +124,11 @@ def collect_choices(
 
     keys = jax.random.split(k_choose, config.unroll // choices.every)
     before = state.carry[2:]
-    (last, memory), (made, seen) = jax.lax.scan(choose, (to_last(state.env), before), keys)
-    last = to_first(last)
+    (last, memory), (made, seen) = jax.lax.scan(choose, (state.env, before), keys)
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), seen)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
     state = state._replace(env=last, carry=(*state.carry[:2], *memory), key=key, steps=steps)
-    return state, ChoiceRollout(before, *made, last.obs, *flat)  # type: ignore[arg-type]
+    return state, ChoiceRollout(before, *made, to_first(last.obs), *flat)  # type: ignore[arg-type]
 
 
 def q_lambda(gain: jax.Array, best: jax.Array, ended: jax.Array, gamma: float, lam: float) -> jax.Array:

@@ -17,17 +17,18 @@ from robomarl.train.stages.curriculum import reset_at
 from robomarl.train.state import PlayAndLearn, Rollout, TrainState
 
 
-def critic_input(config: TrainConfig, env: AgentsEnv, state: State) -> jax.Array:
-    """[B, N, P]: the privileged state, with the role where roles differ; for IPPO the own observation. For a critic of
-    the team [B, P]: its state once."""
+def critic_input(config: TrainConfig, env: AgentsEnv, teams: State) -> jax.Array:
+    """Of environments [..., B], [B, N, P]: the privileged state, with the role where roles differ; for IPPO the own
+    observation. For a critic of the team [B, P]: its state once."""
     if config.network.critic == "team":
-        return jax.vmap(env.team_privileged)(state)
-    role = role_slice(env.observation)
+        return to_first(vmap_last(env.team_privileged)(teams))
+    obs: Any = to_first(teams.obs)
     if config.algorithm == "ippo":
-        return state.obs  # type: ignore[return-value]
+        return obs
+    seen, role = to_first(vmap_last(env.privileged)(teams)), role_slice(env.observation)
     if config.network.roles == 1 or role is None:
-        return jax.vmap(env.privileged)(state)
-    return jnp.concatenate([jax.vmap(env.privileged)(state), state.obs[..., role[0] : sum(role)]], -1)  # type: ignore[index]
+        return seen
+    return jnp.concatenate([seen, obs[..., role[0] : sum(role)]], -1)
 
 
 def fall(config: TrainConfig, steps: jax.Array, start: float, end: float) -> jax.Array:
@@ -74,18 +75,18 @@ def collect_rollout(
 
     def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
         teams, carry = now  # [..., B], networks have their samples first
-        here = to_first(teams)
-        carry, output = networks.act(state.params["actor"], carry, networks.normalize(here.obs, state.obs_stats))
+        obs = to_first(teams.obs)
+        carry, output = networks.act(state.params["actor"], carry, networks.normalize(obs, state.obs_stats))
         dist = distribution(output, config.noise, floor)
         raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
         after = step(teams, to_last(squash(raw, env.action)))
-        kept = (here.obs, critic_input(config, env, here), raw, log_prob(dist, raw))
+        kept = (obs, critic_input(config, env, teams), raw, log_prob(dist, raw))
         ends = (to_first(after.reward), after.done, after.info["truncation"], after.metrics)
         return (restart(after, fresh), forget(carry, after.done)), (*kept, *ends)
 
-    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (to_last(state.env), state.carry), noise)
-    last = to_first(last)
-    rollout = Rollout(state.carry, obs, jnp.concatenate([seen, critic_input(config, env, last)[None]]), *others)
+    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (state.env, state.carry), noise)
+    seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
+    rollout = Rollout(state.carry, obs, seen, *others)
     steps = state.steps + config.unroll * config.num_envs * env.num_agents
     return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
 

@@ -20,7 +20,7 @@ from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import distribution
 from robomarl.train.networks import Networks, networks_of
-from robomarl.train.optimizer import move
+from robomarl.train.optimizer import move, norm
 from robomarl.train.rollout import collect_rollout, fall, noise_floor
 from robomarl.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.train.state import Batch, Metrics, Rollout, TrainState, Update
@@ -54,7 +54,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         metrics |= {**mappo.episode_metrics(rollout), **lesson_metrics(config, state.level)}
         metrics |= {"loss/policy": loss, "loss/value": errors.mean(), "gradient_norm": optax.global_norm(slope)}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
-        metrics |= {"parameter_norm": optax.global_norm(state.params)}
+        metrics |= {"parameter_norm": norm(state.params)}
         return state._replace(level=next_level(config, state, metrics)), metrics
 
     return update

@@ -33,7 +33,7 @@ class TrainState(NamedTuple):
     value_stats: stats.RunningStatisticsState
     """Of the returns: the critic predicts normalized values."""
     env: State
-    """[B] environments."""
+    """[..., B] environments, the axis of all of them last; of games [B, ...]."""
     carry: tuple[jax.Array, ...]
     """[B, N, ...] the actor's recurrent state; empty for feed-forward."""
     key: jax.Array

@@ -26,23 +26,23 @@ def compile_update(step: Update, state: Any, seeds: int) -> Callable[[], Update]
 
     worker = ThreadPoolExecutor(3, "compiler")
     if isinstance(step, PlayAndLearn):
-        compiled = worker.submit(_side_by_side, worker, PlayAndLearn(*map(program, vars(step).values())), state)
+        parts = PlayAndLearn(*map(program, vars(step).values()))
+        play = parts.play.lower(state, state.env)  # before the first state is traced: it takes longest to compile
+        compiled = worker.submit(_side_by_side, worker, parts, state, play)
     else:
         compiled = worker.submit(lambda: program(step).lower(state).compile())
         worker.shutdown(wait=False)
     return compiled.result
 
 
-def _side_by_side(worker: Executor, parts: PlayAndLearn, state: Any) -> Update:
+def _side_by_side(worker: Executor, parts: PlayAndLearn, state: Any, play: jax.stages.Lowered) -> Update:
     """Each part compiled while the next one is traced.
 
     Starts are compiled in haste: of `swap_4` they take 2 ms of an update's 60 then in place of 0.6, and their compiler
     0.3 CPU seconds in place of 2.6 (docs/log/learners.md).
     """
-    starts = parts.starts.lower(state)
-    started = worker.submit(compiled_once, starts)
-    play = parts.play.lower(state, starts.out_info)
     played = worker.submit(play.compile)
+    started = worker.submit(compiled_once, parts.starts.lower(state))
     worker.shutdown(wait=False)
     learned = parts.learn.lower(*play.out_info).compile()
     return PlayAndLearn(started.result(), played.result(), learned)

@@ -52,11 +52,11 @@ def first_state(
     env: Any,
     options: "RunOptions",
     weights: Sequence[Mapping[str, np.ndarray]],
-    from_nothing: Callable[[], jax.stages.Lowered],
+    from_nothing: Callable[[], jax.stages.Traced],
 ) -> TrainState:
     """The state that the run starts from, of all seeds at once (leading axis) where there are several.
 
-    `from_nothing`: makes what `lowered_start` does.
+    `from_nothing`: makes what `traced_start` does.
     """
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
@@ -67,13 +67,13 @@ def first_state(
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
         states = [with_scales(config, env, with_weights(start(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    return compiled_once(from_nothing())(seed_keys(options))
+    return compiled_once(from_nothing().lower())(seed_keys(options))
 
 
-def lowered_start(config: TrainConfig, env: Any, options: "RunOptions") -> jax.stages.Lowered:
+def traced_start(config: TrainConfig, env: Any, options: "RunOptions") -> jax.stages.Traced:
     """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
     start = partial(init_state, config, env)
-    return jax.jit(start if options.seeds == 1 else jax.vmap(start)).lower(seed_keys(options))
+    return jax.jit(start if options.seeds == 1 else jax.vmap(start)).trace(seed_keys(options))
 
 
 def seed_keys(options: "RunOptions") -> jax.Array:

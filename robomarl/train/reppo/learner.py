@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from brax.training.acme import running_statistics as stats
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.engines.batch_last import to_first
 from robomarl.train import mappo
 from robomarl.train.config import TrainConfig
 from robomarl.train.distribution import distribution, divergence, log_prob
 from robomarl.train.networks import networks_of
-from robomarl.train.optimizer import move
+from robomarl.train.optimizer import move, norm
 from robomarl.train.reppo.critic import QNetworks
 from robomarl.train.reppo.histogram import cross_entropy, encode
 from robomarl.train.reppo.targets import soft_returns
@@ -98,7 +98,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
         metrics |= {name: loss.mean() for name, loss in losses.items()}
         metrics |= {name: jnp.exp(value) for name, value in state.params["duals"].items()}
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
-        metrics |= {"parameter_norm": optax.global_norm(state.params)}
+        metrics |= {"parameter_norm": norm(state.params)}
         return state._replace(level=next_level(config, state, metrics)), metrics
 
     return parts_of_update(config, env, networks, learn)
@@ -142,7 +142,7 @@ def with_last(
 ) -> tuple[jax.Array, jax.Array]:
     """Actions before the squash [T+1, B, N, A] and their log probabilities [T+1, B, N]: those of the rollout, and one
     where it ended, by the policy that played."""
-    here: Any = state.env.obs
+    here: Any = to_first(state.env.obs)
     output = networks.act(state.params["actor"], state.carry, networks.normalize(here, state.obs_stats))[1]
     dist = distribution(output, config.noise, noise_floor(config, state.steps))
     last = dist.sample(key)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.engines.batch_last import to_last, vmap_last
+from robomarl.sim.engines.batch_last import vmap_last
 from robomarl.train.algorithm import learner
 from robomarl.train.config import TrainConfig
 from robomarl.train.networks import networks_of
@@ -63,7 +63,7 @@ def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> 
         after = one_more(now, action)
         return restart(after, fresh), (after.obs, after.reward)
 
-    return jax.lax.scan(step, to_last(state.env), None, length=config.unroll)
+    return jax.lax.scan(step, state.env, None, length=config.unroll)
 
 
 def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
@@ -71,7 +71,7 @@ def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     draws = jax.random.uniform(jax.random.key(1), (env.num_agents, env.num_draws, config.num_envs))
     step = vmap_last(env.advance)
     command = jnp.zeros((env.num_agents, env.action_size, config.num_envs))
-    world = to_last(state.env.pipeline_state.world)  # type: ignore[union-attr]
+    world = state.env.pipeline_state.world  # type: ignore[union-attr]
     return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
 
 

@@ -25,7 +25,7 @@ from robomarl.sim.scenario import Scenario
 from robomarl.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.train.config import TrainConfig
 from robomarl.train.initial.programs import compile_update
-from robomarl.train.initial.start import first_state, initial_weights, lowered_start
+from robomarl.train.initial.start import first_state, initial_weights, traced_start
 from robomarl.train.run.best_policy import BestPolicyKeeper
 from robomarl.train.run.folders import begun_or_gone, create_runs, hold, reopen
 from robomarl.train.run.logs import Logs, ProgressBar
@@ -134,7 +134,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         create_runs(config, scenario, options)
         locks.enter_context(begun_or_gone(options.folders.values()))
         hold(options, locks)
-    start = cache(lambda: lowered_start(config, env, options))
+    start = cache(lambda: traced_start(config, env, options))
     update = None if options.resume else compile_update(step, start().out_info, options.seeds)
     first = first_state(config, env, options, weights, start)
     check_roles(config, env)
