@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import optax
 from brax.envs.base import State
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
@@ -26,7 +25,7 @@ from robomarl.train.mappo import (
     update_statistics,
 )
 from robomarl.train.networks import make_networks
-from robomarl.train.optimizer import init_optimizer
+from robomarl.train.optimizer import init_optimizer, norm
 from robomarl.train.rollout import forget, noise_floor, restart
 from robomarl.train.self_play import league as leagues
 from robomarl.train.self_play.league import ActorSnapshot, League, Memory, Opponents, as_team
@@ -102,7 +101,7 @@ def make_game_update(
         state = state._replace(learning_rate=rate, league=play_on(config, state, rollout, per_update))
         metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
         metrics |= {"learning_rate": rate, "noise_floor": noise_floor(config, state.steps)}
-        metrics |= {"parameter_norm": optax.global_norm(state.params)}
+        metrics |= {"parameter_norm": norm(state.params)}
         return state, {**metrics, **leagues.league_metrics(config.self_play, state.league)}
 
     return update
