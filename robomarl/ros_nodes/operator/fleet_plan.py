@@ -126,6 +126,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "radio_hz": float(fleet.radio.rate_hz),
         "radio_reliable": fleet.radio.reliable,
         "radio_depth": fleet.radio.depth,
+        "needs_recorder": options.sim and bool(options.record),  # what was used before it hears them can't be replayed
         "on_robot_lost": field_test.on_robot_lost,
         "handover_m": field_test.handover_m if options.ground or not options.sim else 0.0,
         "climb_m_s": field_test.climb_m_s,

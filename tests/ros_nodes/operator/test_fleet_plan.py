@@ -56,6 +56,8 @@ def test_simulator_and_recorder_come_when_asked_for(fleet: Fleet):
     assert [spec.full_name for spec in specs[4:]] == ["/lab/monitor", "/lab/sim", "/lab/recorder"]
     assert specs[0].namespace == "/lab/robot_0"
     monitor, sim, recorder = specs[4:]
+    assert all(spec.parameters["needs_recorder"] for spec in specs[:4]), "or what they hear first is missing"
+    assert not any(spec.parameters["needs_recorder"] for spec in plan_fleet(fleet, PlanOptions(record="bag"))[:4])
     assert monitor.parameters["base"] == "/lab"
     assert sim.parameters["scenario"] == "swap_4"
     assert (recorder.parameters["base"], recorder.parameters["sim"]) == ("/lab", True)
