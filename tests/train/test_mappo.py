@@ -7,6 +7,7 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from robomarl.config import UserError
@@ -205,6 +206,21 @@ def test_first_steps_of_an_actor_that_waited_are_as_long_as_without_waiting() ->
     steps, _ = optimizer_step(TINY, grads, moments, jnp.asarray(True))
     np.testing.assert_allclose(steps["actor"], [1.0, -1.0, 1.0], rtol=1e-3)
     np.testing.assert_allclose(steps["critic"], [1.0, 1.0], rtol=1e-3)
+
+
+def test_steps_of_one_vector_are_those_of_adam_array_by_array() -> None:
+    """Clipped by the length of both parts' gradients together; matrices and vectors of each keep their shapes."""
+    random = np.random.default_rng(0)
+    shapes = {"actor": {"kernel": (3, 2), "bias": (2,)}, "critic": {"kernel": (4, 1), "bias": (1,)}}
+    drawn = [{part: {k: random.normal(size=n) for k, n in own.items()} for part, own in shapes.items()} for _ in "abc"]
+    config, adam = dataclasses.replace(TINY, max_grad_norm=0.5), optax.scale_by_adam(eps=1e-5)
+    moments, expected = init_optimizer(drawn[0]), {part: adam.init(drawn[0][part]) for part in shapes}
+    for grads in drawn:
+        steps, moments = optimizer_step(config, grads, moments, jnp.asarray(True))
+        short = jax.tree.map(lambda g, size=optax.global_norm(grads): g * jnp.minimum(0.5 / size, 1.0), grads)
+        for part in shapes:
+            wanted, expected[part] = adam.update(short[part], expected[part])
+            jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), steps[part], wanted)
 
 
 @pytest.mark.parametrize("critic", ["robot", "team"])

@@ -13,7 +13,7 @@ import math
 import mujoco
 import numpy as np
 
-from robomarl.domains.soccer.physics.contact import BUMP
+from robomarl.domains.soccer.physics.contact import ROBOT_RESTITUTION
 from robomarl.domains.soccer.scenario import SoccerScenario
 
 BALL, ROBOT = 1, 2
@@ -55,7 +55,7 @@ def add_boards(spec: mujoco.MjSpec, scenario: SoccerScenario) -> None:
     """Boards along the sides and, but for the goals, the ends; what stops robots also closes the goals."""
     area = scenario.field
     end, side, post, thick = area.length_m / 2, area.width_m / 2, area.goal_width_m / 2, BOARD_M / 2
-    bounce, stop = spring(scenario, area.restitution), spring(scenario, BUMP)
+    bounce, stop = spring(scenario, area.restitution), spring(scenario, ROBOT_RESTITUTION)
     for sign in (-1, 1):
         for bits, solref in ((BALL, bounce), (ROBOT, stop)):
             _wall(spec, scenario, (0, sign * (side + thick), end + BOARD_M, thick), bits, solref)
@@ -99,7 +99,7 @@ def add_robot(spec: mujoco.MjSpec, scenario: SoccerScenario, index: int, hull: s
     add_joints(spec, body, name, ("x", "y", "yaw"))
     disc = body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[body_config.radius_m, 0, 0])
     disc.mass, disc.contype, disc.conaffinity, disc.condim = 0.0, ROBOT, ROBOT, 1
-    disc.solref, disc.solimp, disc.group = spring(scenario, BUMP), STIFF, 3
+    disc.solref, disc.solimp, disc.group = spring(scenario, ROBOT_RESTITUTION), STIFF, 3
     shell = body.add_geom(name=f"{name}_hull", type=mujoco.mjtGeom.mjGEOM_MESH, meshname=hull)
     shell.mass, shell.contype, shell.conaffinity, shell.condim = 0.0, 0, BALL, 1
     shell.solref, shell.priority, shell.solimp = spring(scenario, scenario.ball.restitution), 1, STIFF

@@ -14,7 +14,7 @@ from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.geometry import namespace
 from robomarl.types import Array
 
-BUMP = math.exp(-2)
+ROBOT_RESTITUTION = math.exp(-2)
 """Share of its speed with which a robot leaves a board or another robot: a critically damped spring that can't pull."""
 Held = tuple[Array, Array]
 """bool: a board across x, across y is where the ball can't get past."""
@@ -115,7 +115,7 @@ def mirror(place: Array, speed: Array, limit: Array | float, restitution: Array 
 def meet_each_other(
     scenario: SoccerScenario, robots: Sequence[OmniRobots], so_far: Sequence[Contacts]
 ) -> tuple[list[OmniRobots], list[Contacts]]:
-    """Robots that will touch within this sub-step: equal masses that bounce with `BUMP`; those that overlap part again.
+    """Robots that will touch within this sub-step: equal masses that bounce a little; those that overlap part again.
 
     An impact begins where two robots are apart and their distance will be used up at their closing speed. A robot's
     own part of it is its own velocity towards the other: 0 for one that stands.
@@ -131,7 +131,7 @@ def meet_each_other(
             hit = xp.where(away - (own + other) * scenario.physics_dt_s < size, xp.maximum(own + other, 0.0), 0.0)
             contacts[i], contacts[j] = harder(contacts[i], hit, own), harder(contacts[j], hit, other)
             apart = xp.maximum(size - away, 0.0)
-            push = (1 + BUMP) * hit / 2
+            push = (1 + ROBOT_RESTITUTION) * hit / 2
             robots[i], robots[j] = shift(a, nx, ny, push, apart / 2), shift(b, nx, ny, -push, -apart / 2)
     return robots, contacts
 
@@ -155,8 +155,8 @@ def harder(so_far: Contacts, hit: Array, own: Array) -> Contacts:
 def stay_inside(scenario: SoccerScenario, robot: OmniRobots) -> OmniRobots:
     """Boards throw a robot back a little, also in front of the goals: it does not go in."""
     radius, area = scenario.robot.body.radius_m, scenario.field
-    x, vx = mirror(robot.x, robot.vx, area.length_m / 2 - radius, BUMP)
-    y, vy = mirror(robot.y, robot.vy, area.width_m / 2 - radius, BUMP)
+    x, vx = mirror(robot.x, robot.vx, area.length_m / 2 - radius, ROBOT_RESTITUTION)
+    y, vy = mirror(robot.y, robot.vy, area.width_m / 2 - radius, ROBOT_RESTITUTION)
     return robot._replace(x=x, y=y, vx=vx, vy=vy)
 
 
