@@ -60,11 +60,13 @@ def huge_array(folder: Path) -> None:
 
 
 def huge_work(folder: Path) -> None:
-    """Products of large matrices, one after the other: minutes."""
-    constants = {"one": np.zeros(1, np.float32), "shape": np.array([3000, 3000], np.int64)}
-    nodes = [helper.make_node("Expand", ["one", "shape"], ["m0"])]
-    nodes += [helper.make_node("MatMul", [f"m{i}", "m0"], [f"m{i + 1}"]) for i in range(200)]
-    change_graph(folder, [*nodes, helper.make_node("Identity", ["m200"], ["big"])], constants)
+    """Products of large matrices, one after the other: minutes. Made of the input, or they are worked out as the file is
+    opened, each kept, and on a fast processor memory ends first."""
+    nodes = [helper.make_node("ReduceSum", ["obs"], ["all"], keepdims=0)]
+    nodes += [helper.make_node("Expand", ["all", "shape"], ["m0"])]
+    nodes += [helper.make_node("MatMul", [f"m{i}", "m0"], [f"m{i + 1}"]) for i in range(3000)]
+    nodes += [helper.make_node("Identity", ["m3000"], ["big"])]
+    change_graph(folder, nodes, {"shape": np.array([1500, 1500], np.int64)})
 
 
 def endless_filter(folder: Path) -> None:
