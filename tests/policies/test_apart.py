@@ -60,8 +60,10 @@ def huge_array(folder: Path) -> None:
 
 
 def huge_work(folder: Path) -> None:
-    """Products of large matrices, one after the other: minutes. Made of the input, or they are worked out as the file is
-    opened, each kept, and on a fast processor memory ends first."""
+    """Products of large matrices, one after the other: minutes.
+
+    Made of the input: of constants they are worked out as the file is opened, and on a fast processor memory ends first.
+    """
     nodes = [helper.make_node("ReduceSum", ["obs"], ["all"], keepdims=0)]
     nodes += [helper.make_node("Expand", ["all", "shape"], ["m0"])]
     nodes += [helper.make_node("MatMul", [f"m{i}", "m0"], [f"m{i + 1}"]) for i in range(3000)]
