@@ -62,7 +62,7 @@ def huge_array(folder: Path) -> None:
 def huge_work(folder: Path) -> None:
     """Products of large matrices, one after the other: minutes.
 
-    Made of the input: of constants they are worked out as the file is opened, and on a fast processor memory ends first.
+    Made of the input: of constants they are worked out as the file is opened, and memory ends first where that is fast.
     """
     nodes = [helper.make_node("ReduceSum", ["obs"], ["all"], keepdims=0)]
     nodes += [helper.make_node("Expand", ["all", "shape"], ["m0"])]
