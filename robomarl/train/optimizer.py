@@ -35,7 +35,7 @@ def optimizer_step(
     slopes = {part: slope for part, (slope, _) in flat.items()}
     slopes["actor"] *= moves
     clipped: Any = optax.clip_by_global_norm(config.max_grad_norm).update(slopes, optax.EmptyState())[0]
-    both = {part: ADAM.update(clipped[part], moments[part]) for part in clipped}
+    both: dict[str, Any] = {part: ADAM.update(clipped[part], moments[part]) for part in clipped}
     steps, after = ({part: pair[i] for part, pair in both.items()} for i in (0, 1))
     steps["actor"] *= moves
     after["actor"] = jax.tree.map(lambda new, old: jnp.where(moves, new, old), after["actor"], moments["actor"])
@@ -52,6 +52,7 @@ def move(config: TrainConfig, params: Any, grads: Any, moments: Any, rate: jax.A
     """One step of Adam of one part by itself, its gradient clipped: (parameters, moments) after it."""
     slope, shaped = ravel_pytree(grads)
     clipped = optax.clip_by_global_norm(config.max_grad_norm).update(slope, optax.EmptyState())[0]
+    steps: Any
     steps, moments = ADAM.update(clipped, moments)
     return jax.tree.map(lambda p, u: p - rate * u, params, shaped(steps)), moments
 
