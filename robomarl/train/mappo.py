@@ -277,7 +277,7 @@ def update_epoch(
 def episode_metrics(rollout: Rollout | ChoiceRollout) -> Metrics:
     """Means over the rollout: per second for rewards, per ended episode for success and contact."""
     ended = jnp.maximum(rollout.done.sum(), 1.0)
-    sums = jnp.stack(list(rollout.metrics.values())).sum((1, 2))
+    sums = jnp.stack(list(rollout.metrics.values())).sum((1, 2))  # a loop each would have to be compiled
     total = dict(zip(rollout.metrics, sums, strict=True))
     return {
         "reward": rollout.reward.mean(),

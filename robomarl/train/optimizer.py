@@ -14,13 +14,13 @@ from robomarl.train.config import TrainConfig
 
 LEAST_RATE = 1e-5
 """The KL divergence lowers the learning rate no further."""
-ADAM = optax.flatten(optax.scale_by_adam(eps=1e-5))
+ADAM = optax.scale_by_adam(eps=1e-5)
 """Without its learning rate, which adapts to the KL divergence and lives in the state."""
 
 
 def init_optimizer(params: dict[str, Any]) -> dict[str, Any]:
     """Moments of each part, each with its own count: the actor may wait while the critic learns."""
-    return {part: ADAM.init(params[part]) for part in params}
+    return {part: ADAM.init(ravel_pytree(params[part])[0]) for part in params}
 
 
 def optimizer_step(
@@ -44,7 +44,8 @@ def optimizer_step(
 
 def take_step(config: TrainConfig, params: dict[str, Any], steps: dict[str, Any], rate: jax.Array) -> dict[str, Any]:
     """Both parts after their steps: the actor's times `rate`, the critic's times its own rate if the recipe has one."""
-    rates = {"actor": rate, "critic": config.critic_learning_rate or rate}
+    rates = {"actor": rate, "critic": jnp.asarray(config.critic_learning_rate or rate)}
+    rates = jax.lax.optimization_barrier(rates)  # as a constant it would change how the actor is rounded
     return {part: jax.tree.map(lambda p, u, r=rates[part]: p - r * u, params[part], steps[part]) for part in params}
 
 

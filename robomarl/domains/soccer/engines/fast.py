@@ -20,7 +20,6 @@ from robomarl.domains.soccer.physics.contact import (
     meet_each_other,
     meet_robot,
     press,
-    pushed,
     stay_inside,
 )
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive, roll_on
@@ -79,6 +78,6 @@ def fire(
     robots, ball, contacts = list(moving.robots), moving.ball, list(moving.contacts)
     for i, robot in enumerate(robots):
         added = kick(scenario, robot, ball, speeds[i])
-        ball = pushed(ball, robot, added)
+        ball = ball._replace(vx=ball.vx + added * robot.c, vy=ball.vy + added * robot.s)
         robots[i], contacts[i] = fired(scenario, robot, contacts[i], added != 0)
     return robots, ball, contacts

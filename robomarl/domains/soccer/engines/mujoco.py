@@ -15,7 +15,7 @@ from robomarl.domains.soccer.engines.batching import cast, fired, stack, unstack
 from robomarl.domains.soccer.engines.mjcf import build_game
 from robomarl.domains.soccer.game import Game
 from robomarl.domains.soccer.physics.ball import Ball, brake
-from robomarl.domains.soccer.physics.contact import Contacts, in_body, kick, meet_each_other, pushed
+from robomarl.domains.soccer.physics.contact import Contacts, in_body, kick, meet_each_other, shift
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots, drive
 from robomarl.domains.soccer.scenario import SoccerScenario
 from robomarl.sim.engines.rollouts import Rollouts
@@ -67,7 +67,7 @@ class MujocoPlay:
         for i, robot in enumerate(rows):
             added = kick(scenario, robot, ball, speed[:, i])
             depth = scenario.kicker.face_m + scenario.ball.radius_m - in_body(robot, ball.x, ball.y)[0]
-            ball = pushed(ball, robot, added, np.where(added != 0, np.maximum(depth, 0.0), 0.0))
+            ball = shift(ball, robot.c, robot.s, added, np.where(added != 0, np.maximum(depth, 0.0), 0.0))
             rows[i], seen[i] = fired(scenario, robot, seen[i], added != 0)
         return stack(rows), ball, stack(seen)
 

@@ -119,8 +119,8 @@ def at_place(params: SafetyParams, vehicle: AnyVehicle, pitch_m: tuple[float, fl
 def before_boards(params: SafetyParams) -> SafetyParams:
     """The parameters with an arena that ends a little behind the boards, and so allows little speed at them.
 
-    A board throws a robot back with 0.14 of its speed, and one that presses the ball against a board comes
-    back with a third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s.
+    A board throws a robot back with 0.14 of its speed, and one that presses the ball against a board comes back with a
+    third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s.
     """
     if params.boards_m is None:
         return params

@@ -6,7 +6,7 @@ whose front is cut off flat: the kicker's face.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from robomarl.domains.soccer.physics.ball import Ball, Way
 from robomarl.domains.soccer.physics.omni_drive import OmniRobots
@@ -16,6 +16,7 @@ from robomarl.types import Array
 
 ROBOT_RESTITUTION = math.exp(-2)
 """Share of its speed with which a robot leaves a board or another robot: a critically damped spring that can't pull."""
+Body = TypeVar("Body", OmniRobots, Ball)
 Held = tuple[Array, Array]
 """bool: a board across x, across y is where the ball can't get past."""
 
@@ -136,11 +137,9 @@ def meet_each_other(
     return robots, contacts
 
 
-def shift(robot: OmniRobots, nx: Array, ny: Array, push: Array, apart: Array) -> OmniRobots:
-    """A robot that gets a velocity and a place further along a normal."""
-    return robot._replace(
-        vx=robot.vx + push * nx, vy=robot.vy + push * ny, x=robot.x + apart * nx, y=robot.y + apart * ny
-    )
+def shift(body: Body, nx: Array, ny: Array, push: Array, apart: Array) -> Body:
+    """A robot or a ball that gets a velocity and a place further along a normal."""
+    return body._replace(vx=body.vx + push * nx, vy=body.vy + push * ny, x=body.x + apart * nx, y=body.y + apart * ny)
 
 
 def harder(so_far: Contacts, hit: Array, own: Array) -> Contacts:
@@ -189,10 +188,3 @@ def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) 
     near = (reach >= -kicker.reach_m) & (reach - gone <= kicker.reach_m) & (xp.abs(left) <= kicker.width_m / 2)
     fires = near & (robot.charge_s <= 0) & (speed >= kicker.min_speed_m_s)
     return xp.where(fires, speed - relative, 0.0)
-
-
-def pushed(ball: Ball, robot: OmniRobots, speed: Array, way: Array | float = 0.0) -> Ball:
-    """The ball with a speed [m/s] and a place [m] further along the robot's heading."""
-    return ball._replace(
-        x=ball.x + way * robot.c, y=ball.y + way * robot.s, vx=ball.vx + speed * robot.c, vy=ball.vy + speed * robot.s
-    )
