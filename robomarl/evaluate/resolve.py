@@ -105,5 +105,5 @@ def _load(name: str) -> FlownPolicy:
     known = sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json"))
     raise UserError(
         f"Unknown policy {name!r}: no run folder or bundle there; name one of: "
-        f"{', '.join([BASELINE, *known])}, or the folder of a run or bundle."
+        f"{', '.join([BASELINE, *known])}, the folder of a run or bundle, or a bundle's ZIP file."
     )

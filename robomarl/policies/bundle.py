@@ -74,8 +74,9 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
 
 
 def is_bundle(name_or_dir: str | Path) -> bool:
-    """Whether a bundle's folder is there, by name or path."""
-    return any((folder / CONTRACT_FILE).is_file() for folder in (Path(name_or_dir), bundles_dir() / name_or_dir))
+    """Whether a bundle's folder is there, by name or path, or its ZIP file."""
+    folders = (Path(name_or_dir), bundles_dir() / name_or_dir)
+    return any((folder / CONTRACT_FILE).is_file() for folder in folders) or _is_zip(Path(name_or_dir))
 
 
 def find_bundle(name_or_dir: str | Path) -> Path:
@@ -87,7 +88,7 @@ def find_bundle(name_or_dir: str | Path) -> Path:
     for folder in (Path(name_or_dir), bundles_dir() / name_or_dir):
         if (folder / CONTRACT_FILE).exists():
             return folder
-    if Path(name_or_dir).suffix == ".zip" and Path(name_or_dir).is_file():
+    if _is_zip(Path(name_or_dir)):
         return Path(name_or_dir)
     if Path(name_or_dir).is_dir():
         raise UserError(
@@ -95,6 +96,10 @@ def find_bundle(name_or_dir: str | Path) -> Path:
         )
     known = ", ".join(sorted(p.parent.name for p in bundles_dir().glob(f"*/{CONTRACT_FILE}"))) or "none"
     raise UserError(f"Unknown bundle {str(name_or_dir)!r}: no such folder; bundles that ship: {known}.")
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix == ".zip" and path.is_file()
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """`robomarl eval` and `robomarl check`: what the commands write, and what mistakes say."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,17 @@ def test_the_command_writes_its_figures(small_scenario: str, tmp_path: Path, cap
     assert set(found) >= FIELDS
     assert (found["policy"], found["scenario"], found["perturb"]) == ("baseline", "small", ["delay_s=0.02"])
     assert "success" in capsys.readouterr().out
+
+
+def test_a_packed_bundle_flies_as_its_folder_does(small_scenario: str, tmp_path: Path, root: Path):
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", root / "policies" / "swap_4")
+    for name in ("swap_4", packed):
+        out = tmp_path / f"{Path(name).stem}.json"
+        words = ["eval", name, "--scenario", small_scenario, "--episodes", "2", "--json", str(out)]
+        assert cli.main(words) == 0
+    found, same = (json.loads((tmp_path / f"{stem}.json").read_text()) for stem in ("swap_4", "packed"))
+    assert same["position_error_m"] == found["position_error_m"]
+    assert same["return_mean"] == found["return_mean"]
 
 
 def test_the_command_reports_held_out_variations_and_sensitivity(tmp_path: Path, capsys: pytest.CaptureFixture):
