@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import Row, seconds
 from benchmarks.training.kills import metrics, train, train_with_kills, write_recipe
 
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1, 2, 3, 4)
 ROUNDS, UPDATES, WARM_UP = 7, 8, 2
 """Rounds in which the two trainers take turns, updates of each in a round, first rounds that do not count."""
 KILLS, KILL_ROWS = 10, 400
