@@ -168,8 +168,9 @@ def _join(key: str, name: str) -> str:
 
 def suggest(name: str, allowed: Any) -> str:
     """What to write in place of a name: the one that is nearly the same, or all that there are."""
-    close = difflib.get_close_matches(name, list(allowed), n=1)
-    return f"did you mean {close[0]!r}?" if close else "allowed: " + ", ".join(allowed)
+    small = {other.lower(): other for other in allowed}
+    close = difflib.get_close_matches(name.lower(), small, n=1)
+    return f"did you mean {small[close[0]]!r}?" if close else "allowed: " + ", ".join(allowed)
 
 
 def _kind(value: Any) -> str:

@@ -45,6 +45,7 @@ def test_good_file_is_read_and_written_back() -> None:
     ("change", "words"),
     [
         ({"shaer": 1}, ("unknown key 'shaer'", "did you mean 'share'")),
+        ({"SHARE": 1}, ("unknown key 'SHARE'", "did you mean 'share'")),
         ({"zzz": 1}, ("unknown key 'zzz'", "allowed: version, inner")),
         ({"inner": {}}, ("'inner.size_m' is missing", "above 0")),
         ({"inner": {"size_m": -1}}, ("inner.size_m = -1.0", "out of range")),

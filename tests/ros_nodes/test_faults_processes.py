@@ -26,12 +26,6 @@ from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind,
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 
-@fault(
-    "The monitor dies: no heartbeat of the E-stop",
-    "all robots land; nobody can be armed",
-    "1 tick after `heartbeat_after_s`",
-    "policy_node: `LAND`, `monitor: no heartbeat of the E-stop`",
-)
 @pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self/task").is_dir(), reason="needs root, and Linux")
 def test_who_ticks_goes_before_who_records(rig: FaultRig):
     """A recorder, and whatever else runs on a robot, puts no control loop aside; nor does the monitor wait for it."""
@@ -47,6 +41,12 @@ def test_who_ticks_goes_before_who_records(rig: FaultRig):
     assert scheduled("/recorder") == {os.SCHED_OTHER}
 
 
+@fault(
+    "The monitor dies: no heartbeat of the E-stop",
+    "all robots land; nobody can be armed",
+    "1 tick after `heartbeat_after_s`",
+    "policy_node: `LAND`, `monitor: no heartbeat of the E-stop`",
+)
 def test_monitor_killed(flying: FaultRig):
     flying.kill("/monitor")
     flying.wait_for_state(State.LAND, *ROBOTS)
@@ -67,7 +67,11 @@ def test_monitor_killed(flying: FaultRig):
     "policy_node: `monitor: 2 monitors send the heartbeat`",
 )
 @pytest.mark.slow
-def test_two_monitors(rig: FaultRig):
+def test_two_monitors(flying: FaultRig):
+    rig = flying
+    for name in ROBOTS:
+        rig.order(Order.STOP, name)
+        rig.order(Order.RESET, name)
     rig.wait_for_state(State.READY, *ROBOTS)
     second = publisher(rig.node, topics.ESTOP, "/emergency_stop")
 
