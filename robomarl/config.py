@@ -9,6 +9,7 @@ import difflib
 import math
 import types
 import typing
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 
@@ -18,8 +19,15 @@ class UserError(Exception):
     It may hold what others wrote, a robot or a bundle: what would steer a terminal is taken out.
     """
 
+    figures: Mapping[str, Any] | None = None
+    """Figures that a command has found all the same; `--json FILE` gets them. None: there are none."""
+
     def __str__(self) -> str:
         return printable(super().__str__())
+
+
+class UsageError(UserError):
+    """A mistake in the words of the command line, whatever the files hold: the exit status is 2."""
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,7 @@ import math
 import os
 import select
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +82,14 @@ EXTRAS = {
 """Which optional extra of the package brings which module."""
 
 
+CLAIM_FAILED, MISUSED, STOPPED = 1, 2, 130
+"""Exit statuses; README.md has the table of what they mean for each command."""
 NOBODY_READS = 128 + 13
 """Exit status where the reader of our output has gone, as in `robomarl list | head`: that of a SIGPIPE in a shell."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0 on success only."""
+    """Run one command; returns the exit status: 0 only if it succeeded and what it claims holds."""
     try:
         try:
             return dispatch([*(sys.argv[1:] if argv is None else argv)])
@@ -111,7 +113,7 @@ def dispatch(words: list[str]) -> int:
     """Find the command that the words name, and run it; returns the exit status."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
-        return 0 if words else 2
+        return 0 if words else MISUSED
     if words[0] == "--version":
         from robomarl import __version__
 
@@ -119,7 +121,7 @@ def dispatch(words: list[str]) -> int:
         return 0
     if words[0] not in COMMANDS:
         print(f"robomarl: unknown command {words[0]!r}; allowed: {', '.join(COMMANDS)}.", file=sys.stderr)
-        return 2
+        return MISUSED
     return run_command(words[0], words[1:])
 
 
@@ -127,9 +129,10 @@ def run_command(name: str, words: list[str]) -> int:
     """Parse one command's options, run it, write its figures; returns the exit status."""
     from robomarl.cli.quiet import quiet_libraries
     from robomarl.cli.ranges import check_ranges
-    from robomarl.config import UserError
+    from robomarl.config import UsageError, UserError
 
     quiet_libraries()
+    json_file = None
     try:
         words, json_file = take_json(words)
         module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
@@ -140,13 +143,31 @@ def run_command(name: str, words: list[str]) -> int:
         figures = module.run(args)
         if json_file is not None:
             write_json(json_file, figures)
-        return 0 if (figures or {}).get("passed", (figures or {}).get("ok", True)) else 1
-    except (UserError, ModuleNotFoundError, OSError, MemoryError) as error:
+        return status_of(figures)
+    except UserError as error:
+        if json_file is not None and error.figures is not None:
+            write_json(json_file, error.figures)
+        print(f"robomarl {name}: {error}", file=sys.stderr)
+        return MISUSED if isinstance(error, UsageError) else CLAIM_FAILED
+    except (ModuleNotFoundError, OSError, MemoryError) as error:
         print(f"robomarl {name}: {sentence(error)}", file=sys.stderr)
+        return CLAIM_FAILED
     except KeyboardInterrupt:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
-        return 130
-    return 1
+        return STOPPED
+
+
+def status_of(figures: Mapping[str, Any] | None) -> int:
+    """Exit status of a command that came to its end with these figures.
+
+    Args:
+        figures: a claim is `passed` or `ok`; `interrupted` says that Ctrl-C ended the work early and what there was
+            has been saved. None, or none of these keys: the work is done.
+    """
+    figures = figures or {}
+    if figures.get("interrupted"):
+        return STOPPED
+    return 0 if figures.get("passed", figures.get("ok", True)) else CLAIM_FAILED
 
 
 def sentence(error: Exception) -> str:
@@ -173,11 +194,11 @@ def parse(module: Any, name: str, words: list[str]) -> Any:
 
 def take_json(words: list[str]) -> tuple[list[str], Path | None]:
     """Split `--json FILE`, which every command takes, from the other words."""
-    from robomarl.config import UserError
+    from robomarl.config import UsageError
 
     for i, word in enumerate(words):
         if word == "--json" and i + 1 == len(words):
-            raise UserError("--json needs the name of the file to write.")
+            raise UsageError("--json needs the name of the file to write.")
         if word == "--json":
             return words[:i] + words[i + 2 :], Path(words[i + 1])
         if word.startswith("--json="):
@@ -185,12 +206,12 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
     return words, None
 
 
-def write_json(file: Path, figures: dict[str, Any] | None) -> None:
+def write_json(file: Path, figures: Mapping[str, Any] | None) -> None:
     """Write the figures as one JSON object, null for what is no finite number; raises `UserError` where that fails."""
     from robomarl.config import UserError
 
     try:
-        file.write_text(json.dumps(_as_json(figures or {}), indent=2, allow_nan=False) + "\n")
+        file.write_text(json.dumps(_as_json(dict(figures or {})), indent=2, allow_nan=False) + "\n")
     except OSError as error:  # the disk is full by now
         raise UserError(f"{file}: can't be written ({error.strerror}); name another file.") from None
 

@@ -101,7 +101,7 @@ def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, 
         "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
         "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
         "residual": residual.figures,
-        "parent": args.bundle, "bundle": str(folder) if folder else None,
+        "parent": args.bundle, "bundle": str(folder) if folder else None, "ok": folder is not None,
         "action_change": change_of(args.bundle, folder),
         "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
         "problems": [*flown.problems, *missing],
@@ -241,7 +241,8 @@ def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: A
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
     told: dict[str, Any] = {"recordings": recordings, "residual": used}
     options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
-    train_run(config, scenario, options)
+    if train_run(config, scenario, options)[0]["interrupted"]:
+        raise KeyboardInterrupt
     return args.out / "run"
 
 

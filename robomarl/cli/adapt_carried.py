@@ -45,7 +45,7 @@ def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, A
     figures = {
         **judged(seen, chosen), "seconds": time.perf_counter() - started_s, "judge": plant.name,
         "prediction": prediction._asdict(), "parameters": [row._asdict() for row in found.parameters],
-        "parent": args.bundle, "bundle": str(folder) if folder else None,
+        "parent": args.bundle, "bundle": str(folder) if folder else None, "ok": folder is not None,
         "action_change": change_of(args.bundle, folder), "provenance": flown.provenance._asdict(),
         "options": {k: str(v) for k, v in asdict(args).items()}, "problems": missing,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.config import UsageError, UserError
 from robomarl.paths import checkout_dir
 
 
@@ -27,9 +27,9 @@ def run(args: Args) -> dict[str, Any]:
     benchmarks = _benchmarks()
     unknown = [name for name in args.names if name not in benchmarks.BENCHMARKS]
     if unknown:
-        raise UserError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(benchmarks.BENCHMARKS)}.")
+        raise UsageError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(benchmarks.BENCHMARKS)}.")
     if args.case and len(args.names) != 1:
-        raise UserError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
+        raise UsageError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
     found = []
     for name in args.names or benchmarks.BENCHMARKS:
         print(f"{name}: {benchmarks.BENCHMARKS[name]}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from robomarl.cli.identify import digests
-from robomarl.config import Count, Seed, UserError
+from robomarl.config import Count, Seed, UsageError
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.cli import check_writable
 
     if bool(args.bags) == bool(args.fly):
-        raise UserError("name recordings, or a bundle with --fly, and not both.")
+        raise UsageError("name recordings, or a bundle with --fly, and not both.")
     check_writable("--out", args.out)
     digests(args.bags)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
@@ -78,7 +78,7 @@ def write_foreign(args: Args) -> int:
 
     assert args.layout is not None, "only called with a layout"
     if not (args.bundle and args.bags):
-        raise UserError(
+        raise UsageError(
             "--layout: name recordings, and with --bundle the bundle whose observation the rows shall have."
         )
     rows, problems = write_foreign_dataset(args.bags, args.out, load_layout(args.layout), args.bundle)

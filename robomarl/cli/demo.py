@@ -20,7 +20,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Run the demo; success means that it ran, the figures say how well it flew."""
+    """Run the demo; `ok` says that a flight through ROS 2 arrived and that none had a collision."""
     import rclpy  # noqa: F401  (said at once when it is missing, not after the training)
 
     from robomarl.cli.demo_stages import DemoOptions, run_demo

@@ -69,6 +69,7 @@ def run_demo(options: DemoOptions) -> dict[str, Any]:
     result = fly(options, journal)
     report(options, journal, run_dir, [*outcomes, ros_outcome(journal, result)], result)
     journal.figures["wall_seconds"] = time.monotonic() - started
+    journal.figures["ok"] = journal.figures["success_ros"] > 0 and journal.figures["collisions"] == 0
     print_table(journal.figures, options.out / "report.html")
     return journal.figures
 
@@ -84,6 +85,8 @@ def train(options: DemoOptions, journal: StageLog) -> Path:
     with journal.stage(f"train {scenario}") as note:
         config, _ = load_recipe(scenario)
         row = train_run(config, load_scenario(scenario), RunOptions(out, options.seed, minutes=TRAIN_MINUTES))[0]
+        if row["interrupted"]:
+            raise KeyboardInterrupt
         note.append(f"{row['steps'] / 1e6:.1f} million agent-steps, success {row['success']:.0%} in training")
         journal.figures["train_seconds"] = row["seconds"]
     return out

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Seed, UserError
+from robomarl.config import Count, Seed, UsageError, UserError
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,9 @@ class Args:
     """Compare the first policy with each other one, episode by episode."""
     video: Path | None = None
     """Film the first policy's first episode: .gif, .png or .mp4; of games and robots on the ground .gif or .png."""
+    require: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """FIGURE>=VALUE, as in 'success_rate>=0.95': the exit status is 1 unless it holds for every policy. Any figure of
+    the JSON, with >= <= > < or ==; may be given several times."""
     against: str = ""
     """Games: the other team; by default the scenario's opponent."""
 
@@ -45,13 +48,15 @@ class Args:
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
     from robomarl.cli import check_writable
+    from robomarl.cli.require import judged, requirements
     from robomarl.domains.simulation import needed
     from robomarl.report.plots.sensitivity import check_file
 
+    required = requirements(args.require)
     simulation = simulation_for_options(args)
     evaluation = simulation.evaluation
     if not args.policies:
-        raise UserError(evaluation.nobody)
+        raise UsageError(evaluation.nobody)
     if args.paired:
         check_paired(args, simulation.games is not None)
     if args.video:
@@ -71,7 +76,7 @@ def run(args: Args) -> dict[str, Any]:
     print(evaluation.table(figures))
     for row in figures:
         print_held_out(row)
-    return _figures(args, figures, [row.flown and row.flown.success for row in rows])
+    return judged(_figures(args, figures, [row.flown and row.flown.success for row in rows]), required)
 
 
 def check_paired(args: Args, in_games: bool) -> None:
@@ -79,11 +84,11 @@ def check_paired(args: Args, in_games: bool) -> None:
     from robomarl.evaluate.resolve import resolve_policy
 
     if len(args.policies) < 2:
-        raise UserError("--paired compares the first policy with others; name another one, or leave it out.")
+        raise UsageError("--paired compares the first policy with others; name another one, or leave it out.")
     if args.scenario or in_games:
         return
     if len(of := dict.fromkeys(resolve_policy(name)[1].name for name in args.policies)) > 1:
-        raise UserError(f"--paired needs the same episodes for all, not {', '.join(of)}; add --scenario NAME.")
+        raise UsageError(f"--paired needs the same episodes for all, not {', '.join(of)}; add --scenario NAME.")
 
 
 def simulation_for_options(args: Args) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Natural, Seed, UserError
+from robomarl.config import Count, Natural, Seed, UsageError
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def run_c(args: Args) -> dict[str, Any]:
     from robomarl.policies.c_export import export_c
 
     if args != Args(args.run, args.dir, "c"):
-        raise UserError("--target c takes a BUNDLE and a DIR only; give the other options when you make the bundle.")
+        raise UsageError("--target c takes a BUNDLE and a DIR only; give the other options when you make the bundle.")
     target = args.dir or Path(f"{args.run.name}_c")
     made = export_c(str(args.run), target)
     print(f"{target}: {', '.join(file.name for file in made.files)} of {made.id}")

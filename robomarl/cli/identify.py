@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import tyro
 
-from robomarl.config import UserError
+from robomarl.config import UsageError, UserError
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Fit, print a table, write the files."""
+    """Fit, print a table, write the files; `ok` says that every robot was identified."""
     from tqdm import tqdm
 
     from robomarl.domains.simulation import simulation_of
@@ -59,6 +59,7 @@ def run(args: Args) -> dict[str, Any]:
         "safety": [row._asdict() for row in figures],
         "provenance": flown.provenance._asdict(),
         "problems": [*flown.problems, *missing],
+        "ok": not missing,
         "scenario": str(scenario_file),
         "vehicle": str(vehicle_file),
     }
@@ -80,6 +81,7 @@ def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, 
         "parameters": [row._asdict() for row in found.parameters],
         "provenance": flown.provenance._asdict(),
         "problems": missing,
+        "ok": not found.missing,
         "scenario": str(file),
     }
 
@@ -110,7 +112,7 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
     from robomarl.train.run.source import commit_of_checkout
 
     if not bags:
-        raise UserError("no recording is named; give the folder of at least one.")
+        raise UsageError("no recording is named; give the folder of at least one.")
     told = tuple(f"{bag.name} sha256 {digest[:16]}" for bag, digest in digests(bags).items())
     read = read_foreign_tracks(bags, layout) if layout else read_own_tracks(bags, scenario, bundle)
     name = scenario or read.scenario

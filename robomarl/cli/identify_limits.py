@@ -34,7 +34,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Fly, fit, print the frontier and the figures."""
+    """Fly, fit, print the frontier and the figures; `passed` says that the vehicle's file covers what was measured."""
     from robomarl.hardware_configs.vehicle import load_any_vehicle
     from robomarl.sim.limits.measure import chosen, for_file, make_rig, measure, rows
     from robomarl.sim.limits.scenarios import grouped, scenarios_of
@@ -124,5 +124,6 @@ def figures(vehicle: Any, config: Any, found: Any, table: Any) -> dict[str, Any]
         "frontier": frontier,
         "overshoot_m_s": max(f.overshoot_m_s for f in found),
         "covered": all(row.covered for row in table),
+        "passed": all(row.covered for row in table),
         "source": source(vehicle.name),
     }

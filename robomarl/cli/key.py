@@ -35,12 +35,12 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Do it, and say what came of it."""
-    from robomarl.config import UserError
+    from robomarl.config import UsageError
 
     if args.action != "list" and not args.name:
-        raise UserError(f"key {args.action} needs a name; run `robomarl key list`.")
+        raise UsageError(f"key {args.action} needs a name; run `robomarl key list`.")
     if args.action in ("sign", "trust", "revoke", "threshold") and not args.target:
-        raise UserError(
+        raise UsageError(
             f"key {args.action} {args.name}: name the {'bundle' if args.action == 'sign' else 'fleet'} too."
         )
     return {"new": new, "list": show, "sign": sign, "trust": trust}.get(args.action, change)(args)
@@ -115,10 +115,10 @@ def trust(args: Args) -> dict[str, Any]:
 
 def change(args: Args) -> dict[str, Any]:
     """The other changes of whom all robots trust."""
-    from robomarl.config import UserError
+    from robomarl.config import UsageError
 
     if args.action == "threshold" and not args.name.isdigit():
-        raise UserError(f"key threshold {args.name}: must be the number of keys that have to sign.")
+        raise UsageError(f"key threshold {args.name}: must be the number of keys that have to sign.")
     words = {"revoke": {"name": args.name}, "unsigned": {}}
     about = {"count": int(args.name)} if args.action == "threshold" else words[args.action]
     fleet = args.name if args.action == "unsigned" else args.target

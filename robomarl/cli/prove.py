@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from robomarl.config import Count, Fraction, Natural, Positive, Range, Seed, UserError
+from robomarl.config import Count, Fraction, Natural, Positive, Range, Seed, UsageError, UserError
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,19 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Fly the campaign and print what came of it."""
+    """Fly the campaign, print what came of it; `passed` says that no robots touched."""
     from tqdm import tqdm
 
     from robomarl.safety.campaign.prove import run as fly
 
     if args.resume and not args.out:
-        raise UserError("--resume needs --out DIR, the folder of the campaign to go on with.")
+        raise UsageError("--resume needs --out DIR, the folder of the campaign to go on with.")
     if args.worst:
         from robomarl.cli.prove_worst import run_worst
 
         return run_worst(args)
     if args.sim != "point":
-        raise UserError(f"--sim {args.sim} needs --worst.")
+        raise UsageError(f"--sim {args.sim} needs --worst.")
     trial = trial_of(args)
     total = sum(trial.batches) * trial.per_episode
     with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:
@@ -78,6 +78,9 @@ def run(args: Args) -> dict[str, Any]:
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}
+    figures["passed"] = found["collisions"] == 0
+    if not figures["passed"]:
+        print(f"  NOT PROVEN: {found['collisions']} collisions in {found['collision_episodes']} episodes")
     if args.out:
         from robomarl.report.prove_report import write_prove_report
 
@@ -95,13 +98,13 @@ def trial_of(args: Args) -> Any:
 
     for kind in args.adversaries:
         if kind not in KINDS:
-            raise UserError(f"--adversaries: {kind!r} is not known; allowed: {', '.join(KINDS)}.")
+            raise UsageError(f"--adversaries: {kind!r} is not known; allowed: {', '.join(KINDS)}.")
     vehicle, count, period_s = setting_of(args)
     campaign = Campaign(
         args.task, count, args.seconds, args.loss, kinds=args.adversaries or Campaign().kinds, gains=args.gains
     )
     if args.seconds < period_s:
-        raise UserError(f"--seconds {args.seconds:g} is no decision: the period is {period_s:g} s; name more.")
+        raise UsageError(f"--seconds {args.seconds:g} is no decision: the period is {period_s:g} s; name more.")
     mode = "qp" if args.filter == "full" else args.filter
     return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)
 

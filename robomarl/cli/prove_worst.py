@@ -10,8 +10,23 @@ SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distanc
 
 
 def run_worst(args: "Args") -> dict[str, Any]:
-    """Attack, print, and return the figures."""
-    return {"scenario": args.target, **(_in_mujoco(args) if args.sim == "mujoco" else _point_masses(args))}
+    """Attack, print, and return the figures; `passed` says that what is declared was held."""
+    found = _in_mujoco(args) if args.sim == "mujoco" else _point_masses(args)
+    passed = found["contact_episodes"] == 0 if args.sim == "mujoco" else holds(found)
+    if not passed:
+        print("  NOT PROVEN: robots touch, or leave the arena, within what is declared")
+    return {"scenario": args.target, **found, "passed": passed}
+
+
+def holds(found: dict[str, Any]) -> bool:
+    """True if no robots touch and none leaves the arena where all bounds are as declared, or within that.
+
+    Args:
+        found: figures of `hunt_down`. If only larger scales were asked for, the least of them counts.
+    """
+    least = max(1.0, min(row["scale"] for row in found["scales"]))
+    failed = (found["first_contact_at"], found["first_outside_at"])
+    return all(scale is None or scale > least for scale in failed)
 
 
 def _point_masses(args: "Args") -> dict[str, Any]:

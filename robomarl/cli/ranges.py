@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from robomarl.config import Range, UserError
+from robomarl.config import Range, UsageError
 
 
 def check_ranges(args: Any) -> None:
@@ -24,7 +24,7 @@ def check_ranges(args: Any) -> None:
             for value in _numbers(getattr(args, name)):
                 if not limit.holds(value) or math.isinf(value):
                     must = f"{limit} and finite" if math.isinf(value) and limit.high == math.inf else limit
-                    raise UserError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {must}.")
+                    raise UsageError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {must}.")
 
 
 def _ranges(hint: Any) -> Iterator[Range]:

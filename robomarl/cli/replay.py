@@ -25,7 +25,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Replay, print what came of it, write the page."""
+    """Replay, print what came of it, write the page; `passed` says that the bundle did here what it did there."""
     from tqdm import tqdm
 
     from robomarl.report.replay_page import verdict_of, write_replay_page
@@ -49,7 +49,19 @@ def run(args: Args) -> dict[str, Any]:
     figures = {**figures, "gap": gap}
     write_replay_page(found, figures, page, sections)
     print(f"{figures['recorded_s']:.1f} s in {figures['seconds']:.1f} s; report: {page}")
-    return {**figures, "report": str(page)}
+    return {**figures, "report": str(page), "passed": does_the_same(figures)}
+
+
+def does_the_same(figures: dict[str, Any]) -> bool:
+    """True if actions were compared, and those of the bundle that flew are the recorded ones.
+
+    Args:
+        figures: of `figures_of`. Another bundle than the one that flew may decide otherwise.
+    """
+    from robomarl.policies.golden import TOLERANCE
+
+    same = not figures["is_recorded_bundle"] or figures["action_diff_max"] <= TOLERANCE
+    return bool(figures["actions_compared"] and same)
 
 
 def compare(found: Any) -> tuple[dict[str, Any], list[Any]]:

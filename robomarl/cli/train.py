@@ -12,7 +12,7 @@ import tyro
 
 from robomarl.cli.stages import print_run, train_in_stages, write_report
 from robomarl.cli.train_names import named_run, team_scenario
-from robomarl.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UserError
+from robomarl.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UsageError
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,12 @@ def offline(config: Any, scenario: Any, file: Path | None, options: Any) -> dict
     from robomarl.train.offline.fit import learn_offline
 
     if config.algorithm not in OFFLINE:
-        raise UserError(f"--data: algorithm = {config.algorithm!r} learns by simulation; make it {', '.join(OFFLINE)}.")
+        by = f"--data: algorithm = {config.algorithm!r} learns by simulation"
+        raise UsageError(f"{by}; make it {', '.join(OFFLINE)}.")
     if file is None:
-        raise UserError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
+        raise UsageError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
     if options.init or options.resume or options.seeds > 1:
-        raise UserError("--data: a fit to data is one run that begins anew; leave --init, --resume and --seeds out.")
+        raise UsageError("--data: a fit to data is one run that begins anew; leave --init, --resume and --seeds out.")
     found = learn_offline(config, scenario, file, options.out, options.seed, options.quiet)
     print(f"{options.out}: {config.algorithm} from {found['transitions']:,} transitions in {found['seconds']:.0f} s.")
     return found
@@ -123,7 +124,7 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
     from robomarl.train.run.runner import RunOptions
 
     if seed + args.seeds - 1 > MAX_SEED:
-        raise UserError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with a lower one.")
+        raise UsageError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with less.")
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
     more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations")}
     return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)
@@ -132,23 +133,23 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
 def staged_options(args: Args, plan: Any) -> Any:
     """How the stages are carried out; raises `UserError` for what is said of one run only."""
     if args.steps:
-        raise UserError("--steps is of one run, and the recipe has stages with steps of their own; add --stage NAME.")
+        raise UsageError("--steps is of one run, and the recipe has stages with steps of their own; add --stage NAME.")
     options = options_of(args, plan.stages[0].config, plan.seed if args.seed is None else args.seed)
     if args.resume and options.seed != plan.seed:
-        raise UserError(f"--seed {options.seed}: {options.out} is of seed {plan.seed}; leave --seed out.")
+        raise UsageError(f"--seed {options.seed}: {options.out} is of seed {plan.seed}; leave --seed out.")
     return replace(options, seeds=plan.seeds) if args.resume else options
 
 
 def check(args: Args) -> None:
     """Raises `UserError` where options are missing or contradict each other."""
     if not (args.scenario or args.recipe or args.resume):
-        raise UserError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
+        raise UsageError("name a SCENARIO or a --recipe; `robomarl list` shows the scenarios.")
     if args.resume and args.init:
-        raise UserError("--init starts a new run, --resume goes on with an old one; leave one of them out.")
+        raise UsageError("--init starts a new run, --resume goes on with an old one; leave one of them out.")
     if args.count and (args.resume or not args.scenario):
-        raise UserError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
+        raise UsageError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
     if args.resume and args.stage:
-        raise UserError("--resume goes on with the stages that are in --out; leave --stage out.")
+        raise UsageError("--resume goes on with the stages that are in --out; leave --stage out.")
 
 
 def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
         config, scenario, about = load_recipe_of(first)
         return longer(config, args.steps), scenario, about["seed"] if args.seed is None else args.seed
     if plan is None and args.stage:
-        raise UserError(f"--stage {args.stage}: the recipe has no stages; leave it out.")
+        raise UsageError(f"--stage {args.stage}: the recipe has no stages; leave it out.")
     if plan is not None:
         config, seed = (plan.stage(args.stage) if args.stage else plan.stages[0]).config, plan.seed
     else:

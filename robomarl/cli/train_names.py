@@ -4,7 +4,7 @@ import difflib
 import re
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.config import UsageError, UserError
 
 
 def named_run(word: str, out: Path | None) -> Path:
@@ -23,7 +23,7 @@ def named_run(word: str, out: Path | None) -> Path:
         given = Path(word)
         return given if any(given.glob("**/config.json")) else Path("runs") / given.stem
     found = sorted(str(file.parent) for file in Path("runs").glob("**/config.json"))
-    raise UserError(
+    raise UsageError(
         "--resume goes on with a run: name its folder, as in `robomarl train --resume --out runs/swap_4`; "
         f"those below runs/: {', '.join(found) or 'none'}."
     )
@@ -45,7 +45,7 @@ def team_scenario(name: str, count: int | None) -> str:
     family, _, number = name.rpartition("_")
     if count is not None:
         if not (family and number.isdigit()):
-            raise UserError(
+            raise UsageError(
                 f"--count {count}: the name {name} ends with no number; write count into a file of your own."
             )
         return f"{family}_{count}"

@@ -98,7 +98,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Fly and judge, or stay up."""
-    from robomarl.config import UserError
+    from robomarl.config import UsageError
     from robomarl.domains.registry import onboard_of
     from robomarl.hardware_configs.field import scenario_content
     from robomarl.hardware_configs.fleet import load_fleet
@@ -108,17 +108,17 @@ def run(args: Args) -> dict[str, Any]:
     domain.check_order(fleet)
     args = replace(args, record=recording(args, fleet.name))
     if args.ground and not args.sim:
-        raise UserError("--ground needs --sim mujoco: real robots are where they are.")
+        raise UsageError("--ground needs --sim mujoco: real robots are where they are.")
     if (args.flights or args.mission) and not args.sim:
         word = "--flights" if args.flights else "--mission"
-        raise UserError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
+        raise UsageError(f"{word} needs --sim mujoco: only the simulator can judge a flight.")
     if args.vehicles and args.sim and not domain.is_game:
         args = replace(args, ground=True)
     judged = "--flights" if args.flights else "--mission" if args.mission else ""
     if judged and (given := [name for name in STAYING if getattr(args, name) != getattr(Args, name)]):
-        raise UserError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
+        raise UsageError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
     if args.lose and not args.mission:
-        raise UserError("--lose needs --mission.")
+        raise UsageError("--lose needs --mission.")
     figures = domain.rehearse(fleet, args)
     if figures is not None:
         return figures

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.config import UserError
+from robomarl.config import UsageError
 
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that are attacked, where the scenario has them."""
@@ -73,17 +73,17 @@ def perturbed(scenario: Any, changes: list[str] | tuple[str, ...]) -> Any:
         name, _, text = change.partition("=")
         if name not in names:
             allowed = ", ".join(names)
-            raise UserError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {allowed}.")
+            raise UsageError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {allowed}.")
         if name in pinned:
-            raise UserError(f"--perturb {change}: {name} is pinned twice; name one value.")
+            raise UsageError(f"--perturb {change}: {name} is pinned twice; name one value.")
         try:
             pinned[name] = (float(text), float(text))
             if not math.isfinite(pinned[name][0]):
                 raise ValueError
         except ValueError:
-            raise UserError(f"--perturb {change}: write NAME=VALUE, a number, as in {name}=1.1.") from None
+            raise UsageError(f"--perturb {change}: write NAME=VALUE, a number, as in {name}=1.1.") from None
     try:
         randomize = dataclasses.replace(scenario.randomize, **pinned)
     except ValueError as error:
-        raise UserError(f"--perturb: {error}") from None
+        raise UsageError(f"--perturb: {error}") from None
     return dataclasses.replace(scenario, randomize=randomize)

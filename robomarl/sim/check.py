@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from robomarl.config import UserError
+from robomarl.config import UsageError
 from robomarl.domains.simulation import Figures, simulation_of
 from robomarl.geometry import norm, rotation_angle
 from robomarl.sim.batch import SIMS
@@ -74,9 +74,9 @@ class CheckConfig:
             UserError: fewer than two engines, one of them twice, or no time.
         """
         if len(set(self.sims)) < 2 or len(set(self.sims)) < len(self.sims):
-            raise UserError(f"--sims {' '.join(self.sims)}: name two or more different engines of {', '.join(SIMS)}.")
+            raise UsageError(f"--sims {' '.join(self.sims)}: name two or more different engines of {', '.join(SIMS)}.")
         if self.seconds <= 0 or (self.teams is not None and self.teams < 1):
-            raise UserError(f"--seconds {self.seconds:g} and teams = {self.teams} must be above 0.")
+            raise UsageError(f"--seconds {self.seconds:g} and teams = {self.teams} must be above 0.")
 
 
 def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] | None = None) -> Figures:
@@ -97,7 +97,7 @@ def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] 
     sims = tuple(sim for sim in config.sims if sim in probe.engines)
     if len(sims) < 2:
         has = f"{scenario.name}.toml has {', '.join(probe.engines)}"
-        raise UserError(f"--sims {' '.join(config.sims)}: {has}; name two of its engines or more.")
+        raise UsageError(f"--sims {' '.join(config.sims)}: {has}; name two of its engines or more.")
     jobs = [(sim, trial) for sim in sims for trial in probe.trials]
     bar = tqdm(jobs, desc="check", unit="trial", leave=False, disable=None)
     found = [_driven(probe, scenario, config, job, (errors or {}).get(job[0])) for job in bar]

@@ -76,7 +76,7 @@ def test_the_command_pairs_policies(small_scenario: str, tmp_path: Path):
 
 def test_pairs_of_two_scenarios_are_refused_before_anybody_flies(monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setattr("robomarl.evaluate.evaluate.evaluate", lambda *_: pytest.fail("somebody flew"))
-    assert cli.main(["eval", "swap_4", "passage_4", "--paired"]) == 1
+    assert cli.main(["eval", "swap_4", "passage_4", "--paired"]) == 2
     assert "--paired needs the same episodes for all, not swap_4, passage_4; add" in capsys.readouterr().err
 
 

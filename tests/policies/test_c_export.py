@@ -52,7 +52,7 @@ def test_every_bundle_that_ships_becomes_an_actor(name: str, tmp_path: Path):
 
 
 def test_other_options_are_refused(capsys: pytest.CaptureFixture[str]):
-    assert main(["export", "swap_4", "x", "--target", "c", "--episodes", "3"]) == 1
+    assert main(["export", "swap_4", "x", "--target", "c", "--episodes", "3"]) == 2
     assert "--target c takes a BUNDLE and a DIR only" in capsys.readouterr().err
 
 

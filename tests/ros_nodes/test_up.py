@@ -12,16 +12,16 @@ from robomarl.cli.up import Args, recording
 from robomarl.config import UserError
 
 
-def errors(capsys: pytest.CaptureFixture, *words: str) -> str:
-    assert main(["up", *words]) == 1
+def errors(capsys: pytest.CaptureFixture, *words: str, status: int = 1) -> str:
+    assert main(["up", *words]) == status
     return capsys.readouterr().err.strip()
 
 
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture):
     assert "Unknown fleet 'nowhere'" in errors(capsys, "nowhere")
-    assert "--flights needs --sim mujoco" in errors(capsys, "local_4", "--flights", "2")
-    assert "--ground needs --sim mujoco" in errors(capsys, "local_4", "--ground")
-    said = errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1")
+    assert "--flights needs --sim mujoco" in errors(capsys, "local_4", "--flights", "2", status=2)
+    assert "--ground needs --sim mujoco" in errors(capsys, "local_4", "--ground", status=2)
+    said = errors(capsys, "local_4", "--sim", "mujoco", "--flights", "-1", status=2)
     assert "--flights -1 is out of range; it must be at least 0." in said
 
 

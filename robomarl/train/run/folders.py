@@ -65,10 +65,10 @@ def held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def begun_or_gone(folders: Iterable[Path]) -> Iterator[None]:
-    """Where what is done here fails, new run folders without a checkpoint go: they would only be in the way."""
+    """Remove new run folders without a checkpoint if what is done here fails or is stopped: none can be resumed."""
     try:
         yield
-    except Exception:
+    except BaseException:
         for folder in folders:
             if not (folder / NEWEST).is_file():
                 shutil.rmtree(folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import Count, UserError
+from robomarl.config import Count, UsageError
 from robomarl.train.config import TrainConfig
 
 PREVIOUS, BUNDLE, FILE = "previous", "bundle", "recipe.json"
@@ -71,11 +71,11 @@ class StagedTraining:
     """Content of the scenario of every stage, by what its recipe calls it."""
 
     def stage(self, name: str) -> Stage:
-        """The stage of that name; raises `UserError` where there is none."""
+        """The stage of that name; raises `UsageError` if there is none."""
         for stage in self.stages:
             if stage.name == name:
                 return stage
-        raise UserError(f"--stage {name}: no such stage; allowed: {', '.join(s.name for s in self.stages)}.")
+        raise UsageError(f"--stage {name}: no such stage; allowed: {', '.join(s.name for s in self.stages)}.")
 
 
 def listed(names: Names) -> tuple[str, ...]:

@@ -120,13 +120,13 @@ def test_what_does_not_fit_is_said(data: Dataset, tmp_path: Path, capsys: pytest
     lift = load_scenario("lift_3")
     with pytest.raises(UserError, match="do not say how the load is"):
         rewarded_transitions(data, lift, make_env(lift).action, {}, GAMMA)
-    assert main(["train", "swap_4", "--data", str(data.file), "--out", str(tmp_path / "no")]) == 1
-    assert main(["train", "--recipe", "swap_4_bc", "--out", str(tmp_path / "no")]) == 1
+    assert main(["train", "swap_4", "--data", str(data.file), "--out", str(tmp_path / "no")]) == 2
+    assert main(["train", "--recipe", "swap_4_bc", "--out", str(tmp_path / "no")]) == 2
     said = capsys.readouterr().err
     assert "learns by simulation; make it bc, td3_bc, iql" in said
     assert "learns from a data set; name it with --data FILE" in said
     memory = replace(TrainConfig(algorithm="bc"), network=replace(TrainConfig().network, memory="gru"))
     with pytest.raises(UserError, match="have no memory to start from"):
         learn_offline(memory, load_scenario("swap_4"), data.file, tmp_path / "no")
-    assert main(["dataset"]) == 1
+    assert main(["dataset"]) == 2
     assert "name recordings, or a bundle with --fly" in capsys.readouterr().err

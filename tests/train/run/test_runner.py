@@ -286,6 +286,8 @@ def test_ctrl_c_keeps_a_checkpoint_that_resumes(tmp_path: Path) -> None:
         "--out",
         str(out),
         "--quiet",
+        "--json",
+        str(tmp_path / "figures.json"),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     deadline = time.monotonic() + 240
@@ -294,6 +296,7 @@ def test_ctrl_c_keeps_a_checkpoint_that_resumes(tmp_path: Path) -> None:
         time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=240)
-    assert "--resume" in output and process.returncode == 0
+    assert "--resume" in output and process.returncode == 130
+    assert json.loads((tmp_path / "figures.json").read_text())["interrupted"] == 1.0
     assert int(load_run(out, "checkpoint.npz").state.steps) == int(float(_rows(out)[-1]["steps"]))
     assert json.loads((out / "run.json").read_text())["seed"] == 0

@@ -132,21 +132,21 @@ def test_what_would_end_a_later_stage_is_said_before_the_first(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "said", "status"),
     [
-        (["train", "soccer_2v2", "--steps", "100"], "--steps is of one run, and the recipe has stages"),
-        (["train", "soccer_2v2", "--stage", "none"], "--stage none: no such stage; allowed: first, filter,"),
-        (["train", "swap_4", "--stage", "none"], "--stage none: the recipe has no stages"),
-        (["train", "--resume", "--out", "{out}", "--stage", "one"], "leave --stage out"),
-        (["train", "--resume", "--out", "{out}", "--seed", "7"], "is of seed 0; leave --seed out"),
-        (["train", "--recipe", "soccer_2v2", "--out", "{out}"], "the run folder exists; add --resume"),
-        (["eval", "{out}"], "is of a training with stages; name the folder of a stage in it, or of its bundle"),
+        (["train", "soccer_2v2", "--steps", "100"], "--steps is of one run, and the recipe has stages", 2),
+        (["train", "soccer_2v2", "--stage", "none"], "--stage none: no such stage; allowed: first, filter,", 2),
+        (["train", "swap_4", "--stage", "none"], "--stage none: the recipe has no stages", 2),
+        (["train", "--resume", "--out", "{out}", "--stage", "one"], "leave --stage out", 2),
+        (["train", "--resume", "--out", "{out}", "--seed", "7"], "is of seed 0; leave --seed out", 2),
+        (["train", "--recipe", "soccer_2v2", "--out", "{out}"], "the run folder exists; add --resume", 1),
+        (["eval", "{out}"], "is of a training with stages; name the folder of a stage in it, or of its bundle", 1),
     ],
 )
 def test_mistakes_on_the_command_line_are_one_sentence(
-    words: list[str], said: str, whole: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, status: int, whole: Path, capsys: pytest.CaptureFixture[str]
 ):
-    assert cli.main([word.format(out=whole) for word in words]) == 1
+    assert cli.main([word.format(out=whole) for word in words]) == status
     assert said in capsys.readouterr().err
 
 
