@@ -15,18 +15,18 @@ from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from robomarl.geometry import quat_conjugate, rotate
-from robomarl.ros_nodes.io.messages import FARTHEST_M, Broadcast, Detections, Estimate
+from robomarl.ros_nodes.intake.judge import stamp_of
+from robomarl.ros_nodes.intake.sound import MessageError, fault_of, sound
+from robomarl.ros_nodes.io.messages import Broadcast, Detections, Estimate
 from robomarl.ros_nodes.robot.command_layout import FLYING
-from robomarl.ros_nodes.timing.stamp import Stamp, set_stamp, time_of
+from robomarl.ros_nodes.timing.stamp import set_stamp, time_of
 from robomarl.ros_nodes.topics import FRAME, command_columns
 from robomarl.view import Goal, Plan
 
 UNIT_TOLERANCE = 1e-3
 """A quaternion whose length is off by more is refused; others are normalized."""
-
-
-class MessageError(ValueError):
-    """A message is not laid out as `ros_nodes/README.md` says."""
+MOST_AHEAD_S = 1.0
+"""A picture may be so much younger than the estimate that is told with it."""
 
 
 def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
@@ -39,13 +39,16 @@ def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
     return message
 
 
-def odometry_to(message: Odometry) -> tuple[Estimate, float]:
-    """The estimate and its stamp [s].
+def odometry_to(message: Odometry, robot: str = "") -> tuple[Estimate, float]:
+    """The estimate of a robot and its stamp [s]; "": of any robot.
 
     Raises:
-        MessageError: another frame, or no rotation.
+        MessageError: another frame, another robot's `base_link`, not sound, or no rotation.
     """
     _check_frame(message.header)
+    whose, _, link = message.child_frame_id.rpartition("/")
+    if robot and whose and link == "base_link" and whose.rpartition("/")[2] != robot:
+        raise MessageError(f"child_frame_id is {message.child_frame_id!r}, not '{robot}/base_link'")
     pose, twist = message.pose.pose, message.twist.twist
     quat = quat_of(pose.orientation)
     vel = rotate(quat, xyz_of(twist.linear))
@@ -64,21 +67,21 @@ def command_from(
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot], points=[point])
 
 
-def command_to(message: MultiDOFJointTrajectory) -> tuple[np.ndarray, float]:
-    """All six numbers of a command, see `topics.COMMANDED`, and its stamp [s].
+def command_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[np.ndarray, float]:
+    """All six numbers of a robot's command, see `topics.COMMANDED`, and its stamp [s]; "": of any robot.
 
     Raises:
-        MessageError: another frame or layout, or not finite.
+        MessageError: another frame, robot or layout, or not sound.
     """
     _check_frame(message.header)
+    _check_name(message, robot)
     if len(message.points) != 1 or len(points_of(message)[0].accelerations) != 1:
         raise MessageError("a command has one point with one acceleration")
     point = points_of(message)[0]
+    if len(point.velocities) > 1:
+        raise MessageError(f"a command has one velocity at most, not {len(point.velocities)}")
     rates = xyz_of(point.velocities[0].angular) if point.velocities else np.zeros(3)
-    command = np.array([*xyz_of(point.accelerations[0].linear), *rates])
-    if not np.isfinite(command).all():
-        raise MessageError(f"a command must be finite, not {command}")
-    return command, stamp_of(message.header)
+    return np.array([*xyz_of(point.accelerations[0].linear), *rates]), stamp_of(message.header)
 
 
 def broadcast_from(
@@ -108,17 +111,20 @@ def point_of(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float
     return point
 
 
-def broadcast_to(message: MultiDOFJointTrajectory) -> tuple[Broadcast, float]:
-    """What a team-mate says, and the stamp of its estimate [s].
+def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Broadcast, float]:
+    """What a team-mate says, and the stamp of its estimate [s]; "": any team-mate.
 
     Raises:
-        MessageError: another frame or layout.
+        MessageError: another frame, robot or layout, or not sound, plan and what it sees included.
     """
     _check_frame(message.header)
+    _check_name(message, robot)
     points, kinds = points_of(message), tuple(list(message.joint_names)[1:])
     counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
     if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
         raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
+    if kinds and time_of(points[-1].time_from_start) > MOST_AHEAD_S:
+        raise MessageError(f"what it sees, it sees {time_of(points[-1].time_from_start):g} s after its stamp")
     pos = np.array([xyz_of(place.translation) for p in points for place in p.transforms])
     vel = np.array([xyz_of(motion.linear) for p in points for motion in p.velocities])
     seen = Detections(kinds, pos[3:], vel[3:], -time_of(points[-1].time_from_start)) if kinds else None
@@ -134,15 +140,10 @@ def goal_to(message: PoseStamped) -> Goal:
     """The goal.
 
     Raises:
-        MessageError: another frame, no rotation, not finite, or farther than anybody is sent.
+        MessageError: another frame, no rotation, or not sound.
     """
     _check_frame(message.header)
-    pos = xyz_of(message.pose.position)
-    if not np.isfinite(pos).all():
-        raise MessageError(f"a goal must be finite, not {pos}")
-    if not np.abs(pos).max() <= FARTHEST_M:
-        raise MessageError(f"a goal must be within {FARTHEST_M:g} m, not {pos}")
-    return Goal(pos, quat_of(message.pose.orientation))
+    return Goal(xyz_of(message.pose.position), quat_of(message.pose.orientation))
 
 
 def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOFJointTrajectory:
@@ -174,7 +175,11 @@ def goals_from(goals: Sequence[Goal], stamp_s: float) -> PoseArray:
 
 
 def goals_to(message: PoseArray) -> list[Goal]:
-    """Goals in the order of the team."""
+    """Goals in the order of the team.
+
+    Raises:
+        MessageError: as `goal_to`.
+    """
     _check_frame(message.header)
     return [Goal(xyz_of(pose.position), quat_of(pose.orientation)) for pose in message.poses]
 
@@ -230,18 +235,6 @@ def header(stamp_s: float) -> Header:
     return made
 
 
-def stamp_of(of: Header) -> Stamp:
-    """The stamp [s].
-
-    Raises:
-        MessageError: it is no time.
-    """
-    try:
-        return time_of(of.stamp)
-    except ValueError as error:
-        raise MessageError(str(error)) from None
-
-
 def _placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
     place, motion = Transform(), Twist()
     set_xyz(place.translation, pos)
@@ -255,8 +248,15 @@ def points_of(message: MultiDOFJointTrajectory) -> Any:
 
 
 def xyz_of(vector: object) -> np.ndarray:
-    """Point or Vector3 as [3]."""
-    return np.array([vector.x, vector.y, vector.z])  # type: ignore[attr-defined]
+    """Point or Vector3 as [3].
+
+    Raises:
+        MessageError: a number is not sound.
+    """
+    numbers = (vector.x, vector.y, vector.z)  # type: ignore[attr-defined]
+    if not sound(numbers):
+        raise MessageError(fault_of(numbers, f"a number of {numbers}"))
+    return np.array(numbers)
 
 
 def quat_of(quat: Quaternion) -> np.ndarray:
@@ -287,6 +287,12 @@ def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
     set_xyz(pose.position, pos)
     set_quat(pose.orientation, wxyz)
     return pose
+
+
+def _check_name(of: MultiDOFJointTrajectory, robot: str) -> None:
+    names = list(of.joint_names)
+    if robot and names[:1] != [robot]:
+        raise MessageError(f"joint_names are {names}, and {robot!r} is to be the first")
 
 
 def _check_frame(of: Header) -> None:

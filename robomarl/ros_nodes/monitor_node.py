@@ -27,10 +27,12 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.intake.refusals import refused_entry
 from robomarl.ros_nodes.io.async_wait import wait_until
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.operator.fleet_table import FleetTable
 from robomarl.ros_nodes.parameters import declare, read
+from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.robot.team_agreement import JOINED
 from robomarl.ros_nodes.settings import MonitorSettings
@@ -73,7 +75,7 @@ class MonitorNode(Node):
         self._table = FleetTable(settings.team, settings.silent_after_s)
         said = topics.ANNOUNCE
         self._announced = {
-            name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_to)
+            name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_reader(name))
             for name in settings.team
         }
         claim = topics.MONITOR
@@ -105,9 +107,9 @@ class MonitorNode(Node):
             time.sleep(0.02)
 
     def _listen(self) -> None:
-        for name, mailbox in self._announced.items():
+        for mailbox in self._announced.values():
             for said, _ in mailbox.take():
-                self._table.hear(said._replace(robot=name), time.monotonic())
+                self._table.hear(said, time.monotonic())
 
     def _beat(self) -> None:
         self._listen()
@@ -136,6 +138,8 @@ class MonitorNode(Node):
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
         if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
+        if refused := refused_entry(self):
+            statuses.append(DiagnosticEntry(*refused))
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
 

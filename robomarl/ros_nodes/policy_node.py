@@ -143,11 +143,11 @@ class PolicyNode(LifecycleNode):
         """One control period: what I hear -> what I know -> what I want -> what is safe -> what I send."""
         start = time.perf_counter()
         self._ticks += 1
-        self._radio.receive()
         now, jump_s = self._times.tick()
         if jump_s:
             self._robot.inputs.inbox.clock_jumped()
             self.get_logger().warning(f"the clock jumped by {jump_s:.3f} s; stamps of before don't count.")
+        self._radio.receive(now)
         before = self._autopilot.state
         decision = self._autopilot.tick(now)
         sensor_s = self._reporter.send(decision, now.stamp_s)
@@ -195,8 +195,8 @@ class PolicyNode(LifecycleNode):
 
     def _obey(self, order: Order) -> str:
         """Carry an order out; returns why not."""
-        self._radio.receive()  # the monitor's release of the E-stop, say, was sent before the order
         now = self._times.now()
+        self._radio.receive(now)  # the monitor's release of the E-stop, say, was sent before the order
         if order is Order.ACTIVATE and not self._is_active:
             self.trigger_activate()
             return self._refusal
@@ -248,7 +248,7 @@ class PolicyNode(LifecycleNode):
 
     def _tell_fatal(self) -> None:
         """Announcement and diagnostics of a robot whose loop has ended."""
-        self._radio.receive()
+        self._radio.receive(self._times.now())
         self._reporter.tell_stopped(self._fatal, self._times.now().stamp_s)
 
     def _release(self) -> None:

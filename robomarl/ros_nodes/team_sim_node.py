@@ -114,7 +114,7 @@ class TeamSimNode(RealTimeNode):
         sent = simulation_of(self._scenario).action(self._scenario).sent
         self._columns = topics.command_columns(field.name for field in sent)
         self._odometry = [publisher(self, own, own.of(n, base)) for n in names]
-        self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader()) for n in names]
+        self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader(n)) for n in names]
 
     def take_commands(self) -> None:
         """What the robots have been told since the last step."""

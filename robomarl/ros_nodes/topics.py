@@ -33,6 +33,9 @@ class Topic:
     """For the README."""
     content: str
     """For the README."""
+    judged: tuple[str, ...] | None = None
+    """Fields that make a message one: with a number that is not finite or absurdly large in any of them it is refused.
+    None: all. What is left out is read by no one, or judged by itself by its reader."""
 
     def of(self, robot: str, base: str = "") -> str:
         """Absolute name of a robot's topic; with robot "sim" of the simulator's, with robot "" of the team's."""
@@ -44,6 +47,7 @@ class Topic:
 ODOMETRY = Topic(
     "odometry", "nav_msgs/msg/Odometry", False, False, 5, "policy rate", "map; twist in NAME/base_link",
     "state estimate: pose in the world, twist in the body frame (REP-105, REP-147)",
+    ("header", "pose.pose", "twist.twist"),  # others write NaN or the largest double into covariances: not known
 )  # fmt: skip
 STATE_AND_PLAN = Topic(
     "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "`radio_hz`", "map",
@@ -63,6 +67,7 @@ GOAL = Topic(
 TICK = Topic(
     "tick", "std_msgs/msg/Float64MultiArray", False, False, 100, "10 Hz, and at each change of state", "-",
     "what every tick did and how long it took, a row for each; names of the columns in `layout.dim[1].label`",
+    ("layout",),  # NaN: there was none; `status_messages.ticks_to` judges the columns that a reader needs
 )  # fmt: skip
 ANNOUNCE = Topic(
     "announce", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "2 Hz, and at each change", "-",
@@ -102,6 +107,7 @@ SIM_GOALS = Topic(
 SIM_STATUS = Topic(
     "status", "std_msgs/msg/Float64MultiArray", True, False, 10, "10 Hz", "-",
     "simulator only: the judge's figures of the flight; names in `layout.dim[0].label`",
+    ("layout",),  # NaN: it has not happened
 )  # fmt: skip
 
 ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
@@ -112,8 +118,9 @@ TRANSITIONS = Topic(
     "policy_node/transition_event", "lifecycle_msgs/msg/TransitionEvent", True, False, 10, "", "-",
     "states of the lifecycle",
 )  # fmt: skip
-TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move")
-TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not")
+# Transforms of many senders and bodies: each is judged by itself.
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move", ())
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not", ())
 
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """In the namespace of every robot that flies."""

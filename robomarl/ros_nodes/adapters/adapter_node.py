@@ -11,6 +11,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.intake.refusals import refused_entry
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
@@ -91,7 +92,9 @@ class AdapterNode(LifecycleNode):
             self.tick()
 
     def _report(self) -> None:
-        self._said_how.publish(status_messages.diagnostics_from(self.entries(), now_s(self)))
+        refused = refused_entry(self)
+        entries = [*self.entries(), *([DiagnosticEntry(*refused)] if refused else [])]
+        self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
 
     def _died(self, error: BaseException) -> None:
         """A tick raised what nobody expected: the process ends, and the vehicles' own time-outs act."""

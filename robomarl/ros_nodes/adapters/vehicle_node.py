@@ -56,7 +56,7 @@ class VehicleSeat:
         base = node.get_namespace().rstrip("/")
         own, command = topics.ODOMETRY, topics.COMMAND
         self._odometry, self._write = publisher(node, own, own.of(name, base)), OdometryWriter(name)
-        self._commands = Mailbox(node, command, command.of(name, base), fast_messages.command_reader())
+        self._commands = Mailbox(node, command, command.of(name, base), fast_messages.command_reader(name))
         self._published: StateSample | None = None
         self._opened_s = -OPEN_S
         self.orders: set[str] = set()

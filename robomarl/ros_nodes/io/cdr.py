@@ -58,12 +58,12 @@ class CdrLayout:
         self._same = int.from_bytes(data, "little") & self._mask
 
     def read(self, data: bytes) -> tuple[Stamp, list[float]] | None:
-        """The stamp [s] and the numbers; None where the message is laid out in another way."""
+        """The stamp [s] and the numbers; None where the message is laid out in another way, or that is no time."""
         # One comparison of two whole numbers for all that must be the same, in place of a slice for each part.
         if len(data) != self._size or int.from_bytes(data, "little") & self._mask != self._same:
             return None
         seconds, nanoseconds, *numbers = self._numbers.unpack_from(data)
-        return (Stamp.of(seconds, nanoseconds), numbers) if nanoseconds < SECOND_NS else None
+        return (Stamp.of(seconds, nanoseconds), numbers) if seconds >= 0 and nanoseconds < SECOND_NS else None
 
 
 def stamp_s(data: bytes) -> Stamp:

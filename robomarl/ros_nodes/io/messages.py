@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.ros_nodes.intake.sound import fault_of
 from robomarl.view import Plan
 
-FARTHEST_M = 1e6
-"""Nobody is farther from the map's origin, or is sent there: squares of far larger numbers are none any more."""
 HISTORY_ROWS = 32
 """Own estimates that are remembered: more than pass while a picture is being looked at."""
 
@@ -53,6 +52,12 @@ class Broadcast(NamedTuple):
     """[3] each."""
     seen: Detections | None = None
     """Of a player whose latest picture shows something."""
+
+
+def fault_in(said: Broadcast) -> str:
+    """Why what a team-mate says can't be meant, "" where it can; plan and what it sees count like the rest."""
+    parts = (said.pos_m, said.vel_m_s, *said.plan, *(said.seen[1:3] if said.seen else ()))
+    return fault_of((number for part in parts for number in part.ravel().tolist()), "a number")
 
 
 class PoseHistory:

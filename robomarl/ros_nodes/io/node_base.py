@@ -3,7 +3,6 @@
 import ctypes
 import gc
 import importlib
-import math
 import os
 import signal
 import sys
@@ -24,7 +23,9 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.convert import MessageError
+from robomarl.ros_nodes.intake.judge import reader_of
+from robomarl.ros_nodes.intake.refusals import refusals_of
+from robomarl.ros_nodes.intake.sound import MessageError
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.io.security import check_security, is_enforced, refused
 from robomarl.ros_nodes.robot.inbox import Count
@@ -36,8 +37,6 @@ RCLError, RMWError = _rclpy.RCLError, _rclpy.RMWError
 _PR_SET_PDEATHSIG = 1
 SPEAKS_S = 1.5
 """Who has sent nothing for so long does not speak on a topic; announcements come twice a second."""
-TELL_EVERY_S = 1.0
-"""One refused message in so long is logged, for each topic."""
 
 
 class Polled(CallbackGroup):
@@ -80,11 +79,13 @@ class Mailbox:
             depth: messages that may wait; by default the topic's.
         """
         self.name, self.topic = name, topic
-        self._convert, self._node = convert, node
+        self._read, self._node = reader_of(topic, convert), node
         self._last: dict[Any, tuple[int | None, float]] = {}
         """By sender: the number of its newest message, and when that was taken, by the steady clock."""
         self._received = self._lost = self._refused = 0
-        self._told_s = -math.inf
+        self.refusal = ""
+        """Why the last message was refused that was; "" where none was."""
+        self._names: dict[Any, str] = {}
         qos, kind = qos_of(topic), message_class(topic.type)
         qos.depth = self._most = depth or qos.depth
         raw = convert is None or getattr(convert, "takes_bytes", False)
@@ -99,8 +100,7 @@ class Mailbox:
         """Full names of the nodes that send: heard of late, and in the graph, where who has died stays a while."""
         since_s = time.monotonic() - SPEAKS_S
         self._last = {sender: last for sender, last in self._last.items() if last[1] > since_s}
-        infos = self._node.get_publishers_info_by_topic(self.name) if len(self._last) > 1 else []
-        names = {bytes(i.endpoint_gid): f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in infos}
+        names = self._publishers() if len(self._last) > 1 else {}
         return sorted(names[sender] for sender in self._last if sender in names)
 
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
@@ -113,18 +113,26 @@ class Mailbox:
             try:
                 taken = self._taken()
             except Exception as error:  # the middleware has read it, and can't make a message of it
-                self._refuse(error)
+                self.refuse(_text_of(error))
                 continue
             if taken is None:
                 return
             message, info = taken
             self._tally(info)
             try:
-                found = message if self._convert is None else self._convert(message)
+                found = self._read(message)
             except Exception as error:
-                self._refuse(error)
+                self.refuse(_text_of(error), info)
                 continue
             yield found, info
+
+    def refuse(self, why: str, info: Mapping[str, Any] | None = None) -> None:
+        """A message is none, as its reader found: count it for its sender, and say so now and then."""
+        if not self._node.context.ok():
+            return  # we were told to stop, and nothing can be taken any more
+        self._refused += 1
+        self.refusal = why
+        refusals_of(self._node).add(self.name, self._name_of(info), why, self._node.get_logger().error)
 
     def latest(self) -> Any:
         """The newest of what has come since the last call, or None."""
@@ -148,17 +156,23 @@ class Mailbox:
             self._lost += number - before - 1
         self._last[sender] = number, time.monotonic()
 
-    def _refuse(self, error: Exception) -> None:
-        """Count it, and say so now and then: who sends many does not fill the log."""
-        if not self._node.context.ok():
-            return  # we were told to stop, and nothing can be taken any more
-        self._refused += 1
-        now_s = time.monotonic()
-        if now_s - self._told_s < TELL_EVERY_S:
-            return
-        self._told_s = now_s
-        text = str(error) if isinstance(error, MessageError) else f"{type(error).__name__}: {error}"
-        self._node.get_logger().error(f"{self.name}: message refused ({self._refused} so far): {text}")
+    def _name_of(self, info: Mapping[str, Any] | None) -> str:
+        """Full name of the node that sent a message; "" where nobody knows."""
+        if info is None:
+            return ""
+        sender = sender_of(info)
+        if sender not in self._names:  # asked once for each: the graph is slow
+            self._names = {sender: "", **self._publishers()}
+        return self._names[sender]
+
+    def _publishers(self) -> dict[Any, str]:
+        """Full name of the node of every publisher in the graph."""
+        infos = self._node.get_publishers_info_by_topic(self.name)
+        return {bytes(i.endpoint_gid): f"{i.node_namespace.rstrip('/')}/{i.node_name}" for i in infos}
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, MessageError) else f"{type(error).__name__}: {error}"
 
 
 def sender_of(info: Mapping[str, Any]) -> Any:

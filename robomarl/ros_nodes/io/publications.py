@@ -104,7 +104,8 @@ class Reporter:
             self._rows = []
         if self._health.is_due():
             waits = autopilot.state in (State.STANDBY, State.READY)
-            status = self._health.summary(counts, [*(autopilot.problems(now) if waits else ()), *self._besides()])
+            wrong = [*(autopilot.problems(now) if waits else ()), *self._besides()]
+            status = self._health.summary(counts, wrong, self._radio.refusals)
             self._radio.send(topics.DIAGNOSTICS, status_messages.diagnostics_from([status], timing.stamp_s))
 
     def tell_stopped(self, why: str, stamp_s: float) -> None:
@@ -114,5 +115,6 @@ class Reporter:
 
     def _announce(self) -> None:
         pilot = self._robot.autopilot
-        said = self._robot.inputs.agreement.own._replace(state=pilot.state, why=pilot.why, ordered=pilot.ordered)
+        own = self._robot.inputs.agreement.own
+        said = own._replace(state=pilot.state, why=pilot.why, ordered=pilot.ordered, gave_up=pilot.gave_up)
         self._radio.send(topics.ANNOUNCE, status_messages.announcement_from(said))

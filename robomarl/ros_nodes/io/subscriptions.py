@@ -2,22 +2,25 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from rclpy.node import Node
 
 from robomarl.ros_nodes import convert, status_messages, topics
+from robomarl.ros_nodes.intake.refusals import Refusals, refusals_of
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.robot.assembly import Inputs
-from robomarl.ros_nodes.robot.inbox import Count, Problem
+from robomarl.ros_nodes.robot.inbox import OWN, Count, Now, Problem
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.topics import Topic, linked
 
 SENT = (topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
+Put = Callable[[str, Any, float, float], str]
+"""(source, what it says, its stamp [s], when it came by the steady clock [s]) to why that is no message."""
 SELDOM_S = 0.1
 """Goals, announcements and the like are looked for so often."""
 
@@ -42,12 +45,12 @@ class Subscriptions:
         sent = (*task.commands, *SENT)
         self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in sent}
         own = self._name(topics.ODOMETRY, settings.name)
-        self.own = Mailbox(node, topics.ODOMETRY, own, fast_messages.odometry_reader())
+        self.own = Mailbox(node, topics.ODOMETRY, own, fast_messages.odometry_reader(self.robot))
         told = [] if task.fixed_goal else [task.goal_name(self.robot, self._base)]
         self._goals = [Mailbox(node, task.goal, name, convert.goal_to) for name in told]
         mates, said = inputs.inbox.mates, topics.STATE_AND_PLAN
-        self._heard = {m: self._mailbox(self._shaped(said), m, fast_messages.broadcast_reader()) for m in mates}
-        self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_to) for m in mates}
+        self._heard = {m: self._mailbox(self._shaped(said), m, fast_messages.broadcast_reader(m)) for m in mates}
+        self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_reader(m)) for m in mates}
         self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
         told = topics.RECORDING
         self._recording = Mailbox(node, told, told.of("", self._base), status_messages.recording_to)
@@ -56,18 +59,18 @@ class Subscriptions:
             for sensor in task.sensors
         ]
 
-    def receive(self) -> None:
-        """Put everything that has arrived where it belongs."""
+    def receive(self, now: Now) -> None:
+        """Put everything that has arrived by now where it belongs."""
         steady_s, inbox, self.sent_s = time.monotonic(), self._inputs.inbox, math.nan
-        for (estimate, stamp_s), info in self.own.take():
+        inbox.now_s = now.stamp_s
+        for (estimate, stamp_s), info in self._taken(self.own, OWN):
             inbox.put_own(turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
             self.sent_s = info["source_timestamp"] * 1e-9
         for name, mailbox in self._heard.items():
-            for (said, stamp_s), _ in mailbox.take():
-                inbox.put_mate(name, turned_broadcast(said) if self._task.away else said, stamp_s, steady_s)
+            turn = turned_broadcast if self._task.away else None
+            self._fill(mailbox, name, inbox.put_mate, turn)
         for mailbox in self._sensed:
-            for (value, stamp_s), _ in mailbox.take():
-                inbox.put_sensed(mailbox.topic.name, value, stamp_s, steady_s)
+            self._fill(mailbox, mailbox.topic.name, inbox.put_sensed)
         for pressed, info in self._estop.take():
             self._inputs.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s)
         if steady_s - self._seldom_s >= SELDOM_S:
@@ -109,6 +112,11 @@ class Subscriptions:
         """Messages of the odometry and of each team-mate so far."""
         return [self.own.count, *(mailbox.count for mailbox in self._heard.values())]
 
+    @property
+    def refusals(self) -> Refusals:
+        """What this node has refused so far."""
+        return refusals_of(self._node)
+
     def close(self) -> None:
         """Unsubscribe and stop advertising."""
         taken = (
@@ -125,6 +133,22 @@ class Subscriptions:
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
+    def _fill(self, mailbox: Mailbox, source: str, put: Put, turn: Callable[[Any], Any] | None = None) -> None:
+        """Put what has come of a source into the inbox, which may find that it is no message."""
+        steady_s = time.monotonic()
+        for (value, stamp_s), info in self._taken(mailbox, source):
+            if why := put(source, turn(value) if turn else value, stamp_s, steady_s):
+                mailbox.refuse(why, info)
+
+    def _taken(self, mailbox: Mailbox, source: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """What has come of a source; where the last was no message, the inbox knows why."""
+        refused = mailbox.count.refused
+        for taken in mailbox.take():
+            refused = mailbox.count.refused
+            yield taken
+        if mailbox.count.refused > refused:
+            self._inputs.inbox.refuse(source, mailbox.refusal)
+
     def _receive_seldom(self, steady_s: float) -> None:
         for told, _ in self._recording.take():
             self._inputs.recording.hear(told, steady_s)
@@ -133,7 +157,7 @@ class Subscriptions:
                 self._inputs.inbox.put_goal(goal)
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
-                self._inputs.agreement.hear(said._replace(robot=name), steady_s)
+                self._inputs.agreement.hear(said, steady_s)
                 self._inputs.inbox.put_bundle(name, said.bundle_id)
 
     def _mailbox(self, topic: Topic, robot: str, read: Callable[[Any], Any]) -> Mailbox:

@@ -44,7 +44,7 @@ class Listener:
         self.seen = TeamSeen({name: RobotSeen(name) for name in team})
         own, said = topics.ODOMETRY, topics.ANNOUNCE
         self._odometry = {name: self._box(own, name, lambda message: message) for name in team}
-        self._announced = {name: self._box(said, name, status_messages.announcement_to) for name in team}
+        self._announced = {name: self._box(said, name, status_messages.announcement_reader(name)) for name in team}
         self._felt = {name: self._box(IMU, name, lambda m: convert.xyz_of(m.linear_acceleration)) for name in team}
         self._estop = self._box(topics.ESTOP, "", lambda message: message.data)
         self._recording = self._box(topics.RECORDING, "", status_messages.recording_to)
@@ -77,6 +77,7 @@ class Listener:
     def _hear(self) -> None:
         at_s = now_s(self._node)
         for name, robot in self.seen.robots.items():
+            before = self._odometry[name].count.refused
             for message, info in self._odometry[name].take():
                 arrived_s = (info.get("received_timestamp") or 0) * 1e-9 or at_s  # it may have waited for this look
                 try:
@@ -85,6 +86,8 @@ class Listener:
                     robot.refused = str(error)
                     continue
                 robot.odometry.append(OdometrySample(arrived_s, stamp_s, estimate))
+            if self._odometry[name].count.refused > before:
+                robot.refused = self._odometry[name].refusal
             robot.announced = self._announced[name].latest() or robot.announced
             robot.force_m_s2 += [force for force, _ in self._felt[name].take()]
         for pressed, _ in self._estop.take():

@@ -17,6 +17,8 @@ of it; from the sending of the newest odometry to that of the command (NaN where
 out so far; ticks so far, this one included; `State`; it moves; it could be activated; `Reason` of the filter (0 and
 above) or `Held` (below 0); the filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond
 the safety distance [m]; time since the robot began to move; goals that have arrived so far."""
+WHOLE = ("skipped", "count", "state", "active", "ready", "reason", "filtered", "solved", "goals")
+"""Whole numbers among them; of all others, the columns behind them included, some are NaN or infinite at times."""
 SOURCE = ("source_age_s", "delivery_age_s", "received", "lost")
 """Per input: time since the latest stamp; since the latest arrival; messages so far; lost ones among them, by the
 publisher's own count."""

@@ -10,6 +10,7 @@ from rclpy.serialization import deserialize_message
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.convert import MessageError
 from robomarl.ros_nodes.fieldtask import FieldTask
+from robomarl.ros_nodes.intake.judge import reader_of
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
 from robomarl.ros_nodes.io.node_base import message_class
@@ -59,11 +60,11 @@ class TopicSinks:
     def connect(self, name: str, team: tuple[str, ...], robot: ReplayedRobot) -> None:
         """Everything that one robot listens to, and its ticks."""
         task, replay, base = robot.task, robot.replay, self._base
-        own = _turned(fast_messages.odometry_reader(), turned if task.away else None)
+        own = _turned(fast_messages.odometry_reader(name), turned if task.away else None)
         self.on(topics.ODOMETRY.of(name, base), _hears(replay, OWN, own))
         for mate in (mate for mate in team if mate != name):
             topic = topics.STATE_AND_PLAN.of(mate, base)
-            said = self._shared(topic, task.away, lambda: _broadcasts(task.away))
+            said = self._shared(topic, task.away, lambda mate=mate: _broadcasts(mate, task.away))
             self.on(topic, _hears(replay, mate, said))
             self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate, self.announcement))
         for sensor in task.sensors:
@@ -95,12 +96,12 @@ class TopicSinks:
         self.sinks.setdefault(topic, []).append(put)
 
 
-def _broadcasts(away: bool) -> Stamped:
-    return _turned(fast_messages.broadcast_reader(), turned_broadcast if away else None)
+def _broadcasts(mate: str, away: bool) -> Stamped:
+    return _turned(fast_messages.broadcast_reader(mate), turned_broadcast if away else None)
 
 
 def _announcement(data: bytes) -> Announcement:
-    return status_messages.announcement_to(deserialize_message(data, message_class(topics.ANNOUNCE.type)))
+    return _whole(topics.ANNOUNCE, status_messages.announcement_to)(data)
 
 
 def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
@@ -126,8 +127,8 @@ def _once(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
 
 
 def _whole(topic: Topic, read: Callable) -> Callable[[bytes], Any]:
-    kind = message_class(topic.type)
-    return read if getattr(read, "takes_bytes", False) else lambda data: read(deserialize_message(data, kind))
+    kind, judged = message_class(topic.type), reader_of(topic, read)
+    return read if getattr(read, "takes_bytes", False) else lambda data: judged(deserialize_message(data, kind))
 
 
 def _hears(replay: RobotReplay, source: str, read: Stamped) -> Sink:

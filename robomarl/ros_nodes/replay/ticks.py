@@ -8,8 +8,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
 from robomarl.ros_nodes.recording.tick_record import HEAD, SENSED, SOURCE
-
-OWN = "odometry"
+from robomarl.ros_nodes.robot.inbox import OWN
 
 
 class TickColumns(NamedTuple):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.ros_nodes.intake.refusals import Refusals
 from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.autopilot import Autopilot
 from robomarl.ros_nodes.robot.decision import Decision, Held
@@ -70,13 +71,18 @@ class Health:
         """Whether a second's worth of ticks has come together."""
         return len(self._timings) >= self._rate
 
-    def summary(self, counts: list[Count], wrong: Sequence[Problem] = ()) -> DiagnosticEntry:
+    def summary(
+        self, counts: list[Count], wrong: Sequence[Problem] = (), refused: Refusals | None = None
+    ) -> DiagnosticEntry:
         """The second that has passed; starts the next one.
 
         Args:
             counts: messages of every source so far.
             wrong: what stands against activation.
+            refused: what was no message, of the whole node; None: nothing was.
         """
+        refused = Refusals() if refused is None else refused
+        news = refused.news()
         latency = np.array([timing.latency_us for timing in self._timings])
         late = np.array([timing.late_us for timing in self._timings])
         decision, error = self._last or (None, "")
@@ -97,18 +103,20 @@ class Health:
             "bias_misfits": str(misfits),
             "estimates_jumped": str(decision.reading.jumps if decision else 0),
             "messages_lost": str(sum(count.lost for count in counts)),
-            "messages_refused": str(sum(count.refused for count in counts)),
+            "messages_refused": str(refused.total),
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
+            **refused.values(),
             **({"error": error} if error else {}),
         }
         slow, broken = latency.max() > self._period_us, misfits > self._misfits
         stopped = self._state is State.STOP and not self._ordered
         failed = self._reason in (Held.FAILED, Held.BLIND) or stopped or self._state is State.ESTOP
-        level = ERROR if failed else WARN if problems or slow or broken or self._reason > 0 else OK
+        level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
         why = f" ({self._why})" if self._why else ""
         said = "; ".join([f"{self._state.name}{why}: {reason_name(self._reason)}", *map(str, problems)])
+        said += f"; refused {news} messages" if news else ""
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
         return DiagnosticEntry(self._name, level, said, values)

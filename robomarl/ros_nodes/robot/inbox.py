@@ -12,20 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
-from robomarl.ros_nodes.io.messages import FARTHEST_M, Broadcast, Estimate, PoseHistory, TeamSnapshot
+from robomarl.ros_nodes.intake.sound import fault_of, sound
+from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot, fault_in
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
-from robomarl.ros_nodes.robot.slot import NEVER, Slot
+from robomarl.ros_nodes.robot.slot import NEVER, Now, Slot, from_the_future
 from robomarl.ros_nodes.robot.state_machine import TeamFallback
 from robomarl.view import Goal, Heard, LocalView, Own, Plan
 
-
-class Now(NamedTuple):
-    """One moment on both clocks."""
-
-    stamp_s: float
-    """The clock of message stamps."""
-    steady_s: float
-    """This machine's steady clock."""
+OWN = "odometry"
+"""The own estimate among the sources."""
 
 
 class Count(NamedTuple):
@@ -104,7 +99,9 @@ class Inbox:
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach, task.put_back_s)
         """Of own estimates."""
-        self._own, self._changed_s, self._broken = Slot(), NEVER, False
+        self._own, self._changed_s = Slot(), NEVER
+        self.now_s = math.inf
+        """By the clock of stamps, when what comes now is put in: what is stamped later is no message."""
         self._numbers: list[float] = []
         self._same_s = 0.0
         self._heard = {name: Slot() for name in self.mates}
@@ -118,8 +115,8 @@ class Inbox:
         """A state estimate of this robot arrived."""
         # In plain floats: between two ticks the machine did other things, and every function of numpy is cold.
         numbers = [number for part in estimate for number in part.tolist()]
-        self._broken = not math.dist(numbers[:3], _ORIGIN) <= FARTHEST_M or not math.isfinite(sum(numbers))
-        if self._broken:
+        self._own.refusal = "" if sound(numbers) else fault_of(numbers, "a number")
+        if self._own.refusal:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
@@ -131,13 +128,28 @@ class Inbox:
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
 
-    def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> None:
-        """A team-mate's message arrived."""
+    def put_mate(self, name: str, broadcast: Broadcast, stamp_s: float, steady_s: float) -> str:
+        """A team-mate's message arrived; returns why it is none: its sender ages. "" where it is one."""
+        if why := fault_in(broadcast) or self._ahead(stamp_s):
+            return self.refuse(name, why)
         self._heard[name].put(broadcast, stamp_s, steady_s, self.limits.mate_age_s)
+        return ""
 
-    def put_sensed(self, name: str, value: Any, stamp_s: float, steady_s: float) -> None:
-        """A message of one of the task's own sensors arrived."""
+    def put_sensed(self, name: str, value: Any, stamp_s: float, steady_s: float) -> str:
+        """A message of one of the task's own sensors arrived; returns as `put_mate`."""
+        if why := self._ahead(stamp_s):
+            return self.refuse(name, why)
         self._sensed[name].put(value, stamp_s, steady_s, self.task.max_age_s)
+        return ""
+
+    def refuse(self, source: str, why: str) -> str:
+        """What came of a source was no message, as its reader found; named with the source's age. Returns `why`.
+
+        A source ages as if nothing had come; but an own estimate that is none is not flown on for another tick.
+        """
+        slot = self._own if source == OWN else self._heard.get(source) or self._sensed[source]
+        slot.refusal = why
+        return why
 
     def stand_in(self, name: str) -> None:
         """A team-mate is gone: from now on it stands where its last message said that it would come to rest."""
@@ -146,7 +158,6 @@ class Inbox:
             stop, still = said.plan.stop_m, np.zeros(3)
             self._standing[name] = Broadcast(stop, still, Plan(stop, still, stop))
 
-    @property
     def misses_mates(self) -> bool:
         """Somebody stands in for a team-mate that is gone."""
         return bool(self._standing)
@@ -209,12 +220,12 @@ class Inbox:
         )
 
     def _own_problems(self, now: Now) -> list[Problem]:
-        text = f"is not finite, or over {FARTHEST_M:g} m away" if self._broken else self.jumps.problem
-        text = text or self._staleness(self._own, now, self.limits.own_age_s)
+        text = f"refused: {self._own.refusal}" if self._own.refusal else self.jumps.problem
+        text = text or self._own.problem(now, self.limits.own_age_s, self.limits.future_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
             text = f"has not changed in any bit for {still:.2f} s"
-        return [Problem("odometry", text)] if text else []
+        return [Problem(OWN, text)] if text else []
 
     def _goal_problems(self) -> list[Problem]:
         if self._goal is None:
@@ -222,7 +233,8 @@ class Inbox:
         return [] if math.isfinite(self._goal.pos_m.sum()) else [Problem("goal", "is not finite")]
 
     def _sensed_problems(self, now: Now) -> list[Problem]:
-        texts = {name: self._staleness(slot, now, self.task.max_age_s) for name, slot in self._sensed.items()}
+        limits = self.task.max_age_s, self.limits.future_s
+        texts = {name: slot.problem(now, *limits) for name, slot in self._sensed.items()}
         return [Problem(name, text) for name, text in texts.items() if text]
 
     def _judge(self, name: str, slot: Slot, now: Now) -> tuple[str, bool]:
@@ -231,22 +243,16 @@ class Inbox:
         if name in self._standing:
             return "", True
         if slot.value is None:
-            return "nothing received yet", False
+            return slot.nothing, False
         if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
-            return _from_the_future(ahead), False
+            return from_the_future(ahead), False
         if self._bundle and theirs != self._bundle:
             return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
-        return self._staleness(slot, now, self.limits.mate_age_s), True
+        return slot.problem(now, self.limits.mate_age_s, self.limits.future_s), True
 
-    def _staleness(self, slot: Slot, now: Now, max_age_s: float) -> str:
-        if slot.value is None:
-            return "nothing received yet"
-        source, delivery = now.stamp_s - slot.stamp_s, now.steady_s - slot.arrived_s
-        if -source > self.limits.future_s:
-            return _from_the_future(-source)
-        if max(source, delivery) > max_age_s:
-            return f"{source:.2f} s old, last delivered {delivery:.2f} s ago (limit {max_age_s:.2f} s)"
-        return ""
+    def _ahead(self, stamp_s: float) -> str:
+        ahead_s = stamp_s - self.now_s
+        return from_the_future(ahead_s) if ahead_s > self.limits.future_s else ""
 
     def _view(self, age_s: list[float], usable: list[bool], now_s: float, time_s: float) -> LocalView:
         own = self._own.value or _NOWHERE
@@ -277,11 +283,6 @@ class Inbox:
         return self._rows.copy()
 
 
-_ORIGIN = (0.0, 0.0, 0.0)
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _NOWHERE = Estimate(np.zeros(3), _UPRIGHT, np.zeros(3), np.zeros(3))
 _NO_GOAL = Goal(np.zeros(3), _UPRIGHT)
-
-
-def _from_the_future(ahead_s: float) -> str:
-    return f"its stamp is {ahead_s:.2f} s in the future; synchronize the clocks"

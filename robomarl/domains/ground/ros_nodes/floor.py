@@ -28,10 +28,14 @@ def graph() -> NodeGraph:
 
 
 def rows_to(message: Any) -> tuple[np.ndarray, float]:
-    """[M + N, 3] of a message, and its stamp [s]."""
-    from robomarl.ros_nodes.convert import stamp_of
+    """[M + N, 3] of a message, and its stamp [s].
 
-    places = [(pose.position.x, pose.position.y, pose.position.z) for pose in message.poses]
+    Raises:
+        MessageError: a number is not sound.
+    """
+    from robomarl.ros_nodes.convert import stamp_of, xyz_of
+
+    places = [xyz_of(pose.position) for pose in message.poses]
     return np.array(places).reshape(-1, 3), stamp_of(message.header)
 
 

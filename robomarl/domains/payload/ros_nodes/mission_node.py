@@ -43,7 +43,7 @@ class MissionNode(Node):
         self._mission, base = load_mission(settings.mission), settings.base
         said = topics.ANNOUNCE
         self._announced = {
-            n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in settings.team
+            n: Mailbox(self, said, said.of(n, base), status_messages.announcement_reader(n)) for n in settings.team
         }
         self._states: dict[str, State] = {}
         self._goal = publisher(self, LOAD_GOAL, LOAD_GOAL.of(topics.WORLD, base))

@@ -4,7 +4,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from robomarl.domains.soccer.ros_nodes.referee import Phase, Said
 from robomarl.ros_nodes.convert import MessageError
-from robomarl.ros_nodes.status_messages import status_from
+from robomarl.ros_nodes.status_messages import number_of, status_from
 
 
 def match_from(said: Said) -> DiagnosticStatus:
@@ -18,11 +18,12 @@ def match_to(message: DiagnosticStatus) -> Said:
     """Phase and score.
 
     Raises:
-        MessageError: a value is missing, or is not known.
+        MessageError: a value is missing, is not known, or not sound.
     """
     values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
     try:
         goals = int(values["first"]), int(values["second"])
-        return Said(Phase(message.message), goals, float(values["time_s"]), int(values["kick_offs"]))
+        time_s = number_of("time_s", values["time_s"])
+        return Said(Phase(message.message), goals, time_s, int(values["kick_offs"]))
     except (KeyError, ValueError) as error:
         raise MessageError(f"a referee's message lacks or misspells {error}") from None

@@ -65,7 +65,8 @@ class RefereeNode(Node):
 
     def _listen_to(self, base: str, team: tuple[str, ...]) -> None:
         said, ball, status = topics.ANNOUNCE, BALL, topics.SIM_STATUS
-        self._announced = {n: Mailbox(self, said, said.of(n, base), status_messages.announcement_to) for n in team}
+        read = status_messages.announcement_reader
+        self._announced = {n: Mailbox(self, said, said.of(n, base), read(n)) for n in team}
         self._balls = Mailbox(self, ball, ball.of(topics.WORLD, base), messages.ball_to)
         self._status = Mailbox(self, status, status.of("sim", base), convert.numbers_to) if self._settings.sim else None
 

@@ -55,10 +55,10 @@ class BaseSeat:
         self._cmd_vel = f"{own}/{settings.cmd_vel}"
         kind = "geometry_msgs/msg/TwistStamped" if settings.stamped else "geometry_msgs/msg/Twist"
         self._twists = publisher(node, Topic("", kind, True, False, 1, "", "", ""), self._cmd_vel)
-        self._commands = Mailbox(node, topics.COMMAND, f"{own}/command", fast_messages.command_reader())
+        self._commands = Mailbox(node, topics.COMMAND, f"{own}/command", fast_messages.command_reader(name))
         self._located: Mailbox | None = None
         if self._elsewhere:
-            self._wheels = Mailbox(node, topics.ODOMETRY, f"{own}/odometry", fast_messages.odometry_reader())
+            self._wheels = Mailbox(node, topics.ODOMETRY, f"{own}/odometry", fast_messages.odometry_reader(name))
         else:
             self._wheels = Mailbox(node, WHEELS, f"{own}/{settings.odom}", wheels_to)
             self._odometry = publisher(node, topics.ODOMETRY, f"{own}/odometry")

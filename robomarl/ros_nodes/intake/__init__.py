@@ -1,0 +1,1 @@
+"""What comes in: whether it is a message, and what was refused."""

@@ -1,0 +1,83 @@
+"""`Refusals`: what a node has refused so far, by topic and sender, for its log and its diagnostics. No ROS here."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+TELL_EVERY_S = 1.0
+"""One refused message in so long is logged, for each topic."""
+MOST_SENDERS = 16
+"""Senders that are counted apart for each topic; all others count as one."""
+OTHERS = "others"
+
+
+class Refusals:
+    """Memory of one node."""
+
+    def __init__(self) -> None:
+        """Nothing was refused."""
+        self._counts: dict[str, Counter[str]] = {}
+        self._why: dict[str, str] = {}
+        self._told_s: dict[str, float] = {}
+        self._at_last = 0
+
+    @property
+    def total(self) -> int:
+        """Messages so far."""
+        return sum(counts.total() for counts in self._counts.values())
+
+    def add(self, topic: str, sender: str, why: str, tell: Callable[[str], Any]) -> None:
+        """A message was refused.
+
+        Args:
+            topic: on which it came.
+            sender: of the message; "" where that is not known.
+            why: in words.
+            tell: logs a line; not called for each of many, who sends them must not fill the log.
+        """
+        counts = self._counts.setdefault(topic, Counter())
+        counts[sender if sender in counts or len(counts) < MOST_SENDERS else OTHERS] += 1
+        self._why[topic] = why
+        now_s = time.monotonic()
+        if now_s - self._told_s.get(topic, -math.inf) >= TELL_EVERY_S:
+            self._told_s[topic] = now_s
+            whose = f" of {sender}" if sender else ""
+            tell(f"{topic}: message{whose} refused ({counts.total()} so far): {why}")
+
+    def values(self) -> dict[str, str]:
+        """For diagnostics: for each topic how many of each sender, and why the last one."""
+        return {
+            f"refused {topic}": f"{', '.join(_said(name, n) for name, n in counts.items())}; last: {self._why[topic]}"
+            for topic, counts in self._counts.items()
+        }
+
+    def news(self) -> int:
+        """Messages since this was asked last."""
+        before, self._at_last = self._at_last, self.total
+        return self._at_last - before
+
+
+def _said(sender: str, count: int) -> str:
+    return f"{count} of {sender}" if sender else str(count)
+
+
+def refused_entry(node: Any) -> tuple[str, int, str, dict[str, str]] | None:
+    """What a node says of it in `/diagnostics` once a second, as the fields of an entry; None where nothing was."""
+    refused = refusals_of(node)
+    if not refused.total:
+        return None
+    news = refused.news()
+    values = {"messages_refused": str(refused.total), **refused.values()}
+    text = f"refused {news} messages" if news else "ok"
+    return f"{node.get_fully_qualified_name()}/messages", int(news > 0), text, values
+
+
+_OF_NODES: WeakKeyDictionary[Any, Refusals] = WeakKeyDictionary()
+
+
+def refusals_of(node: Any) -> Refusals:
+    """Those of a node; the same at every call."""
+    return _OF_NODES.setdefault(node, Refusals())
