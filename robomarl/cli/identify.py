@@ -1,7 +1,6 @@
 """Find a team's vehicles and weather from its recordings, with 95 % intervals, and write them down."""
 
 import datetime
-import hashlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,27 +168,16 @@ def read_foreign_tracks(bags: tuple[Path, ...], file: Path) -> ReadTracks:
 
 
 def digests(bags: tuple[Path, ...]) -> dict[Path, str]:
-    """SHA-256 of each recording.
+    """SHA-256 of what each recording holds, whatever the form of its files.
 
     Raises:
-        UserError: two are the same: intervals would be too narrow, and rows be there twice.
+        UserError: there is no recording, or two are the same: intervals would be too narrow, and rows be there twice.
     """
+    from robomarl.ros_nodes.replay.bag import open_bag
+
     found: dict[str, Path] = {}
     for bag in bags:
-        if (digest := _digest(bag)) in found:
+        if (digest := open_bag(bag).digest()) in found:
             raise UserError(f"{bag}: is the same recording as {found[digest]}; name each once.")
         found[digest] = bag
     return {bag: digest for digest, bag in found.items()}
-
-
-def _digest(bag: Path) -> str:
-    """Of the recording's files, in the order of their names; its own name where there is nothing."""
-    files = sorted((bag if bag.is_dir() else bag.parent).glob("*.mcap"))
-    if not any(file.stat().st_size for file in files):
-        return str(bag)
-    total = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
-            while part := stream.read(1 << 20):
-                total.update(part)
-    return total.hexdigest()

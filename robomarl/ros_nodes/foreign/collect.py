@@ -12,7 +12,7 @@ from robomarl.ros_nodes.foreign.layout import ForeignLayout
 from robomarl.ros_nodes.foreign.messages import COMMANDS, SeenState, ToldCommand, estimate_readers
 from robomarl.ros_nodes.foreign.motion import body_rates, in_recorder_time, newest_only, parts_by_clock, slopes
 from robomarl.ros_nodes.io.node_base import message_class
-from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage, open_bag
+from robomarl.ros_nodes.replay.bag import RecordedMessage, open_bag
 
 LEAST = 3
 """Estimates between two jumps of a clock; fewer say nothing of motion."""
@@ -60,7 +60,7 @@ def read_foreign(folder: Path, layout: ForeignLayout) -> ForeignRecording:
     """
     bag = open_bag(folder)
     series = {name: _Series(name, layout, namespace) for name, namespace in layout.robots.items()}
-    takers = {topic: take for one in series.values() for topic, take in one.takers(bag).items()}
+    takers = {topic: take for one in series.values() for topic, take in one.takers().items()}
     for heard in bag.messages():
         if heard.topic in takers:
             takers[heard.topic](heard)
@@ -95,15 +95,15 @@ class _Series:
         self._told: list[tuple[float, ToldCommand]] = []
         self._problems: dict[str, str] = {}
 
-    def takers(self, bag: Bag) -> dict[str, Callable[[RecordedMessage], None]]:
+    def takers(self) -> dict[str, Callable[[RecordedMessage], None]]:
         """By topic."""
         names, readers = self._layout.topics, estimate_readers(self._layout.stack)
         own = ((names.estimate, readers, self._seen), (names.command, COMMANDS, self._told))
-        return {f"/{self._namespace}/{topic}": self._taker(bag, rows, kinds) for topic, kinds, rows in own}
+        return {f"/{self._namespace}/{topic}": self._taker(rows, kinds) for topic, kinds, rows in own}
 
-    def _taker(self, bag: Bag, rows: list[Any], readers: dict[str, Any]) -> Callable[[RecordedMessage], None]:
+    def _taker(self, rows: list[Any], readers: dict[str, Any]) -> Callable[[RecordedMessage], None]:
         def take(heard: RecordedMessage) -> None:
-            kind = bag.kinds[heard.topic]
+            kind = heard.kind
             if kind not in readers:
                 self._problems[heard.topic] = f"{heard.topic} is of type {kind}; read are {', '.join(readers)}."
                 return

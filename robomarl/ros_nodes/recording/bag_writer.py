@@ -1,7 +1,8 @@
 """A recording that can be read at any time, whatever happens to its writer: MCAP in the layout of rosbag2.
 
 Readers of MCAP want the end of the file first. So after every flush the file ends properly, without an index;
-the next flush writes over that end, in one call with its own. `close` adds the index. A file whose last write was
+the next flush writes over that end, in one call with its own. `close` adds the index. Each file also says what
+metadata.yaml says of fleet, bundles and nodes, so that it can be read alone. A file whose last write was
 cut in the middle (a full disk, a power cut) has no end; `mcap recover` gives it one after its last whole record.
 """
 
@@ -20,6 +21,8 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from robomarl.ros_nodes.topics import Topic
 
 STORAGE = "mcap"
+OURS = "robomarl"
+"""Name of the metadata record that says what the recorder was told; a later record in the file replaces it."""
 FOREVER = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -91,6 +94,7 @@ class BagWriter:
     def flush(self) -> None:
         """Everything that was written can be read after this, even if the process is killed."""
         self._writer.flush()
+        self._tell()
         self._stream.commit(_END)
         if self._stream.tell() >= self._split_bytes:
             self._end()
@@ -111,11 +115,19 @@ class BagWriter:
         self._writer = Writer(self._stream, chunk_size=2**20, compression=CompressionType.NONE)  # type: ignore[arg-type]
         self._writer.start(profile="ros2", library="robomarl")
         self._schemas: dict[str, int] = {}
+        self._told: dict[str, str] = {}
+        self._tell()
         for item in self._channels.values():
             self._register(*item)
 
+    def _tell(self) -> None:
+        """Write what is to be said of the recording, if it has changed."""
+        if self.about != self._told:
+            self._told = dict(self.about)
+            self._writer.add_metadata(OURS, self._told)
+
     def _end(self) -> None:
-        self._writer.add_metadata("robomarl", self.about)
+        self._tell()
         self._writer.finish()
         self._stream.commit(b"")
         self._stream.close()

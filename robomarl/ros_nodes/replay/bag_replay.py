@@ -88,6 +88,9 @@ class BagReplay:
             sinks.connect(name, self.recording.team, robot)
             sinks.on(topics.ANNOUNCE.of(name, self.recording.base), lambda heard, name=name: self._explain(name, heard))
         self._sinks, self._announcement = sinks.sinks, sinks.announcement
+        every = (topics.TICK, topics.ODOMETRY, topics.STATE_AND_PLAN, topics.ANNOUNCE)
+        team, base = self.recording.team, self.recording.base
+        self._team_topics = {topic.of(name, base) for topic in every for name in team}
 
     @property
     def loaded(self) -> Loaded:
@@ -102,14 +105,16 @@ class BagReplay:
     def run(self, progress: Progress = lambda share: None) -> float:
         """Replay all of it; returns how long the recording is [s]."""
         first_s, last_s, done = np.inf, -np.inf, 0
-        size = sum(file.stat().st_size for file in self.bag.files)
+        size = max(self.bag.data_bytes, 1)
         for heard in self.bag.messages():
-            first_s, last_s = min(first_s, heard.received_s), heard.received_s
             done += len(heard.data)
+            progress(done / size)
+            if heard.topic in self._team_topics:  # a message of others does not make a recording longer
+                first_s, last_s = min(first_s, heard.received_s), heard.received_s
+            # Before the message is heard, so that what has been heard by a time does not depend on other topics.
+            self._decide_before(heard.received_s - LAG_S)
             for sink in self._sinks.get(heard.topic, ()):
                 sink(heard)
-            self._decide_before(heard.received_s - LAG_S)
-            progress(done / size)
         self._decide_before(np.inf)
         self._name_problems()
         return max(last_s - first_s, 0.0)
@@ -182,9 +187,10 @@ class BagReplay:
                 f"{self.recording.team[index]}: receive times part from its stamps by {late_s:+.1f} s, from "
                 f"{since_s:.1f} s of its ticks on: the recorder's clock was set, or messages were under way for long."
             )
-        for file, held in self.bag.held.items():
-            if not held & self._sinks.keys():
-                self.bag.problems.append(f"{file}: has no topic of this team, and is left out; move it elsewhere.")
+        for source in self.bag.sources:
+            if not source.topics.keys() & self._sinks.keys():
+                name = source.path
+                self.bag.problems.append(f"{name}: has no topic of this team, and is left out; move it elsewhere.")
 
     def _watch_clock(self, index: int, tick: Tick) -> None:
         before, self._ticked[index] = self._ticked.get(index), tick

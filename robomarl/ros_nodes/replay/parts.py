@@ -83,8 +83,7 @@ def replay_parts(job: ReplayJob, progress: Progress = lambda share: None, proces
 
 def usable(bag: Bag) -> int:
     """So many processes are worth their start."""
-    long = sum(file.stat().st_size for file in bag.files) > LONG_BYTES
-    return len(os.sched_getaffinity(0)) if long else 1
+    return len(os.sched_getaffinity(0)) if bag.data_bytes > LONG_BYTES else 1
 
 
 def replay_part(bag: Bag, job: ReplayJob, progress: Progress) -> ReplayPart:

@@ -40,10 +40,11 @@ def recording_of(bag: Bag) -> Recording:
         if key.startswith(PARAMETERS) and key.endswith(NODE):
             settings[key.removeprefix(PARAMETERS).removesuffix(NODE)] = _settings(bag, key, text)
     if not settings:
-        raise UserError(
+        said = (
             f"{bag.folder}: its metadata name no policy_node, so it is not a recording of a team that flew bundles; "
             "record with robomarl up or its launch file."
         )
+        raise UserError(" ".join([*bag.problems, said]))
     teams = {made.team for made in settings.values()}
     if len(teams) > 1:
         told = "; ".join(", ".join(team) for team in sorted(teams))
@@ -65,7 +66,7 @@ def bundle_folder(recording: Recording, robot: str, given: str) -> str:
     if given:
         return given
     settings, wanted = recording.settings[robot], recording.bundles.get(robot, "")
-    if settings.bundle:
+    if settings.bundle and (not wanted or _id_of(Path(settings.bundle)) in ("", wanted)):
         return settings.bundle
     root = Path(settings.robot_root)
     if settings.robot_root and root.is_dir() and wanted in (store := Store(root)).ids():

@@ -59,7 +59,7 @@ def test_nothing_is_said_of_a_regular_one(tmp_path: Path):
 def test_messages_that_are_there_twice_count_once(tmp_path: Path):
     ticks, problems = replayed(write_bag(tmp_path / "bag", REGULAR, copies=2))
     assert ticks == 150
-    assert problems == ["one: 150 ticks are in the recording more than once; each counts once."]
+    assert problems == [f"{tmp_path / 'bag'}: 30 messages are in it more than once; each counts once."]
 
 
 def test_a_node_that_began_again_is_no_copy(tmp_path: Path):
