@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.ros_nodes.intake.sound import MessageError, fault, sound
+from robomarl.ros_nodes.intake.sound import ROTATION_TOLERANCE, MessageError, fault, sound
 from robomarl.ros_nodes.timing.stamp import SECOND_NS, Stamp, time_of
 from robomarl.ros_nodes.topics import Topic
 
-ROTATION_TOLERANCE = 0.01
-"""A quaternion whose length is off by more is none; who needs it more exactly says so."""
 QUATERNION, TIME, DURATION = "geometry_msgs/Quaternion", "builtin_interfaces/Time", "builtin_interfaces/Duration"
 
 

@@ -7,6 +7,9 @@ FARTHEST_M = 1e6
 """Nobody is farther from the map's origin, or is sent there; no number of a message is larger, whatever its unit:
 squares of far larger ones are none any more."""
 
+ROTATION_TOLERANCE = 0.01
+"""A quaternion whose length is off by more is none; who needs it more exactly says so."""
+
 
 class MessageError(ValueError):
     """A message is not laid out as `ros_nodes/README.md` says, or says what nobody can mean."""

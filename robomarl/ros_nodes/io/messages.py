@@ -3,12 +3,13 @@
 No ROS here.
 """
 
+import math
 from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.ros_nodes.intake.sound import fault_of
+from robomarl.ros_nodes.intake.sound import ROTATION_TOLERANCE, fault_of
 from robomarl.view import Plan
 
 HISTORY_ROWS = 32
@@ -58,6 +59,15 @@ def fault_in(said: Broadcast) -> str:
     """Why what a team-mate says can't be meant, "" where it can; plan and what it sees count like the rest."""
     parts = (said.pos_m, said.vel_m_s, *said.plan, *(said.seen[1:3] if said.seen else ()))
     return fault_of((number for part in parts for number in part.ravel().tolist()), "a number")
+
+
+def fault_in_estimate(estimate: Estimate) -> str:
+    """Why a vehicle's estimate can't be meant, whatever its frames are; "" where it can."""
+    if why := fault_of((number for part in estimate for number in part.ravel().tolist()), "a number"):
+        return why
+    length = math.hypot(*estimate.quat_wxyz.tolist())
+    off = not abs(length - 1) <= ROTATION_TOLERANCE
+    return f"its attitude is no rotation: it has length {length:.4g}, not 1" if off else ""
 
 
 class PoseHistory:

@@ -19,7 +19,7 @@ from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.topics import Topic
 
 NAME = "robomarl_preflight"
-IMU = Topic("imu", "sensor_msgs/msg/Imu", False, False, 5, "", "", "inertial unit")
+IMU = Topic("imu", "sensor_msgs/msg/Imu", False, False, 5, "", "", "inertial unit", ("linear_acceleration",))
 DISCOVERY_S = 1.5
 """For publishers and subscribers to find each other before anything counts."""
 WAITS = 50

@@ -55,6 +55,7 @@ class AutopilotLink(ABC):
             said |= {"volts": f"{state.volts:.2f}", "charge": f"{100 * state.share:.0f} %"}
         if state.text:
             said["says"] = state.text
+        said |= {"messages_refused": str(state.refused)} if state.refused else {}
         return {"address": self.where, "system": str(state.system), **said}
 
     @abstractmethod

@@ -4,13 +4,15 @@ Times are those of the link's clock.
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from robomarl.hardware_configs.sections import CommandLossConfig
 from robomarl.ros_nodes.adapters.autopilot.kinds import QUADROTOR, TYPES, AutopilotKind
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
-from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.ros_nodes.intake.sound import fault_of
+from robomarl.ros_nodes.io.messages import Estimate, fault_in_estimate
 
 LANDED, ALOFT = 1, frozenset((2, 3, 4))
 """MAV_LANDED_STATE: on the ground; in the air, taking off, landing."""
@@ -56,6 +58,8 @@ class AutopilotState:
         self.refusal = self.text = ""
         self.clocks = ClockMatch()
         self._wrong: dict[str, str] = {}
+        self.refused = 0
+        """Messages so far that were none: a number that can't be meant, no rotation."""
 
     @property
     def problem(self) -> str:
@@ -88,6 +92,25 @@ class AutopilotState:
         self.system = number
         return True
 
+    def said(self, name: str, value: float) -> None:
+        """The value of a parameter; one that is not finite was not said."""
+        if math.isfinite(value):
+            self.parameters[name] = value
+        else:
+            self.refused += 1
+
+    def is_sound(self, what: str, parts: Estimate | Iterable[float]) -> bool:
+        """Whether what a message says can be meant; counted and named where not, and its sender ages.
+
+        Args:
+            what: name of the message.
+            parts: an estimate as it came, in whatever frames, or numbers.
+        """
+        why = fault_in_estimate(parts) if isinstance(parts, Estimate) else fault_of(parts, "a number")
+        self.refused += bool(why)
+        self.note(f"numbers of {what}", f"its {what} is refused: {why}" if why else "")
+        return not why
+
     def answered(self, command: int, result: int) -> None:
         """A command was acknowledged: MAV_CMD, MAV_RESULT."""
         if command not in COMMANDS:
@@ -96,8 +119,11 @@ class AutopilotState:
         self.refusal = f"{COMMANDS[command]} was {RESULTS[result]}{why}" if result in RESULTS else ""
 
     def sampled(self, estimate: Estimate, now_s: float, made_s: float, resets: int) -> None:
-        """An estimate in ENU and FLU, made at a time of its own clock; one that is not finite does not count."""
-        if not all(np.isfinite(part).all() for part in estimate):
-            return
+        """An estimate in ENU and FLU that `is_sound`, made at a time of its own clock."""
         age_s = self.clocks.age_s(made_s, now_s)
         self.sample = StateSample(estimate, now_s, int(made_s * 1000) & 0xFFFFFF, resets, age_s)
+
+
+def share_of(charge: float) -> float:
+    """The charge of a battery from 0 to 1; NaN for what says that it is not known."""
+    return charge if 0 <= charge <= 1 else math.nan

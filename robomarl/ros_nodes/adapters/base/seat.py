@@ -2,6 +2,8 @@
 
 import math
 import time
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +29,10 @@ STOPS_S = 1.0
 """A base that no longer drives is told to stop for so long; then it is left to whoever else may drive it."""
 FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
-WHEELS = Topic("", "nav_msgs/msg/Odometry", False, False, 5, "", "", "of the wheels, in their own frame")
-LOCATED = Topic("", "geometry_msgs/msg/PoseWithCovarianceStamped", False, False, 5, "", "", "of localization")
-BATTERY = Topic("", "sensor_msgs/msg/BatteryState", False, False, 1, "", "", "of the base")
+_POSE = ("header", "pose.pose")  # bases write the largest double into covariances that they do not know
+WHEELS = replace(topics.ODOMETRY, name="", frame="", rate="", content="of the wheels, in their own frame")
+LOCATED = Topic("", "geometry_msgs/msg/PoseWithCovarianceStamped", False, False, 5, "", "", "of localization", _POSE)
+BATTERY = Topic("", "sensor_msgs/msg/BatteryState", False, False, 1, "", "", "of the base", ("voltage",))  # others: NaN
 LOCALIZATIONS = ("start", "pose", "tf", "odometry")
 
 
@@ -66,7 +69,7 @@ class BaseSeat:
         if there == "pose":
             self._located = Mailbox(node, LOCATED, f"{own}/{settings.pose}", located_to)
         elif there == "tf":
-            self._located = Mailbox(node, topics.TF, topics.TF.name, lambda message: message)
+            self._located = Mailbox(node, topics.TF, topics.TF.name, partial(anchors_of, frame=self._frame))
         self._power = Mailbox(node, BATTERY, f"{own}/{settings.battery}", _volts) if settings.battery else None
         self._rules = BaseRules(vehicle.on_command_loss.stop_after_s)
         self._drive, self._anchor = BaseDrive(vehicle), MapAnchor(anchor)
@@ -117,11 +120,9 @@ class BaseSeat:
 
     def _hear(self, clock_s: float) -> None:
         if self._located is not None:
-            for message, _ in self._located.take():
-                self._locate(message)
+            for told, _ in self._located.take():
+                self._locate(told)
         for (estimate, stamp_s), _ in self._wheels.take():
-            if not all(np.isfinite(part).all() for part in estimate):
-                continue  # as if it had said nothing: it is silent soon
             self._wheels_s = clock_s
             own = estimate if self._elsewhere else self._anchor.drive(estimate, stamp_s)
             if own is None:
@@ -132,14 +133,12 @@ class BaseSeat:
         if self._power is not None:
             self._volts = next((volts for volts, _ in self._power.take()), self._volts)
 
-    def _locate(self, message: Any) -> None:
+    def _locate(self, told: Any) -> None:
         if self._settings.localization == "pose":
-            self._anchor.locate(*message)
+            self._anchor.locate(*told)
             return
-        for moved in message.transforms:
-            if moved.header.frame_id == topics.FRAME and moved.child_frame_id == self._frame:
-                place, quat = moved.transform.translation, convert.quat_of(moved.transform.rotation)
-                self._anchor.anchor_at(planar(convert.xyz_of(place), quat))
+        for anchor in told:
+            self._anchor.anchor_at(anchor)
 
     def _send(self, twist: np.ndarray) -> None:
         made = Twist()
@@ -176,6 +175,17 @@ def located_to(message: Any) -> tuple[PlanarPose, float]:
     plain = message_class("geometry_msgs/msg/PoseStamped")(header=message.header, pose=pose)
     goal, stamp_s = convert.pose_to(plain)
     return planar(goal.pos_m, goal.quat_wxyz), stamp_s
+
+
+def anchors_of(message: Any, frame: str) -> list[PlanarPose]:
+    """Where the transforms of a message put a frame in the map; what they say of other frames is not looked at.
+
+    Raises:
+        MessageError: no rotation, or not sound.
+    """
+    moved = [one for one in message.transforms if one.header.frame_id == topics.FRAME and one.child_frame_id == frame]
+    pairs = [(convert.xyz_of(one.transform.translation), convert.quat_of(one.transform.rotation)) for one in moved]
+    return [planar(place, quat) for place, quat in pairs]
 
 
 def _volts(message: Any) -> float:

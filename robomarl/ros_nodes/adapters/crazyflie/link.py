@@ -18,6 +18,7 @@ from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes.adapters.conversion.frames import roll_pitch_yaw, wxyz, xyzw
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
+from robomarl.ros_nodes.intake.sound import sound
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.types import GRAVITY_M_S2
 
@@ -84,6 +85,8 @@ class CrazyflieLink:
         self.force_m_s2: np.ndarray | None = None
         self.problem = "not connected"
         """Why it is not fit; "" where it is."""
+        self.refused = 0
+        """Messages so far with a number that is not finite."""
         self._opened, self._clocks, self._types = False, ClockMatch(), types
         self._packet = _cflib("crtp.crtpstack").CRTPPacket
         self._cf.add_port_callback(PLATFORM, self._on_platform)
@@ -154,6 +157,7 @@ class CrazyflieLink:
         """For diagnostics."""
         status = self.status
         said = {"volts": f"{status.volts:.2f}", "supervisor": f"{status.bits:#05x}"} if status else {}
+        said |= {"messages_refused": str(self.refused)} if self.refused else {}
         return {"uri": self.uri, **said}
 
     def _on_packet(self, packet: Any) -> None:
@@ -203,7 +207,7 @@ class CrazyflieLink:
 
     def _on_state(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
         x, y, z, vx, vy, vz, quat, roll, pitch, yaw = (values[f"stateEstimateZ.{name}"] for name in STATE)
-        estimate = Estimate(
+        estimate = Estimate(  # whole numbers of 16 bits and packed quaternions: nothing else can come
             np.array([x, y, z]) / 1000,
             wxyz(self._decompress(quat)),
             np.array([vx, vy, vz]) / 1000,
@@ -214,8 +218,11 @@ class CrazyflieLink:
         self.sample = StateSample(estimate, heard_s, vehicle_ms, age_s=age_s)
 
     def _on_status(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
-        self.status = PowerAndBits(*(values[name] for name in STATUS))
-        self.force_m_s2 = np.array([values[name] for name in FORCE]) * GRAVITY_M_S2
+        status, felt = PowerAndBits(*(values[name] for name in STATUS)), [values[name] for name in FORCE]
+        if sound((status.volts, *felt)):
+            self.status, self.force_m_s2 = status, np.array(felt) * GRAVITY_M_S2
+        else:
+            self.refused += 1
 
 
 def _cflib(module: str) -> Any:

@@ -170,10 +170,8 @@ class CrazyswarmLink:
         self._frame = ""
         quat = np.array([turn.w, turn.x, turn.y, turn.z])
         # The velocity is the world's, whatever the message's definition says.
+        quat = quat / np.linalg.norm(quat)
         found = Estimate(xyz_of(pose.position), quat, xyz_of(message.twist.twist.linear), self._rates)
-        if not all(np.isfinite(part).all() for part in found) or not quat.any():
-            return
-        found = found._replace(quat_wxyz=quat / np.linalg.norm(quat))
         age_s = self._clocks.age_s(stamp_s, now_s)
         self.sample = StateSample(found, now_s, int(stamp_s * 1000) & 0xFFFFFF, age_s=age_s)
 

@@ -9,7 +9,8 @@ from robomarl.ros_nodes.topics import Topic
 PACKAGE = "crazyflie_interfaces"
 RATES_VARIABLES = ("gyro.x", "gyro.y", "gyro.z", "acc.x", "acc.y", "acc.z")
 """Body rates [deg/s] and what the accelerometer feels [g], FLU."""
-ODOMETRY = Topic("odom", "nav_msgs/msg/Odometry", False, False, 5, "50 Hz", "-", "state estimate without rates")
+ODOMETRY = Topic("odom", "nav_msgs/msg/Odometry", False, False, 5, "50 Hz", "-", "state estimate without rates",
+                 ("header", "pose.pose", "twist.twist.linear"))  # fmt: skip
 RATES = Topic("rates", f"{PACKAGE}/msg/LogDataGeneric", False, False, 5, "50 Hz", "-", "body rates, accelerometer")
 STATUS = Topic("status", f"{PACKAGE}/msg/Status", False, False, 5, "10 Hz", "-", "supervisor, battery, radio")
 FULL_STATE = Topic("cmd_full_state", f"{PACKAGE}/msg/FullState", True, False, 1, "50 Hz", "-", "what is tracked")

@@ -79,8 +79,10 @@ class VehicleState(AutopilotState):
 
     def _on_odometry(self, message: Any, now_s: float) -> None:
         pos, vel, rates = (np.array([getattr(message, name) for name in names]) for names in FIELDS)
+        parts = Estimate(pos, np.array(message.q), vel, rates)
+        if not self.is_sound("ODOMETRY", parts):
+            return
         try:
-            parts = Estimate(pos, np.array(message.q), vel, rates)
             estimate = from_odometry((message.frame_id, message.child_frame_id), parts)
         except FrameError as error:
             self.note("frame", str(error))
@@ -100,10 +102,13 @@ class VehicleState(AutopilotState):
         pos, vel = (np.array([getattr(message, name) for name in names]) for names in FIELDS[:2])
         quat = np.array([turned.q1, turned.q2, turned.q3, turned.q4])
         rates = np.array([getattr(turned, name) for name in FIELDS[2]])
-        self.sampled(from_ned(pos, quat, vel, rates), now_s, message.time_boot_ms / 1e3, 0)
+        if self.is_sound("LOCAL_POSITION_NED", Estimate(pos, quat, vel, rates)):
+            self.sampled(from_ned(pos, quat, vel, rates), now_s, message.time_boot_ms / 1e3, 0)
 
     def _on_imu(self, message: Any, now_s: float) -> None:
-        self.force_m_s2 = force_from_frd(np.array([message.xacc, message.yacc, message.zacc]))
+        felt = message.xacc, message.yacc, message.zacc
+        if self.is_sound("HIGHRES_IMU", felt):
+            self.force_m_s2 = force_from_frd(np.array(felt))
 
     def _on_extended(self, message: Any, now_s: float) -> None:
         self.landed = message.landed_state
@@ -129,7 +134,7 @@ class VehicleState(AutopilotState):
     def _on_parameter(self, message: Any, now_s: float) -> None:
         name = message.param_id
         name = name.decode() if isinstance(name, bytes) else name
-        self.parameters[name.rstrip("\0")] = decoded(message.param_value, message.param_type, self.autopilot)
+        self.said(name.rstrip("\0"), decoded(message.param_value, message.param_type, self.autopilot))
 
     def _on_text(self, message: Any, now_s: float) -> None:
         text = message.text

@@ -122,7 +122,7 @@ class MavrosLink(AutopilotLink):
         for name, value in zip(names, answer.values, strict=False):
             if value.type in (INTEGER, REAL):
                 number = value.integer_value if value.type == INTEGER else value.double_value
-                self.state.parameters[name] = float(number)
+                self.state.said(name, float(number))
 
     def _call(self, name: str, heard: Callable[[Any], None] | None, **fields: Any) -> None:
         client = self._clients.get(name)

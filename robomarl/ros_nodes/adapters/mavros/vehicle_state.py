@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.geometry import rotate
 from robomarl.hardware_configs.sections import CommandLossConfig
 from robomarl.ros_nodes.adapters.autopilot.kinds import AUTOPILOTS, PX4, AutopilotKind
-from robomarl.ros_nodes.adapters.autopilot.state import ARM_DISARM, DO_SET_MODE, AutopilotState
+from robomarl.ros_nodes.adapters.autopilot.state import ARM_DISARM, DO_SET_MODE, AutopilotState, share_of
 from robomarl.ros_nodes.io.messages import Estimate
 
 TERMINATED = 8
@@ -72,11 +72,13 @@ class MavrosState(AutopilotState):
             return
         place, turn, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
         quat = np.array([turn.w, turn.x, turn.y, turn.z])
-        vel = rotate(quat, np.array([twist.linear.x, twist.linear.y, twist.linear.z]))
+        vel = np.array([twist.linear.x, twist.linear.y, twist.linear.z])
         omega = np.array([twist.angular.x, twist.angular.y, twist.angular.z])
         stamp = message.header.stamp
-        estimate = Estimate(np.array([place.x, place.y, place.z]), quat, vel, omega)
-        self.sampled(estimate, now_s, stamp.sec + stamp.nanosec / 1e9, 0)
+        parts = Estimate(np.array([place.x, place.y, place.z]), quat, vel, omega)
+        if self.is_sound("local_position/odom", parts):
+            parts = parts._replace(vel_m_s=rotate(quat, vel))
+            self.sampled(parts, now_s, stamp.sec + stamp.nanosec / 1e9, 0)
 
     def _on_imu(self, message: Any, now_s: float) -> None:
         felt = message.linear_acceleration
@@ -84,7 +86,7 @@ class MavrosState(AutopilotState):
 
     def _on_battery(self, message: Any, now_s: float) -> None:
         self.volts = message.voltage or math.nan
-        self.share = message.percentage
+        self.share = share_of(message.percentage)
 
 
 def number_of(kind: AutopilotKind, mode: str) -> int:

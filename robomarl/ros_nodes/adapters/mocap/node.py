@@ -24,6 +24,7 @@ from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
 from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of
 from robomarl.ros_nodes.adapters.mocap.topics import topics_of
 from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Quality, TrackRules
+from robomarl.ros_nodes.intake.sound import fault_of
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher, run_node
@@ -37,7 +38,8 @@ TICK_S = 0.004
 """Poses wait so long at most."""
 WAITS = 20
 """Messages that may wait for one tick: one machine's cameras send in bursts."""
-IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and accelerometer")
+IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and accelerometer",
+            ("angular_velocity", "linear_acceleration"))  # fmt: skip
 
 
 class TrackedBody:
@@ -89,6 +91,7 @@ class TrackedBody:
             "age_s": f"{status.age_s:.3f}",
             "rate_hz": f"{status.rate_hz:.1f}",
             "speed_error_m_s": f"{status.speed_error_m_s:.3f}",
+            "poses_refused": str(self.tracker.refused),
             "flown": "yes" if quality in FLOWN and not self.problem else "no",
         }
         values |= {"unjudged": ", ".join(self.judge.unjudged)} if self._imu is not None else {}
@@ -170,6 +173,9 @@ class MocapNode(AdapterNode):
                 continue
             if settings.frame and pose.frame != settings.frame:
                 tracked.tracker.distrust(f"poses are in {pose.frame!r}, and frame = {settings.frame!r}")
+                continue
+            if why := fault_of((*pose.pose.pos_m.tolist(), *pose.pose.quat.tolist()), "a number of a pose"):
+                tracked.tracker.distrust(why)
                 continue
             stamp_s = at_s if settings.stamps == "arrival" else pose.pose.stamp_s
             stamp_s = stamp_s - settings.latency_s if settings.latency_s else stamp_s  # with its nanoseconds

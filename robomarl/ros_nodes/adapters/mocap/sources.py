@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.adapters.mocap.tracker import SensedPose
-from robomarl.ros_nodes.convert import MessageError, stamp_of, xyz_of
+from robomarl.ros_nodes.intake.sound import MessageError
+from robomarl.ros_nodes.timing.stamp import time_of
 
 
 class NamedPose(NamedTuple):
@@ -22,7 +23,7 @@ def poses_of(message: Any) -> Iterator[NamedPose]:
     """All poses of a message of any of the kinds.
 
     Raises:
-        MessageError: a stamp is none, or two poses have one name.
+        MessageError: a stamp is no time, or two poses have one name. Whether a pose can be meant, its tracker says.
     """
     if hasattr(message, "transforms"):
         for moved in message.transforms:
@@ -40,5 +41,8 @@ def poses_of(message: Any) -> Iterator[NamedPose]:
 
 
 def _named(name: str, header: Any, place: Any, turn: Any) -> NamedPose:
-    quat = np.array([turn.w, turn.x, turn.y, turn.z])
-    return NamedPose(name, header.frame_id, SensedPose(xyz_of(place), quat, stamp_of(header)))
+    pos, quat = np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
+    try:
+        return NamedPose(name, header.frame_id, SensedPose(pos, quat, time_of(header.stamp)))
+    except ValueError as error:
+        raise MessageError(str(error)) from None

@@ -4,10 +4,19 @@ from robomarl.config import UserError
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.topics import Topic
 
+# Each body is judged by itself, by its tracker: one that is not seen may be told as NaN.
 NAMED_POSES = Topic(
-    "/poses", "motion_capture_tracking_interfaces/msg/NamedPoseArray", False, False, 1, "", "", "poses of all bodies"
+    "/poses",
+    "motion_capture_tracking_interfaces/msg/NamedPoseArray",
+    False,
+    False,
+    1,
+    "",
+    "",
+    "poses of all bodies",
+    (),
 )
-POSE = Topic("pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "", "", "pose of one body")
+POSE = Topic("pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "", "", "pose of one body", ())
 KINDS = {"named_poses": NAMED_POSES, "pose": POSE, "tf": topics.TF}
 """By what the parameter `source` says."""
 

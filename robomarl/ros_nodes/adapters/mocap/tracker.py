@@ -13,6 +13,7 @@ import numpy as np
 
 from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
 from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, PoseNoise, rotation_vector
+from robomarl.ros_nodes.intake.sound import fault_of
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
 
@@ -111,6 +112,8 @@ class PoseTracker:
         self._quality, self._why = Quality.WAITING, "no pose has come"
         self._stamp_s = self._heard_s = -math.inf
         self._age_s, self._period_s, self._surprise = math.nan, math.inf, 3.0
+        self.refused = 0
+        """Poses so far."""
 
     def take(self, pose: SensedPose, now_s: float) -> Estimate | None:
         """A pose has come; returns the estimate at its stamp, None where it is not to be flown.
@@ -122,6 +125,8 @@ class PoseTracker:
         dt_s, self._age_s = pose.stamp_s - self._stamp_s, now_s - pose.stamp_s
         if dt_s == 0:
             return None
+        if not math.isfinite(pose.stamp_s):
+            return self._refuse(Quality.STAMPS, f"a stamp is not finite: {pose.stamp_s}")
         if why := self._stamp_problem(dt_s):
             return self._refuse(Quality.STAMPS, why)
         if why := self._unreadable(pose):
@@ -161,9 +166,9 @@ class PoseTracker:
         return ""
 
     def _unreadable(self, pose: SensedPose) -> str:
+        if why := fault_of((*pose.pos_m.tolist(), *pose.quat.tolist()), "a number of a pose"):
+            return why
         length = float(np.linalg.norm(pose.quat))
-        if not (np.isfinite(pose.pos_m).all() and math.isfinite(length)):
-            return "a pose is not finite"
         if abs(length - 1) > UNIT_TOLERANCE:
             angles = "; are they angles in degrees?" if length > 1.5 else ""
             return f"the quaternion has length {length:.3g}, not 1{angles}"
@@ -193,6 +198,7 @@ class PoseTracker:
 
     def _refuse(self, quality: Quality, why: str) -> None:
         self._quality, self._why = quality, why
+        self.refused += 1
 
     def _average(self, dt_s: float) -> None:
         assert self._filter is not None

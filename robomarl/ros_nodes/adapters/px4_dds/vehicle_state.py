@@ -14,8 +14,9 @@ from robomarl.geometry import rotate
 from robomarl.hardware_configs.sections import CommandLossConfig
 from robomarl.ros_nodes.adapters.autopilot.kinds import PX4, px4_mode
 from robomarl.ros_nodes.adapters.autopilot.ned import force_from_frd, from_ned
-from robomarl.ros_nodes.adapters.autopilot.state import LANDED, US, AutopilotState
+from robomarl.ros_nodes.adapters.autopilot.state import LANDED, US, AutopilotState, share_of
 from robomarl.ros_nodes.adapters.px4_dds.geography import Geodetic, ned_between
+from robomarl.ros_nodes.io.messages import Estimate
 
 NED, BODY_FRD = 1, 3
 """`pose_frame` and `velocity_frame` of VehicleOdometry."""
@@ -89,15 +90,20 @@ class Px4State(AutopilotState):
         self.note("frame", f"its VehicleOdometry is in frames {frames}; (1, 1) or (1, 3) is read" if wrong else "")
         if wrong or self.begins_m is None:
             return
+        read = message.position, message.q, message.velocity, message.angular_velocity
+        pos, quat, vel, omega = (np.array(part, float) for part in read)
+        if not self.is_sound("VehicleOdometry", Estimate(pos, quat, vel, omega)):
+            return
         self.heard_s = now_s
-        pos, quat, vel = (np.array(part, float) for part in (message.position, message.q, message.velocity))
         vel = rotate(quat, vel) if frames[1] == BODY_FRD else vel
-        estimate = from_ned(pos + self.begins_m, quat, vel, np.array(message.angular_velocity, float))
+        estimate = from_ned(pos + self.begins_m, quat, vel, omega)
         stamp_s = (message.timestamp_sample or message.timestamp) / 1e6
         self.sampled(estimate, now_s, stamp_s, message.reset_counter + 256 * self._moves)
 
     def _on_local(self, message: Any, now_s: float) -> None:
         if self._geo is None or not (message.xy_global and message.z_global):
+            return
+        if not self.is_sound("VehicleLocalPosition", (message.ref_lat, message.ref_lon, message.ref_alt)):
             return
         begins = ned_between(self._geo, Geodetic(message.ref_lat, message.ref_lon, float(message.ref_alt)))
         if self.begins_m is None or np.linalg.norm(begins - self.begins_m) > MOVED_M:
@@ -109,7 +115,7 @@ class Px4State(AutopilotState):
 
     def _on_battery(self, message: Any, now_s: float) -> None:
         self.volts = message.voltage_v or math.nan
-        self.share = message.remaining if message.remaining >= 0 else math.nan
+        self.share = share_of(message.remaining)
         self.charge = 1 + message.warning if WARNING_LOW <= message.warning <= WARNING_FAILED else 0
 
     def _on_ack(self, message: Any, now_s: float) -> None:

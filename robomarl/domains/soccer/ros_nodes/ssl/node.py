@@ -31,6 +31,7 @@ from robomarl.ros_nodes.adapters.adapter_node import AdapterNode, EStop
 from robomarl.ros_nodes.adapters.base.watch import BaseState
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.tracker import TrackRules
+from robomarl.ros_nodes.intake.refusals import refusals_of
 from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import reach_of
@@ -82,6 +83,7 @@ class SslNode(AdapterNode):
         self._classes = league_messages()
         robot, shirts = player_of(settings.vehicle), addresses.shirts_of(uris, settings.team)
         self._tracks = VisionTracks(shirts, field_rules(settings, robot))
+        self._tracks.refuse = partial(self._refuse, "vision")
         self._vision = addresses.VisionSocket(vision, interface)
         self._radios = {colour: addresses.RadioSocket(radio, colour) for colour in {s.colour for s in shirts}}
         pairs = zip(settings.team, shirts, strict=True)
@@ -138,6 +140,10 @@ class SslNode(AdapterNode):
                 yield kind.FromString(raw)
             except DecodeError as error:
                 self._errors[source] = f"a packet can't be read: {error}"
+                self._refuse(source, self._errors[source])
+
+    def _refuse(self, source: str, why: str) -> None:
+        refusals_of(self).add(source, "", why, self.get_logger().error)
 
     def _send(self, words: list[RadioWords]) -> None:
         for colour, radio in self._radios.items():

@@ -5,6 +5,7 @@ team attacks: vision's, or the opposite one. Poses are judged as those of motion
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from robomarl.domains.soccer.ros_nodes.ssl.addresses import BLUE, YELLOW, Shirt
 from robomarl.domains.soccer.ros_nodes.ssl.ball_track import BallTrack
 from robomarl.geometry import quat_from_yaw
 from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, SensedPose, TrackRules, TrackStatus
+from robomarl.ros_nodes.intake.sound import fault_of
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.robot.jumps import Reach
 
@@ -57,6 +59,8 @@ class VisionTracks:
         self._camera: dict[Any, tuple[int, float]] = {}
         self._strange: dict[Shirt, list[float]] = {}
         self._field_problem = "vision has not said how large its field is"
+        self.refuse: Callable[[str], None] = lambda why: None
+        """Told of each thing that vision says and can't mean: it was not seen."""
 
     def take(self, packet: Any, now_s: float) -> tuple[list[Shirt], bool]:
         """A packet has come; returns the robots and whether the ball have an estimate that is new.
@@ -70,12 +74,19 @@ class VisionTracks:
         if not packet.HasField("detection"):
             return [], False
         frame = packet.detection
+        if not math.isfinite(frame.t_capture) or frame.t_capture < 0:
+            self.refuse(f"t_capture is no time: {frame.t_capture}")
+            return [], False
         stamp_s = (now_s if self._rules.arrival else frame.t_capture) - self._rules.latency_s
         moved = []
         for colour, robots in ((BLUE, frame.robots_blue), (YELLOW, frame.robots_yellow)):
             for robot in robots:
                 shirt = Shirt(colour, robot.robot_id)
-                if robot.confidence >= SURE and self._robot(shirt, robot, frame.camera_id, stamp_s, now_s):
+                if (
+                    self._sound(robot, str(shirt))
+                    and robot.confidence >= SURE
+                    and self._robot(shirt, robot, frame.camera_id, stamp_s, now_s)
+                ):
                     moved.append(shirt)
         return moved, self._balls(frame, stamp_s, now_s)
 
@@ -112,8 +123,17 @@ class VisionTracks:
         self.seen[shirt] = estimate, stamp_s
         return True
 
+    def _sound(self, thing: Any, name: str) -> bool:
+        """Whether what vision says of a thing can be meant; lengths are millimetres."""
+        turn = (thing.orientation,) if hasattr(thing, "orientation") else ()
+        why = fault_of((thing.confidence, thing.x, thing.y, *turn), f"a number of {name}")
+        if why:
+            self.refuse(why)
+        return not why
+
     def _balls(self, frame: Any, stamp_s: float, now_s: float) -> bool:
-        sure = sorted((ball for ball in frame.balls if ball.confidence >= SURE), key=lambda ball: -ball.confidence)
+        sound = [ball for ball in frame.balls if self._sound(ball, "the ball")]
+        sure = sorted((ball for ball in sound if ball.confidence >= SURE), key=lambda ball: -ball.confidence)
         late = not -self._rules.track.ahead_s <= now_s - stamp_s <= self._rules.track.lost_s
         if late or not sure or not self._its_camera("ball", frame.camera_id, stamp_s):
             return False
