@@ -1,7 +1,6 @@
 """`Subscriptions`: all topics of one robot's policy node. Messages wait in mailboxes until the tick takes them."""
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.robot.assembly import Inputs
 from robomarl.ros_nodes.robot.inbox import OWN, Count, Now, Problem
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 from robomarl.ros_nodes.topics import Topic, linked
 
 SENT = (topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
@@ -38,7 +38,7 @@ class Subscriptions:
         """
         self.robot, self._settings = settings.name, settings
         self._node, self._inputs, self._seldom_s = node, inputs, -math.inf
-        self._base = node.get_namespace().rstrip("/").rpartition("/")[0]
+        self._base, self._absence = node.get_namespace().rstrip("/").rpartition("/")[0], Absence()
         self.sent_s = math.nan
         """When the newest odometry was published, by the system clock."""
         task = self._task = inputs.inbox.task
@@ -61,7 +61,8 @@ class Subscriptions:
 
     def receive(self, now: Now) -> None:
         """Put everything that has arrived by now where it belongs."""
-        steady_s, inbox, self.sent_s = time.monotonic(), self._inputs.inbox, math.nan
+        steady_s, inbox, self.sent_s = now.steady_s, self._inputs.inbox, math.nan
+        self._absence.look(steady_s)
         inbox.now_s = now.stamp_s
         for (estimate, stamp_s), info in self._taken(self.own, OWN):
             inbox.put_own(turned(estimate) if self._task.away else estimate, stamp_s, steady_s)
@@ -72,7 +73,8 @@ class Subscriptions:
         for mailbox in self._sensed:
             self._fill(mailbox, mailbox.topic.name, inbox.put_sensed)
         for pressed, info in self._estop.take():
-            self._inputs.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s)
+            waited_s = self._absence.waited_s(info)
+            self._inputs.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s, waited_s)
         if steady_s - self._seldom_s >= SELDOM_S:
             self._seldom_s = steady_s
             self._receive_seldom(steady_s)
@@ -135,7 +137,7 @@ class Subscriptions:
 
     def _fill(self, mailbox: Mailbox, source: str, put: Put, turn: Callable[[Any], Any] | None = None) -> None:
         """Put what has come of a source into the inbox, which may find that it is no message."""
-        steady_s = time.monotonic()
+        steady_s = steady_now_s()
         for (value, stamp_s), info in self._taken(mailbox, source):
             if why := put(source, turn(value) if turn else value, stamp_s, steady_s):
                 mailbox.refuse(why, info)

@@ -70,6 +70,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
         arm_lasts_s=settings.arm_lasts_s,
         robot_lost_after_s=settings.robot_lost_after_s,
         on_robot_lost=TeamFallback(settings.on_robot_lost),
+        vehicle_alone_s=loaded.vehicle_alone_s,
     )
     team = TeamWatch(agreement, heartbeat, hover, inputs.recording)
     autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)

@@ -74,12 +74,16 @@ class Autopilot:
         self._decider = Decider(pilot, landing, patience.max_gap_s)
         self._agreement, self._heartbeat, self._hover, self._recording = team
         self._layout, self._fallback = self._decider.layout, self._decider.fallback
-        self._began_s = self._entered_s = math.nan
+        self._began_s = self._entered_s = self._ticked_s = math.nan
+        self._lost: tuple[str, ...] = ()
+        """Team-mates that are lost now, to this robot or to another one."""
         self.status = Status()
         self.why = ""
         """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
         self.ordered = False
         """An operator did."""
+        self.gave_up: tuple[str, ...] = ()
+        """Team-mates whose loss brought the robot into HOLD or LAND; the team is told."""
         self.error = ""
         """What the policy or the filter last raised."""
         self.pilot_s = 0.0
@@ -130,6 +134,7 @@ class Autopilot:
         self.pilot_s, self._decider.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
         conditions = self._conditions(reading, now)
+        self._ticked_s = now.steady_s
         status = state_machine.on_tick(self.status, conditions)
         self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
         self._enter(status, now)
@@ -154,7 +159,7 @@ class Autopilot:
         waits = self.state <= State.READY or self.state is State.HOLD
         flies = self.state in POLICY  # then nobody asks how high the team is, and whether the load hangs free
         in_state_s = at_s - self._entered_s
-        rule, why = self._rule(reading) if self.active else (TeamFallback.CONTINUE, "")
+        rule, why = self._rule(reading, at_s) if self.active else (TeamFallback.CONTINUE, "")
         return Conditions(
             ready=waits and not (reading.problems or self._others(at_s)),
             link=self._heartbeat.alive(at_s),
@@ -165,22 +170,25 @@ class Autopilot:
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
             lost=at_s - self._decider.lost_s > self._patience.silent_after_s,
+            away=at_s - self._ticked_s > self._patience.vehicle_alone_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
             rule=rule,
             waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
             rule_why=why,
         )
 
-    def _rule(self, reading: InputSnapshot) -> tuple[TeamFallback, str]:
+    def _rule(self, reading: InputSnapshot, at_s: float) -> tuple[TeamFallback, str]:
         """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
 
-        Whoever is lost stands where it said it would stop.
+        Whoever is lost stands where it said it would stop; one that only others have lost is heard, and does not.
         """
-        silent_s = dict(zip(self._inbox.mates, reading.delivery_age_s[1:].tolist(), strict=True))
-        lost = self._agreement.lost_mates(silent_s, self._patience.robot_lost_after_s)
+        lost = self._agreement.lost_mates(self._inbox.silent_s(at_s), self._patience.robot_lost_after_s)
         for name in lost:
             self._inbox.stand_in(name)
-        asked = {self._patience.on_robot_lost: f"lost {', '.join(lost)}"} if lost else {}
+        told = [f"{by} lost {name}" for name, by in self._agreement.given_up().items() if name not in lost]
+        self._lost = (*lost, *(name for name in self._agreement.given_up() if name not in lost))
+        why = "; ".join([f"lost {', '.join(lost)}"] * bool(lost) + told)
+        asked = {self._patience.on_robot_lost: why} if why else {}
         if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
             if not reading.task_ok:
                 asked[team_rule] = "; ".join(str(p) for p in reading.problems) or "a sense is lost"
@@ -197,8 +205,9 @@ class Autopilot:
             return
         if why:
             self.why, self.ordered = why, ordered
+            self.gave_up = self._lost if after in (State.HOLD, State.LAND) and not ordered else ()
         if after not in EXPLAINED:
-            self.why, self.ordered = "", False
+            self.why, self.ordered, self.gave_up = "", False, ()
 
     def _enter(self, status: Status, now: Now) -> None:
         """Take up a status; some states begin with something."""

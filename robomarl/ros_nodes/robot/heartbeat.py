@@ -1,10 +1,12 @@
 """`Heartbeat`: the E-stop as one robot hears it. `state_machine` latches it; silence is no permission.
 
 No ROS here. The monitor says several times a second whether the E-stop is pressed. A robot without that message
-may not move, and one that hears two monitors does not begin to.
+may not move, and one that hears two monitors does not begin to. The silence counts that the robot finds when it looks,
+before it reads what waits: a process that was stopped for longer than the limit lands its robot (`timing.steady`).
 """
 
 from robomarl.ros_nodes.robot.inbox import Problem
+from robomarl.ros_nodes.timing.steady import Silence
 
 
 class Heartbeat:
@@ -17,32 +19,51 @@ class Heartbeat:
             patience_s: silence for longer than this means that the link to the E-stop is lost.
         """
         self._patience_s = patience_s
-        self._said: dict[str, tuple[bool, float]] = {}
+        self._pressed: dict[str, bool] = {}
+        self._silences: dict[str, Silence] = {}
+        """By monitor, as `_pressed`."""
 
-    def hear(self, sender: str, pressed: bool, steady_s: float) -> None:
+    def hear(self, sender: str, pressed: bool, steady_s: float, waited_s: float = 0.0) -> None:
         """A monitor said whether the E-stop is pressed.
 
         The word of a monitor that died stands until another one that knew of it, and said so, releases.
+
+        Args:
+            sender: the monitor.
+            pressed: what it said.
+            steady_s: when the robot looked for messages.
+            waited_s: how long the message had waited then [s].
         """
-        if self._said.get(sender, (False, 0.0))[0] and not pressed:
-            self._said = {s: said for s, said in self._said.items() if steady_s - said[1] <= self._patience_s}
-        self._said[sender] = pressed, steady_s
+        if self._pressed.get(sender) and not pressed:
+            for silent in self._silent(steady_s):
+                self._forget(silent)
+        self._pressed[sender] = pressed
+        self._silences.setdefault(sender, Silence()).hear(steady_s, waited_s)
 
     def alive(self, steady_s: float) -> bool:
-        """A monitor was heard of late."""
-        return any(steady_s - heard_s <= self._patience_s for _, heard_s in self._said.values())
+        """True if a monitor was heard of late, without a silence over the limit just before."""
+        return any(silence.of(steady_s) <= self._patience_s for silence in self._silences.values())
 
     def pressed(self) -> bool:
         """Any monitor's last word was that the E-stop is pressed."""
-        return any(pressed for pressed, _ in self._said.values())
+        return any(self._pressed.values())
 
     def problems(self, steady_s: float) -> list[Problem]:
         """What stands against beginning to move."""
-        heard = [sender for sender, (_, heard_s) in self._said.items() if steady_s - heard_s <= self._patience_s]
-        for sender in [s for s in self._said if s not in heard and not self._said[s][0]]:
-            del self._said[sender]  # a monitor that was replaced
+        silent = self._silent(steady_s)
+        heard = [sender for sender in self._pressed if sender not in silent]
+        for sender in silent:
+            if not self._pressed[sender]:  # a monitor that was replaced
+                self._forget(sender)
         if not heard:
             return [Problem("monitor", "no heartbeat of the E-stop; start monitor_node")]
         if len(heard) > 1:
             return [Problem("monitor", f"{len(heard)} monitors send the heartbeat of the E-stop; stop all but one")]
         return [Problem("monitor", "the E-stop is pressed")] if self.pressed() else []
+
+    def _silent(self, steady_s: float) -> list[str]:
+        """Monitors that are not heard now."""
+        return [name for name, silence in self._silences.items() if steady_s - silence.heard_s > self._patience_s]
+
+    def _forget(self, sender: str) -> None:
+        del self._pressed[sender], self._silences[sender]

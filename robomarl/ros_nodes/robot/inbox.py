@@ -158,6 +158,11 @@ class Inbox:
             stop, still = said.plan.stop_m, np.zeros(3)
             self._standing[name] = Broadcast(stop, still, Plan(stop, still, stop))
 
+    def silent_s(self, steady_s: float) -> dict[str, float]:
+        """How long each team-mate has been silent [s], a silence that has just ended included; +inf if never heard."""
+        return {name: slot.silence.of(steady_s) for name, slot in self._heard.items()}
+
+    @property
     def misses_mates(self) -> bool:
         """Somebody stands in for a team-mate that is gone."""
         return bool(self._standing)

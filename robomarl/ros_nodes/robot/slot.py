@@ -1,9 +1,10 @@
 """`Slot`: the latest message of one source, and when it came. No ROS here."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from robomarl.ros_nodes.timing.steady import Silence
 
 NEVER = -math.inf
 
@@ -26,12 +27,15 @@ class Slot:
     arrived_s: float = NEVER
     refusal: str = ""
     """Why the last that came was no message; "" where it was one."""
+    silence: Silence = field(default_factory=Silence)
+    """Between messages, by the steady clock."""
 
     def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
         """A message arrived."""
         self.refusal = ""
         if self.since_s(stamp_s, steady_s, max_age_s) > 0:
             self.value, self.stamp_s, self.arrived_s = value, stamp_s, steady_s
+            self.silence.hear(steady_s)
 
     def since_s(self, stamp_s: float, steady_s: float, max_age_s: float) -> float:
         """From the sample before to one that comes now; 0 for one that comes late, and is dropped.

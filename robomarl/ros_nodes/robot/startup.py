@@ -4,6 +4,7 @@ No ROS here. The robot's vehicle file and arena bound what the bundle may ask fo
 """
 
 import json
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +31,8 @@ from robomarl.view import LocalView, blank_view
 
 LOAD_STEPS = 10
 """Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
+ON_THE_WAY_S = 0.1
+"""A command may need so long to its vehicle: one that is sent later before the vehicle's limit may be too late."""
 WARM_UP = 30
 """Decisions before the first real one: the first few take tens of times longer."""
 
@@ -55,6 +58,8 @@ class Loaded:
     vehicle: str
     land_speed_m_s: float
     """Of the vehicle file; 0 for one that drives."""
+    vehicle_alone_s: float
+    """After so long without a command the vehicle lands by itself, or stops its motors; +inf for one that drives."""
 
 
 def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
@@ -103,6 +108,7 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
         land_speed_m_s=_land_speed_m_s(vehicle),
+        vehicle_alone_s=_vehicle_alone_s(vehicle),
     )
 
 
@@ -218,6 +224,14 @@ def _obstacles(text: str) -> tuple[Obstacle, ...]:
 
 def _land_speed_m_s(vehicle: AnyVehicle) -> float:
     return vehicle.on_command_loss.land_speed_m_s if isinstance(vehicle, Quadrotor) else 0.0
+
+
+def _vehicle_alone_s(vehicle: AnyVehicle) -> float:
+    """When the node leaves the vehicle to itself: before the vehicle does so, so that both never take turns."""
+    if not isinstance(vehicle, Quadrotor):
+        return math.inf  # one that drives stops where it is, and may be driven on
+    loss = vehicle.on_command_loss
+    return min(loss.land_after_s, loss.motors_off_after_s or math.inf) - ON_THE_WAY_S
 
 
 def warm_up(pilot: Pilot, view: LocalView) -> None:

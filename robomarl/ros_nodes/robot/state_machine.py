@@ -10,6 +10,7 @@ the E-stop's heartbeat is there, an operator arms, an operator activates. Nothin
 and ESTOP.
 """
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
@@ -97,6 +98,8 @@ class Patience:
     robot_lost_after_s: float = 1.0
     """A team-mate that was not heard for so long in flight is lost."""
     on_robot_lost: TeamFallback = TeamFallback.HOLD
+    vehicle_alone_s: float = math.inf
+    """After so long without a command from this robot its vehicle lands by itself, or stops its motors; +inf: never."""
 
 
 class Conditions(NamedTuple):
@@ -120,6 +123,8 @@ class Conditions(NamedTuple):
     """Landed, and the motors have been told to stop."""
     lost: bool = False
     """Without its own state for longer than blind braking is good for."""
+    away: bool = False
+    """The process was stopped, and the vehicle has had no command for so long that it lands by itself."""
     expired: bool = False
     """Armed long ago and not activated since."""
     rule: TeamFallback = TeamFallback.CONTINUE
@@ -154,6 +159,8 @@ def cause(before: State, after: State, conditions: Conditions) -> str:
         return "the E-stop was pressed"
     if before not in MOVING or after not in (State.HOLD, State.LAND, State.STOP):
         return ""
+    if conditions.away:
+        return "the process stood still, and the vehicle lands by itself"
     if conditions.lost:
         return "its own state was lost for too long"
     if after is State.STOP:
@@ -177,7 +184,7 @@ def on_order(status: Status, order: Order, conditions: Conditions) -> tuple[Stat
 
 def _flown(state: State, conditions: Conditions) -> State:
     """From a state in which the robot moves."""
-    if conditions.lost:
+    if conditions.lost or conditions.away:
         return State.STOP
     if state is State.LAND:
         return State.STOP if conditions.down else State.LAND

@@ -33,6 +33,8 @@ class Announcement(NamedTuple):
     """Version that it runs: its filter and its rules."""
     handover_m: float = 0.0
     """Altitude at which its policy takes over: who climbs to another one takes over above or below the others."""
+    gave_up: tuple[str, ...] = ()
+    """Team-mates whose loss brought it into HOLD or LAND."""
 
 
 class TeamAgreement:
@@ -50,9 +52,18 @@ class TeamAgreement:
         self._heard: dict[str, tuple[Announcement, float]] = {}
         self._flown: set[str] = set()
         self._joined: set[str] = set()
+        self._given_up: dict[str, str] = {}
+        """Robots that a team-mate gave up in flight, and which one did."""
 
     def hear(self, said: Announcement, steady_s: float) -> None:
-        """An announcement arrived on the topic of the robot that it names."""
+        """An announcement arrived on the topic of the robot that it names.
+
+        A loss that it tells counts for this robot too, once: otherwise a silence about as long as the limit, which each
+        robot judges at its own ticks, would divide the team.
+        """
+        before = self._heard[said.robot][0].gave_up if said.robot in self._heard else ()
+        if said.robot in self._flown:
+            self._given_up |= {name: said.robot for name in said.gave_up if name not in before}
         self._heard[said.robot] = said, steady_s
         if said.state in MOVING:
             self._flown.add(said.robot)
@@ -67,6 +78,11 @@ class TeamAgreement:
         """This robot begins to fly: those who leave from now on are missed."""
         self._flown = {name for name, (said, _) in self._heard.items() if said.state in MOVING}
         self._joined = {name for name, (said, _) in self._heard.items() if said.state in JOINED}
+        self._given_up = {}
+
+    def given_up(self) -> dict[str, str]:
+        """Robots that a team-mate has given up since this robot began to fly, this one included; and which one did."""
+        return self._given_up
 
     def mates_fallback(self) -> State | None:
         """HOLD or LAND if a team-mate that carried with this robot does that now; LAND counts more."""

@@ -8,6 +8,7 @@ from rosgraph_msgs.msg import Clock
 from robomarl.ros_nodes.io.node_base import Mailbox
 from robomarl.ros_nodes.robot.inbox import Now
 from robomarl.ros_nodes.timing.stamp import Stamp, time_of
+from robomarl.ros_nodes.timing.steady import steady_now_s
 from robomarl.ros_nodes.topics import CLOCK
 
 JUMP_S = 0.05
@@ -28,10 +29,10 @@ class NodeClock:
     def now(self) -> Now:
         """This moment."""
         if self._clock is None:
-            return Now(time.time(), time.monotonic())
+            return Now(time.time(), steady_now_s())
         for time_s, _ in self._clock.take():
             self._sim_s = time_s
-        return Now(self._sim_s, time.monotonic())
+        return Now(self._sim_s, steady_now_s())
 
     def tick(self) -> tuple[Now, float]:
         """This moment, and by how much the clock of stamps has jumped since the last tick [s]; 0: it has not."""

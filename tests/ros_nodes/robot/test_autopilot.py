@@ -228,6 +228,57 @@ def test_a_mate_that_leaves_in_flight_is_handled_by_the_rule(rule: TeamFallback)
     assert decision.reason == Reason.OK  # the mate stands where it said it would stop: the filter knows it
 
 
+def flown(patience: Patience = Patience(blend_s=0.0, vehicle_alone_s=1.9)) -> Robot:  # noqa: B008
+    """In flight, and so is its mate."""
+    robot = Robot(patience).hear("odometry", "mate", "goal")
+    robot.mate = robot.mate._replace(state=State.ACTIVE)
+    assert robot.start() == ""
+    for _ in range(10):
+        robot.tick("odometry", "mate")
+    return robot
+
+
+@pytest.mark.parametrize(
+    ("away_s", "state", "why"),
+    [
+        (0.3, State.ACTIVE, ""),
+        (1.2, State.LAND, "no heartbeat of the E-stop"),
+        (5.0, State.STOP, "the process stood still, and the vehicle lands by itself"),
+        (9.0, State.STOP, "the process stood still, and the vehicle lands by itself"),
+    ],
+)
+def test_a_process_that_stood_still_does_what_its_silence_asks_for(away_s: float, state: State, why: str):
+    """Everything is there again when it wakes, and its queue is full of it."""
+    robot = flown()
+    robot.now_s += away_s
+    commands = [robot.tick("odometry", "mate").command for _ in range(30)]
+    assert (robot.autopilot.state, robot.autopilot.why) == (state, why)
+    assert (commands[0] is None) is (state is State.STOP)  # the vehicle flies alone, or the node at once
+
+
+def test_an_order_to_fly_that_waited_for_a_process_that_stood_still_is_refused():
+    robot = flown()
+    assert robot.autopilot.order(Order.HOLD, robot.now) == ""
+    robot.now_s += 1.2
+    robot.hear("odometry", "mate")
+    assert "heartbeat is missing" in robot.autopilot.order(Order.ACTIVATE, robot.now)
+
+
+@pytest.mark.parametrize("named", ["me", "other"])
+def test_a_loss_that_a_mate_tells_counts_here_and_is_told_on(named: str):
+    """Otherwise a silence as long as the limit leaves one robot in HOLD and the others in ACTIVE."""
+    robot = flown()
+    robot.mate = robot.mate._replace(state=State.HOLD, gave_up=(named,), why=f"lost {named}")
+    robot.tick("odometry", "mate")
+    assert (robot.autopilot.state, robot.autopilot.why) == (State.HOLD, f"mate lost {named}")
+    assert robot.autopilot.gave_up == (named,)
+    assert robot.autopilot.order(Order.ACTIVATE, robot.now) == ""
+    for _ in range(5):
+        robot.tick("odometry", "mate")  # the mate still says so
+    assert robot.autopilot.state is State.ACTIVE
+    assert robot.autopilot.gave_up == ()
+
+
 def test_a_mate_that_does_not_fly_yet_is_not_missed(robot: Robot):
     for _ in range(10):
         robot.tick("odometry", "mate")  # it announces READY

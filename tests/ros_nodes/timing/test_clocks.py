@@ -11,6 +11,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
+from robomarl.ros_nodes.timing import clocks
 from robomarl.ros_nodes.timing.clocks import NodeClock
 
 
@@ -29,7 +30,7 @@ def node() -> Iterator[Node]:
 def test_a_clock_that_is_set_is_noticed_once(node: Node, monkeypatch: pytest.MonkeyPatch, jump_s: float):
     moment = {"stamp": 1000.0, "steady": 10.0}
     monkeypatch.setattr(time, "time", lambda: moment["stamp"])
-    monkeypatch.setattr(time, "monotonic", lambda: moment["steady"])
+    monkeypatch.setattr(clocks, "steady_now_s", lambda: moment["steady"])
     clock, found = NodeClock(node), []
     for tick in range(6):
         moment["stamp"] += 0.02 + (jump_s if tick == 3 else 0.0)
