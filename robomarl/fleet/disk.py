@@ -91,10 +91,23 @@ def take_lock(file: IO[str]) -> bool:
 
 def open_lock(path: Path) -> IO[str]:
     """Open a file that is locked: nobody else may, for whoever only reads it can hold it too."""
-    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+")
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600), "a+")
     with suppress(OSError):  # another user's, who may only write
         os.fchmod(file.fileno(), 0o600)
     return file
+
+
+def held_by(path: Path) -> str:
+    """Holder of a lock file, as the file says it; empty if no process holds it."""
+    try:
+        with path.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return file.read().strip() or "somebody"
+    except OSError:
+        pass
+    return ""
 
 
 def linked(folder: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from robomarl.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
+from robomarl.fleet.trust.strict_file import parsed, read_own
 
 ID = re.compile(r"[0-9a-f]{64}")
 
@@ -47,11 +48,10 @@ class Pointer:
             UserError: the file is damaged or can't be read.
         """
         try:
-            return _state(json.loads(self.file.read_text()))
-        except FileNotFoundError:
-            return InstalledBundles()
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            content = read_own(self.file)
+            return InstalledBundles() if content is None else _state(parsed(content))
+        except (UserError, ValueError) as error:
+            said = str(error).removeprefix(f"{self.file}: ").splitlines()[0][:200].rstrip(".")
             raise UserError(f"{self.file}: can't be read ({said}); flash the robot again.") from None
 
     def switch(self, after: InstalledBundles) -> None:
@@ -132,8 +132,20 @@ class Pointer:
 
 
 def _state(data: Any) -> InstalledBundles:
-    pending = _state(data["pending"]) if data.get("pending") is not None else None
-    state = InstalledBundles(data["id"], data["previous"], pending)
+    """What the file says; a switch that is not confirmed must not look as if it were, so no key is optional."""
+    state = _ids(data, ("pending",))
+    if state.current is None:
+        raise ValueError("id is missing")
+    return replace(state, pending=_ids(data["pending"])) if "pending" in data else state
+
+
+def _ids(data: Any, further: tuple[str, ...] = ()) -> InstalledBundles:
+    if not isinstance(data, dict):
+        raise ValueError("no table of keys")
+    wrong = [name for name in ("id", "previous") if name not in data] or [*(data.keys() - {"id", "previous", *further})]
+    if wrong:
+        raise ValueError(f"key {str(wrong[0])[:40]!r} is {'unknown' if wrong[0] in data else 'missing'}")
+    state = InstalledBundles(data["id"], data["previous"])
     _check(state)
     if state.current is None and state.previous is not None:
         raise ValueError("a previous bundle, but no current one")

@@ -25,7 +25,7 @@ class Need:
 
 def problems(facts: dict[str, Any], need: Need) -> list[str]:
     """Compare what a robot said of itself (`OperatorSession.hello`) with what is needed; one sentence each."""
-    found = []
+    found = list(filter(None, [str(facts.get("damage", ""))]))  # older ones do not say
     if facts["robomarl"] != __version__:
         found.append(f"has robomarl {facts['robomarl']}, this machine {__version__}; run `robomarl fleet setup`.")
     for name, oldest in OLDEST.items():

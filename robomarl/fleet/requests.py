@@ -7,7 +7,6 @@ An operator who goes away between the switch and its confirmation leaves the rob
 """
 
 import base64
-import json
 import platform
 import secrets
 import shutil
@@ -20,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from robomarl import __version__
-from robomarl.config import UserError
-from robomarl.fleet.disk import replace_durably, written
+from robomarl.config import UserError, build
+from robomarl.fleet.disk import written
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
@@ -29,6 +28,7 @@ from robomarl.fleet.journal import LEFT, SWITCHES
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
+from robomarl.fleet.trust.profile import PROFILE_FILE, RobotProfile, read_profile, write_profile
 from robomarl.policies.apart import prepare_verify
 from robomarl.safety.kernel import usable
 
@@ -74,6 +74,7 @@ class OperatorSession:
     def hello(self, who: str) -> dict[str, Any]:
         """What the robot is, for preflight."""
         self._who = str(who)[:200]
+        profile, wrong = self._profile()
         near = next(p for p in (self.store.root.absolute(), *self.store.root.absolute().parents) if p.exists())
         return {
             "protocol": PROTOCOL,
@@ -82,7 +83,8 @@ class OperatorSession:
             "onnxruntime": _onnxruntime(),
             "machine": platform.machine(),
             "free_bytes": shutil.disk_usage(near).free,
-            "vehicle": str(self._profile().get("vehicle", "")),
+            "vehicle": profile.vehicle,
+            "damage": wrong,
             "holder": self.store.holder(),
             "time_s": time.time(),
             "nonce": self._nonce,
@@ -90,12 +92,12 @@ class OperatorSession:
 
     def prove(self, robot: str, key: str, signature: str) -> dict[str, Any]:
         """Take down whose key the operator has; a key that this robot does not trust proves nothing."""
-        mine = str(self._profile().get("name", ""))
-        if mine and robot != mine:
-            raise UserError(f"{self.store.root}: this is {mine}, not {robot}; mend the fleet file.")
+        profile, wrong = self._profile()
+        if profile.name and robot != profile.name:
+            raise UserError(f"{self.store.root}: this is {profile.name}, not {robot}; mend the fleet file.")
         words = SignedStatement(self._nonce, robot, self._who)
-        self._key = proven_by(words, key, signature, self.store.trust().keys)
-        self._nonce = secrets.token_hex(16)
+        known = proven_by(words, key, signature, self.store.trust().keys)
+        self._key, self._nonce = "" if wrong else known, secrets.token_hex(16)
         return {"key": self._key}
 
     def state(self) -> dict[str, Any]:
@@ -142,7 +144,7 @@ class OperatorSession:
         verdict = self.store.check(id, timed)
         if verdict.ok:
             self.store.admit(offer_of(self.store.load(id)), allow_rollback)
-        if verdict.ok and (mine := str(self._profile().get("vehicle", ""))):
+        if verdict.ok and (mine := read_profile(self.store.root).vehicle):
             theirs = self.store.load(id).contract.vehicle.name
             if mine != theirs:
                 reason = f"{self.store.root}: bundle {id[:12]} is for {theirs}, this robot is a {mine}; flash another."
@@ -182,6 +184,8 @@ class OperatorSession:
         """All robots have switched: this one stays."""
         self.need_lock()
         self.store.pointer.confirm()
+        with suppress(UserError):  # a full disk keeps nobody from staying; `current` says the counter too
+            self.store.remember_counter()
 
     def undo(self, reason: str = "another robot failed") -> None:
         """Go back to what was before `switch`, unless it was confirmed."""
@@ -220,9 +224,7 @@ class OperatorSession:
     def profile(self, **about: Any) -> None:
         """Write down what this robot is."""
         self.need_lock()
-        with written(self.store.root):
-            text = json.dumps(about, indent=1) + "\n"
-            replace_durably(self.store.root / "robot.json", text.encode(), self.store.root / "robot.json.new")
+        write_profile(self.store.root, build(RobotProfile, about, PROFILE_FILE))
         self.tell("setup", self.store.state().current, "ok")
 
     def collect(self) -> dict[str, Any]:
@@ -242,12 +244,12 @@ class OperatorSession:
     def _note(self, action: str, before: InstalledBundles, after: InstalledBundles, result: str) -> None:
         self.store.journal.write(self._who, action, (before.current, after.current), result, self._key)
 
-    def _profile(self) -> dict[str, Any]:
+    def _profile(self) -> tuple[RobotProfile, str]:
+        """What the robot is; and what is wrong with its file, which a new setup mends."""
         try:
-            data = json.loads((self.store.root / "robot.json").read_text())
-        except (OSError, ValueError):
-            return {}
-        return data if isinstance(data, dict) else {}
+            return read_profile(self.store.root), ""
+        except UserError as error:
+            return RobotProfile(), str(error)
 
 
 OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {

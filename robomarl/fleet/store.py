@@ -12,7 +12,6 @@ A power cut or kill at any time leaves `current` naming a whole bundle, the old 
 confirmed is undone by whoever looks next: see `Store.settle`.
 """
 
-import fcntl
 import os
 import platform
 import re
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from robomarl.config import UserError
 from robomarl.fleet.disk import (
+    held_by,
     linked,
     make_folder,
     open_lock,
@@ -183,12 +183,18 @@ class Store:
         """Look whether a bundle may come; one that is current may.
 
         Raises:
-            UserError: it is not signed by whom the robot trusts, expired, or older than what the robot has had.
+            UserError: it is not signed by whom the robot trusts, expired, or not newer than what the robot has had.
         """
         trust = self.trust()
-        statement = trust.check(offer)
-        if statement is not None and offer.id != self.state().current:
-            trust.check_arrival(statement, self._counter(trust), allow_rollback)
+        if (statement := trust.check(offer)) is None:
+            return
+        state, now = InstalledBundles(), self._counter(trust)
+        with suppress(UserError):  # `current` is damaged, and set aside once the robot is held
+            state = self.state()
+        if offer.id != state.current:
+            # After an allowed rollback the previous bundle has the largest counter, and may come back.
+            had_it = offer.id == state.previous and now < trust.counter
+            trust.check_arrival(statement, now, allow_rollback, had_it)
 
     def _counter(self, trust: Trust) -> int:
         """Of what is current; 0 where there is none, or nobody signed it."""
@@ -239,18 +245,10 @@ class Store:
 
     def holder(self) -> str:
         """Who holds the lock now; empty where nobody does."""
-        try:
-            with (self.root / "lock").open() as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except OSError:
-                    return file.read().strip() or "somebody"
-        except OSError:
-            pass
-        return ""
+        return held_by(self.root / "lock")
 
     def remember_counter(self) -> None:
-        """Before what is current goes, or what is said of it: nothing older may come in its place later."""
+        """Keep the counter of what is current, before it goes: nothing older may come in its place later."""
         trust = self.trust()
         if trust.signed and (counter := self._counter(trust)) > trust.counter:
             write_trust(self.root, replace(trust, counter=counter))

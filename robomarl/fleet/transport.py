@@ -30,6 +30,8 @@ SETTINGS = frozenset(
     "serveralivecountmax serveraliveinterval tcpkeepalive".split()
 )
 """What ssh settings that come with a fleet file may say; none of it runs a command."""
+PINS, PINNED = "stricthostkeychecking", ("yes", "ask")
+"""A fleet file does not decide that a host key which is unknown or has changed is taken."""
 
 
 class Transport(Protocol):
@@ -119,6 +121,11 @@ def check_settings(file: Path) -> None:
             said = repr(words[0][:40])
             raise UserError(
                 f"{file}: ssh_config, line {number}: {said} is not for a fleet; put it into your own settings."
+            )
+        if words[0].lower() == PINS and (value := words[1].strip('"') if words[1:] else "") not in PINNED:
+            raise UserError(
+                f"{file}: ssh_config, line {number}: {words[0]} {value[:40]} would take any machine for the robot; "
+                f"write {' or '.join(PINNED)}, or put it into your own settings."
             )
 
 

@@ -45,6 +45,18 @@ def test_a_middleware_that_is_not_known_to_enforce_is_refused():
     assert not is_enforced({"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Permissive"})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("ROS_SECURITY_ENABLE", value) for value in ("True", "TRUE", "1", "yes", " true")),
+        *(("ROS_SECURITY_STRATEGY", value) for value in ("enforce", "ENFORCE", "Enforced", "strict")),
+    ],
+)
+def test_a_word_that_ros_takes_for_no_security_is_refused(name: str, value: str):
+    with pytest.raises(UserError, match=f"{name}={value}: ROS would start this node without security"):
+        check_security(WITH_SECURITY[0], {**ENFORCED, name: value})
+
+
 @pytest.mark.ros
 def test_a_parameter_out_of_range_is_refused_by_its_name():
     done = started("policy_node", "-p", "silent_after_s:=-1.0")

@@ -12,8 +12,10 @@ import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from robomarl.config import UserError, build
+from robomarl.config import UserError
 from robomarl.fleet.disk import make_folder, replace_durably, written
+from robomarl.fleet.pointer import ID
+from robomarl.fleet.trust.strict_file import complete, read_own
 from robomarl.hardware_configs.fleet import Fleet
 from robomarl.policies.bundle import Bundle, load_bundle
 
@@ -26,6 +28,12 @@ class Deployed:
     """Of the bundle."""
     previous: str = ""
     """Of the one before; empty for none."""
+
+    def __post_init__(self) -> None:
+        """Check the ids, which become names of files."""
+        for key, value in (("id", self.id), ("previous", self.previous)):
+            if not ID.fullmatch(value) and (value or key == "id"):
+                raise ValueError(f"{key} = {value[:80]!r} is no bundle id; remove the file, and flash the fleet again.")
 
 
 class FleetRecord:
@@ -51,12 +59,9 @@ class FleetRecord:
         Raises:
             UserError: the file is damaged.
         """
-        try:
-            return build(Deployed, json.loads(self._file.read_text()), str(self._file))
-        except FileNotFoundError:
+        if (content := read_own(self._file)) is None:
             return None
-        except (OSError, ValueError):
-            raise UserError(f"{self._file}: can't be read; flash the fleet again.") from None
+        return complete(Deployed, content, str(self._file), "remove it, and flash the fleet again")
 
     def remember(self, bundle_id: str, bundle: Bundle | None = None) -> None:
         """Keep what the robots are to have from now on.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError
+from robomarl.fleet.trust.strict_file import read_own
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a key may be called: its name becomes a file's."""
@@ -55,7 +56,7 @@ def read_keys(folder: Path) -> dict[str, bytes]:
         UserError: a file is no public key, or can't be read.
     """
     try:
-        return {file.stem: public_key(file.read_text(), str(file)) for file in sorted(folder.glob("*.pub"))}
+        return {file.stem: public_key(file.read_text(), str(file)) for file in _files(folder, ".pub")}
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{folder}: can't be read ({error}); mend its permissions.") from None
 
@@ -79,18 +80,18 @@ def private_key(name: str, folder: Path) -> Any:
     """An `Ed25519PrivateKey`.
 
     Raises:
-        UserError: no such key, or its file is not one.
+        UserError: no such key, other users can read it, or its file is not one.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     file = folder / f"{checked_name(name)}.pem"
-    if not file.is_file():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.pem"))) or "none"
+    if (content := read_own(file.resolve(), kept_secret=True)) is None:  # a link may lead to a key on a stick
+        known = ", ".join(p.stem for p in _files(folder, ".pem")) or "none"
         raise UserError(f"{file}: no such key (there are: {known}); run `robomarl key new {name}`.")
     try:
-        key: Any = load_pem_private_key(file.read_bytes(), None)
-    except (OSError, ValueError, TypeError):
+        key: Any = load_pem_private_key(content, None)
+    except (ValueError, TypeError):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
         raise UserError(f"{file}: is no ed25519 private key; make one with `robomarl key new`.")
@@ -104,8 +105,22 @@ def own_key(folder: Path) -> Any:
         UserError: the named key is not there, or its file is not one.
     """
     name = os.environ.get("ROBOMARL_KEY", "")
-    names = [name] if name else [file.stem for file in folder.glob("*.pem")]
+    names = [name] if name else [file.stem for file in _files(folder, ".pem")]
     return private_key(names[0], folder) if len(names) == 1 else None
+
+
+def _files(folder: Path, suffix: str) -> list[Path]:
+    """Files of a folder with this ending; none where there is no folder.
+
+    Raises:
+        UserError: the folder can't be read, which `Path.glob` takes for an empty one.
+    """
+    try:
+        return sorted(Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(suffix))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UserError(f"{folder}: can't be read ({error.strerror}); mend its permissions.") from None
 
 
 def fingerprint(raw: bytes) -> str:

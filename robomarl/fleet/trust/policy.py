@@ -1,7 +1,7 @@
 """`Trust`: whether a robot takes signed bundles only, by whom, and how many have to sign. It is `trust.json` there.
 
 A robot without the file takes anything that is whole. From the first key on it is *signed*, and stays so until somebody
-says otherwise: without keys, with a file that can't be read, with too few signatures it takes nothing.
+says otherwise: without keys, with a file that can't be read or lacks a key, with too few signatures it takes nothing.
 """
 
 import base64
@@ -11,19 +11,21 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from robomarl.config import UserError, build
+from robomarl.config import Count, Natural, UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, written
+from robomarl.fleet.trust.counter import AHEAD_S
 from robomarl.fleet.trust.keys import checked_name, fingerprint, public_key
 from robomarl.fleet.trust.statement import SIGNATURE_FILE, Signed, Statement, eval_hash, is_signed_by, parse
+from robomarl.fleet.trust.strict_file import complete, read_own
 from robomarl.policies.bundle import Bundle, written_version
 
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2
 """What is signed says all of it: conventions, and what the actions were."""
+MAX_FLEET = 64
 LAST_S = 253402300799
 """The last second of the year 9999, beyond which there are no days."""
-AHEAD_S = 86400
-"""Counters are seconds since 1970, or smaller: with a far larger one a stolen key would shut out all that comes."""
+MEND = "remove it on the robot and trust its keys anew"
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,24 @@ class Trust:
     """Takes signed bundles only."""
     keys: dict[str, str] = field(default_factory=dict)
     """Public keys in base64, by name."""
-    threshold: int = 1
+    threshold: Count = 1
     """So many of them have to sign."""
     fleet: str = ""
     """The fleet that the robot is of; empty where nobody said so."""
-    counter: int = 0
+    counter: Natural = 0
     """The largest counter of a bundle that was current before; see `Statement`."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""
         for name, text in self.keys.items():
-            public_key(text, f"key {name}")
-        if self.threshold < 1:
-            raise ValueError("threshold must be at least 1.")
+            try:
+                public_key(text, f"key {checked_name(name)}")
+            except UserError as error:
+                raise ValueError(str(error)) from None
+        if self.threshold < 1 or self.counter < 0:
+            raise ValueError(f"threshold = {self.threshold} must be at least 1, counter = {self.counter} at least 0.")
+        if not self.fleet.isprintable() or len(self.fleet) > MAX_FLEET:
+            raise ValueError(f"fleet = {self.fleet[:80]!r} must be the name of a fleet, at most {MAX_FLEET} letters.")
 
     def with_key(self, name: str, text: str, instead_of: str = "") -> "Trust":
         """This trust and a key, in the place of another one if asked.
@@ -72,6 +79,8 @@ class Trust:
         if checked_name(name) in kept and public_key(kept[name], name) != raw:
             old = fingerprint(public_key(kept[name], name))
             raise UserError(f"Another key is trusted as {name!r}, {old}; replace it with --instead-of {name}.")
+        if same := [other for other, key in kept.items() if other != name and public_key(key, other) == raw]:
+            raise UserError(f"Key {name!r} is trusted already, as {same[0]!r}; one key counts once, name another.")
         return replace(self, signed=True, keys=kept | {name: base64.b64encode(raw).decode()})
 
     def without_key(self, name: str) -> "Trust":
@@ -119,16 +128,20 @@ class Trust:
         self._check_signers(signed)
         return signed.statement
 
-    def check_arrival(self, statement: Statement, floor: int, allow_rollback: bool = False) -> None:
+    def check_arrival(
+        self, statement: Statement, floor: int, allow_rollback: bool = False, had_it: bool = True
+    ) -> None:
         """Look at what holds for a bundle that comes, and not for one that is there.
 
         Args:
             statement: of the bundle.
             floor: counter of what is current.
             allow_rollback: it may be an older one.
+            had_it: of the largest counter that the robot has had, this is the bundle; another one with that counter
+                is refused, because nothing says which is newer.
 
         Raises:
-            UserError: expired, or older than what the robot has had.
+            UserError: expired, or not newer than what the robot has had.
         """
         floor, now_s = max(floor, self.counter), datetime.now(UTC).timestamp()
         # A clock that begins with 1970 at every start is behind what the robot has had: that day is over at least.
@@ -144,6 +157,11 @@ class Trust:
             raise UserError(
                 f"Bundle {statement.id[:12]} has counter {statement.counter}, this robot has had {floor}: it is an "
                 "older one; say --allow-rollback if you mean it."
+            )
+        if statement.counter == floor > 0 and not had_it and not allow_rollback:
+            raise UserError(
+                f"Bundle {statement.id[:12]} has counter {floor}, and so has another one that this robot has had: it "
+                f"may be the older one; sign it with --counter {floor + 1}, or say --allow-rollback if you mean it."
             )
 
     def _check_said(self, statement: Statement, offer: Offer) -> None:
@@ -162,9 +180,12 @@ class Trust:
         count = sum(is_signed_by(signed, raw) for raw in keys)
         if count < self.threshold:
             by = ", ".join(fingerprint(raw) for raw in signed.signatures) or "nobody"
+            mend = "sign it with `robomarl key sign`"
+            if len(keys) < self.threshold:
+                mend = "it takes nothing until it trusts as many keys: run `robomarl key trust`, or `key threshold`"
             raise UserError(
                 f"Bundle {signed.statement.id[:12]} is signed by {by}: {count} of the keys that this robot trusts "
-                f"({self.names()}), and it wants {self.threshold}; sign it with `robomarl key sign`."
+                f"({self.names()}), and it wants {self.threshold}; {mend}."
             )
 
 
@@ -180,14 +201,12 @@ def read_trust(root: Path) -> Trust:
         UserError: what is there can't be read, or is damaged; that is not the same as nothing.
     """
     file = root / TRUST_FILE
-    if not _is_there(file):
+    if (content := read_own(file)) is None:
         return _old_trust(root / OLD_FOLDER)
-    try:
-        return build(Trust, json.loads(file.read_text()), str(file))
-    except OSError as error:
-        raise UserError(f"{file}: can't be read ({error.strerror}); mend its permissions.") from None
-    except (ValueError, RecursionError):
-        raise UserError(f"{file}: is damaged; remove it on the robot, and trust its keys anew.") from None
+    found: Trust = complete(Trust, content, str(file), MEND)
+    if not found.signed and (found.keys or found.threshold > 1):
+        raise UserError(f"{file}: contradicts itself (signed is false, and keys are trusted or wanted); {MEND}.")
+    return found
 
 
 def write_trust(root: Path, trust: Trust) -> None:
@@ -208,7 +227,7 @@ def _old_trust(folder: Path) -> Trust:
         return Trust()
     try:
         files = sorted(Path(entry.path) for entry in os.scandir(folder))
-        keys = {f.stem: f.read_text().split(" ")[0].strip() for f in files}
+        keys = {f.stem: (read_own(f) or b"").decode().split(" ")[0].strip() for f in files}
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{folder}: can't be read ({error}); mend its permissions.") from None
     if any(file.suffix != ".pub" for file in files):

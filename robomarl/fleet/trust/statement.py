@@ -9,11 +9,15 @@ figures, and says which of two bundles is the newer one. Each signature is over 
 import base64
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import date
 from typing import Any
 
-from robomarl.config import UserError, build
+from robomarl.config import Natural, UserError, build
+from robomarl.fleet.trust.counter import next_counter
+from robomarl.fleet.trust.keys import keys_dir
+from robomarl.fleet.trust.strict_file import parsed
 from robomarl.policies.bundle import Bundle
 
 SIGNATURE_FILE, EVAL_FILE = "signature.json", "eval.json"
@@ -30,8 +34,8 @@ class Statement:
     """Of the bundle."""
     name: str
     """Of the bundle's contract."""
-    counter: int
-    """Of two bundles of a fleet, the newer one has the larger; by default the second of signing, since 1970."""
+    counter: Natural
+    """Of two bundles of a fleet, the newer one has the larger; see `robomarl.fleet.trust.counter`."""
     eval: str = ""
     """Sha256 of `eval.json`; empty where there is none."""
     expires: str = ""
@@ -66,10 +70,16 @@ class Signed:
 def statement_of(bundle: Bundle, fleet: str = "", expires: str = "", counter: int = 0) -> Statement:
     """What can be said of a bundle now.
 
+    Args:
+        bundle: with its sidecars.
+        fleet: the only one that may take it; "" for any.
+        expires: YYYY-MM-DD, the last day on which robots may take it; "" for none.
+        counter: 0 for one that is larger than all that this machine gave.
+
     Raises:
-        UserError: `expires` is no day.
+        UserError: `expires` is no day, or the last counter can't be read or kept.
     """
-    counter = counter or int(datetime.now(UTC).timestamp())
+    counter = next_counter(keys_dir(), counter)
     try:
         return Statement(bundle.id, bundle.contract.name, counter, eval_hash(bundle.sidecars), expires, fleet)
     except ValueError:
@@ -105,13 +115,17 @@ def parse(content: bytes) -> Signed:
         UserError: it is none.
     """
     try:
-        data: Any = json.loads(content)
+        data: Any = parsed(content)
+        _exactly(data, ("id", "statement", "signatures"))
+        _exactly(data["statement"], [f.name for f in fields(Statement)])
         statement = build(Statement, data["statement"], SIGNATURE_FILE, "statement")
-        rows = data["signatures"][:MAX_SIGNATURES]
-        pairs = {_raw(row["key"]): _raw(row["signature"]) for row in rows}
-        if data["id"] != statement.id:
+        rows = data["signatures"]
+        if data["id"] != statement.id or not isinstance(rows, list) or len(rows) > MAX_SIGNATURES:
             raise ValueError
-    except (ValueError, TypeError, KeyError, RecursionError, UserError):
+        pairs = dict(_signature(row) for row in rows)
+        if len(pairs) != len(rows):
+            raise ValueError
+    except (ValueError, TypeError, UserError):
         raise UserError(f"{SIGNATURE_FILE}: is no signature; sign the bundle again.") from None
     return Signed(statement, pairs)
 
@@ -144,5 +158,20 @@ def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _raw(text: Any) -> bytes:
-    return base64.b64decode(str(text), validate=True)
+def _signature(row: Any) -> tuple[bytes, bytes]:
+    """Public key and signature of one row."""
+    _exactly(row, ("key", "signature"))
+    return _raw(row["key"], 32), _raw(row["signature"], 64)
+
+
+def _exactly(table: Any, names: Sequence[str]) -> None:
+    """Raise `ValueError` where a table has other keys: one that is left out must not stand for its default."""
+    if not isinstance(table, dict) or table.keys() != set(names):
+        raise ValueError
+
+
+def _raw(text: Any, size: int) -> bytes:
+    raw = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    if len(raw) != size:
+        raise ValueError
+    return raw

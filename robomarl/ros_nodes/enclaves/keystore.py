@@ -11,10 +11,11 @@ Security 1.1, 9.3.1), and S/MIME with a detached signature around governance and
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robomarl.config import UserError
 from robomarl.fleet.trust.keys import keys_dir
+from robomarl.fleet.trust.strict_file import read_own
 from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.enclaves.security_xml import Validity, governance_xml, permissions_xml
 
@@ -74,9 +75,13 @@ class Keystore:
             ) from None
 
     def files(self, enclaves: list[str]) -> dict[str, bytes]:
-        """What the machine of these enclaves gets, by path in its own keystore: never the authority's key."""
+        """What the machine of these enclaves gets, by path in its own keystore: never the authority's key.
+
+        Raises:
+            UserError: a file is missing, a link, open to other users, or can't be read.
+        """
         found = [self._place(enclave) / name for enclave in enclaves for name in FILES]
-        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in found}
+        return {path.relative_to(self.folder).as_posix(): _content(path, path.name == KEY) for path in found}
 
     def _place(self, enclave: str) -> Path:
         return self.folder / "enclaves" / enclave.lstrip("/")
@@ -87,21 +92,61 @@ class Keystore:
         from cryptography.x509 import load_pem_x509_certificate
 
         key_file, cert_file = self.folder / CA_KEY, self.folder / CA_CERT
-        if not key_file.exists():
+        if not (_is_there(key_file) or _is_there(cert_file)):
             key = _new_key()
             cert_file.parent.mkdir(parents=True, exist_ok=True)
             cert_file.write_bytes(_pem(_certificate(self.folder.name, key, None)))
             _write_secret(key_file, key)
-        made = load_pem_private_key(key_file.read_bytes(), None)
-        return made, load_pem_x509_certificate(cert_file.read_bytes())  # type: ignore[return-value]
+        # One of the two alone is no reason for a new authority, which no robot of the team would know.
+        made: Any = load_pem_private_key(_content(key_file, True), None)
+        certificate = load_pem_x509_certificate(_content(cert_file))
+        if made.public_key() != certificate.public_key():
+            raise ValueError(f"{CA_CERT} is not the certificate of {CA_KEY}")
+        return made, certificate
 
     def _identify(self, place: Path, enclave: str, ca_key: "Key", ca: "Certificate") -> None:
-        """Key and certificate of an enclave, unless they are there."""
-        if (place / KEY).exists() and (place / CERT).exists():
-            return
-        key = _new_key()
-        (place / CERT).write_bytes(_pem(_certificate(enclave, key, (ca_key, ca))))
-        _write_secret(place / KEY, key)
+        """Make key and certificate of an enclave; those that are there must be its own, and of this authority."""
+        if not (_is_there(place / KEY) or _is_there(place / CERT)):
+            key = _new_key()
+            (place / CERT).write_bytes(_pem(_certificate(enclave, key, (ca_key, ca))))
+            _write_secret(place / KEY, key)
+        _check_identity(_content(place / KEY, True), _content(place / CERT), enclave, ca)
+
+
+def _check_identity(pem: bytes, certificate: bytes, enclave: str, ca: "Certificate") -> None:
+    """Raise `ValueError` where a certificate is of another name, key or authority, or its time is over."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificate
+    from cryptography.x509.oid import NameOID
+
+    key: Any = load_pem_private_key(pem, None)
+    found = load_pem_x509_certificate(certificate)
+    try:
+        found.verify_directly_issued_by(ca)
+    except InvalidSignature:
+        raise ValueError(f"enclave {enclave}: another authority signed its certificate") from None
+    names = [attribute.value for attribute in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    if names != [enclave] or key.public_key() != found.public_key():
+        raise ValueError(f"enclave {enclave}: its certificate is that of another enclave or key")
+    if found.not_valid_after_utc < datetime.now(UTC):
+        raise ValueError(f"enclave {enclave}: its certificate is over since {found.not_valid_after_utc:%Y-%m-%d}")
+
+
+def _is_there(path: Path) -> bool:
+    """True also for a link to nowhere."""
+    return os.path.lexists(path)
+
+
+def _content(path: Path, kept_secret: bool = False) -> bytes:
+    """Content of a file of the keystore.
+
+    Raises:
+        UserError: it is missing, a link, open to other users, or can't be read.
+    """
+    if (content := read_own(path, kept_secret)) is None:
+        raise UserError(f"{path}: is missing; put it back, or remove the keystore and set all robots up again.")
+    return content
 
 
 def _new_key() -> "Key":

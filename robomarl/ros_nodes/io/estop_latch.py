@@ -5,13 +5,16 @@ place, which needs no room. Whatever does not say in full that it is released co
 """
 
 import os
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from robomarl.fleet.disk import sync_folder
 
 RELEASED, PRESSED = b"released", b"pressed."
 """Of the same length."""
+MODE = 0o644
 RETRY_S = 1.0
 """What could not be written is tried again so often."""
 
@@ -29,8 +32,7 @@ class EstopLatch:
         if file is None:
             return
         try:
-            with file.open("rb") as stream:
-                self.pressed = stream.read(len(RELEASED) + 1) != RELEASED
+            self.pressed = not _is_released(file)
         except FileNotFoundError:
             self._write(False)
         except OSError as error:
@@ -49,8 +51,10 @@ class EstopLatch:
         self._tried_s = time.monotonic()
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT, 0o644)
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT, MODE)
             try:
+                with suppress(OSError):  # of another user; the next start looks again
+                    os.fchmod(descriptor, MODE)
                 os.pwrite(descriptor, PRESSED if pressed else RELEASED, 0)
                 os.ftruncate(descriptor, len(PRESSED))
                 os.fsync(descriptor)
@@ -60,6 +64,21 @@ class EstopLatch:
             self.problem = ""
         except OSError as error:
             self.problem = _said(self._file, error)
+
+
+def _is_released(file: Path) -> bool:
+    """True if a plain file that only its owner writes says so in full; a link may lead to another robot's file.
+
+    Raises:
+        OSError: there is no file, it can't be read, or it is a link.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        own = stat.S_ISREG(mode) and not mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return own and os.read(descriptor, len(RELEASED) + 1) == RELEASED
+    finally:
+        os.close(descriptor)
 
 
 def _said(file: Path, error: OSError) -> str:

@@ -11,19 +11,27 @@ from robomarl.config import UserError
 WITH_SECURITY = ("rmw_fastrtps_cpp", "rmw_fastrtps_dynamic_cpp", "rmw_cyclonedds_cpp", "rmw_connextdds")
 """Middlewares that refuse to make a node without security when it is enforced."""
 
+VALUES = {"ROS_SECURITY_ENABLE": ("", "true", "false"), "ROS_SECURITY_STRATEGY": ("", "Enforce", "Permissive")}
+"""What ROS knows (rcl, security.c); the empty text counts as unset."""
+
 
 def is_enforced(environment: Mapping[str, str] = os.environ) -> bool:
     """SROS2 is switched on, and nodes without it must not start."""
-    enabled = environment.get("ROS_SECURITY_ENABLE", "").lower() == "true"
-    return enabled and environment.get("ROS_SECURITY_STRATEGY", "").lower() == "enforce"
+    return (environment.get("ROS_SECURITY_ENABLE"), environment.get("ROS_SECURITY_STRATEGY")) == ("true", "Enforce")
 
 
 def check_security(middleware: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Look at the middleware before the first node is made.
+    """Look at the environment and the middleware before the first node is made.
+
+    ROS compares these values letter by letter, and takes what it does not know for "no security".
 
     Raises:
-        UserError: security is enforced, and the middleware is not known to care.
+        UserError: a value that ROS would not know, or security is enforced and the middleware is not known to care.
     """
+    for name, allowed in VALUES.items():
+        if (value := environment.get(name, "")) not in allowed:
+            words = " or ".join(allowed[1:])
+            raise UserError(f"{name}={value}: ROS would start this node without security; write {words}, or unset it.")
     if is_enforced(environment) and middleware not in WITH_SECURITY:
         raise refused(f"it is not known that {middleware} enforces it")
 

@@ -20,6 +20,7 @@ from robomarl.ros_nodes.enclaves.rights_terms import Rights
 from robomarl.ros_nodes.enclaves.security_xml import GRAPH, Validity, dds_topics, governance_xml, permissions_xml
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+NODES = ("policy_node", "vehicle_node")
 DOMAIN = 43
 NODE = "/robot_1/policy_node"
 NOW = datetime(2026, 11, 23, 12, 0, 0, tzinfo=UTC)
@@ -119,6 +120,53 @@ def test_a_damaged_authority_is_one_sentence(tmp_path: Path):
     (tmp_path / "lab/private/ca.key.pem").write_text("no key")
     with pytest.raises(UserError, match="mend or remove the folder"):
         made.write({}, 1)
+
+
+def swap_certificates(folder: Path) -> None:
+    one, two = (folder / f"enclaves/a/{name}/cert.pem" for name in ("policy_node", "vehicle_node"))
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda folder: (folder / "private/ca.key.pem").unlink(), "ca.key.pem: is missing"),
+        (lambda folder: (folder / "public/ca.cert.pem").unlink(), "ca.cert.pem: is missing"),
+        (lambda folder: (folder / "public/ca.cert.pem").write_bytes(b""), "mend or remove the folder"),
+        (lambda folder: (folder / "private/ca.key.pem").chmod(0o640), "other users can read it"),
+        (lambda folder: (folder / "enclaves/a/policy_node/key.pem").unlink(), "key.pem: is missing"),
+        (lambda folder: (folder / "enclaves/a/policy_node/key.pem").write_bytes(b""), "mend or remove the folder"),
+        (lambda folder: (folder / "enclaves/a/policy_node/key.pem").chmod(0o644), "other users can read it"),
+        (swap_certificates, "is that of another enclave or key"),
+    ],
+)
+def test_an_authority_or_enclave_that_is_not_whole_is_refused_and_not_made_anew(tmp_path: Path, damage, says: str):
+    made, rights = Keystore(tmp_path / "lab"), {f"/a/{name}": Rights(frozenset()) for name in NODES}
+    made.write(rights, 1)
+    damage(made.folder)
+    with pytest.raises(UserError, match=says) as refused:
+        made.write(rights, 1)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_enclave_of_another_authority_is_refused(tmp_path: Path):
+    made, other = Keystore(tmp_path / "lab"), Keystore(tmp_path / "other")
+    for keystore in (made, other):
+        keystore.write({"/a/policy_node": Rights(frozenset())}, 1)
+    for name in ("cert.pem", "key.pem"):
+        (place(made, "/a/policy_node") / name).write_bytes((place(other, "/a/policy_node") / name).read_bytes())
+    with pytest.raises(UserError, match="another authority signed its certificate|Issuer"):
+        made.write({"/a/policy_node": Rights(frozenset())}, 1)
+
+
+def test_what_goes_to_a_robot_is_whole(tmp_path: Path):
+    made = Keystore(tmp_path / "lab")
+    made.write({"/a/policy_node": Rights(frozenset())}, 1)
+    (place(made, "/a/policy_node") / "governance.p7s").unlink()
+    with pytest.raises(UserError, match="governance.p7s: is missing"):
+        made.files(["/a/policy_node"])
 
 
 def test_a_robot_that_is_another_user_can_not_read_the_folder(tmp_path: Path):

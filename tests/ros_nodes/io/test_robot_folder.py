@@ -1,5 +1,6 @@
 """What outlives a policy node, and what keeps a flash away from one that moves."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -62,6 +63,27 @@ def test_a_latch_that_can_not_be_written_never_raises_and_says_so(tmp_path: Path
     latch.hold(True)
     assert latch.problem == ""
     assert EstopLatch(full).pressed
+
+
+def link_to_released(file: Path) -> None:
+    (file.parent / "other").write_bytes(b"released")
+    file.symlink_to(file.parent / "other")
+
+
+def open_to_all(file: Path) -> None:
+    file.write_bytes(b"released")
+    file.chmod(0o666)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda file: file.symlink_to(file.parent / "nowhere"), link_to_released, os.mkfifo, Path.mkdir, open_to_all],
+    ids=["link to nowhere", "link", "fifo", "folder", "open to all"],
+)
+def test_a_latch_that_is_not_the_robots_own_plain_file_is_pressed(tmp_path: Path, damage):
+    damage(tmp_path / "estop")
+    assert EstopLatch(tmp_path / "estop").pressed
+    assert EstopLatch(tmp_path / "estop").pressed, "looking changes nothing"
 
 
 @pytest.fixture
