@@ -12,7 +12,6 @@ import pytest
 
 from robomarl import cli
 from robomarl.cli.prove_worst import holds
-from robomarl.cli.replay import does_the_same
 from robomarl.paths import share_dir
 
 SHORT = ["--agent-steps", "4000", "--seconds", "5", "--workers", "1"]
@@ -104,15 +103,6 @@ def test_every_policy_has_to_meet_a_requirement(evaluation: list[str], tmp_path:
     words = [*evaluation, "--json", str(tmp_path / "x.json"), "--require", "episodes>=2"]
     assert cli.main([words[0], "baseline", *words[1:]]) == 0
     assert [row["policy"] for row in figures_of(tmp_path / "x.json")["requirements"]] == ["baseline", "baseline"]
-
-
-@pytest.mark.parametrize(
-    ("is_recorded", "compared", "difference", "passed"),
-    [(True, 5, 0.0, True), (True, 5, 0.1, False), (False, 5, 0.1, True), (True, 0, float("nan"), False)],
-)
-def test_a_replay_passes_if_the_same_bundle_does_the_same(is_recorded, compared, difference, passed: bool):
-    found = {"is_recorded_bundle": is_recorded, "actions_compared": compared, "action_diff_max": difference}
-    assert does_the_same(found) is passed
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def _verdict(data: DemoReport) -> str:
     parts = [f"{top.where}: {top.successes} of {top.episodes} flights succeeded"]
     if top.collisions is not None:
         parts.append(collision_words(top.collisions))
-    least, log = least_m(data.flights), data.flights[0].log if data.flights else None
+    least, log = _judged_least_m(data, top), data.flights[0].log if data.flights else None
     if log is not None and np.isfinite(least):
         side = "inside" if least < log.separation_m else "outside"
         side = "contact, inside" if least < 2 * log.radius_m else side
@@ -101,9 +101,19 @@ def collision_words(count: float) -> str:
     return {0: "no collision", 1: "one collision"}.get(int(count), f"{count:g} collisions")
 
 
-def distance_tile(flights: tuple[RecordedFlight, ...]) -> Tile:
-    """Least distance of all flights against the safety distance."""
-    least, log = least_m(flights), closest_flight(flights).log
+def _judged_least_m(data: DemoReport, top: TeamMeasurements) -> float:
+    """Least distance of the headline's flights; a judge looks at every physics step, a log at a few of them."""
+    return min(least_m(data.flights), np.inf if top.min_distance_m is None else top.min_distance_m)
+
+
+def distance_tile(flights: tuple[RecordedFlight, ...], judged_m: float = np.inf) -> Tile:
+    """Least distance of all flights against the safety distance.
+
+    Args:
+        flights: at least one, with a distance.
+        judged_m: least distance that a judge has seen in them, if there is one.
+    """
+    least, log = min(least_m(flights), judged_m), closest_flight(flights).log
     state = "bad" if least < 2 * log.radius_m else "warn" if least < log.separation_m else "good"
     word = {
         "bad": "contact; safety distance",
@@ -123,7 +133,7 @@ def _tiles(data: DemoReport) -> list[Tile]:
         if top.collisions is not None:
             tiles.append(Tile("Collisions", str(top.collisions), top.where, "bad" if top.collisions else "good"))
     if np.isfinite(least_m(data.flights)):
-        tiles.append(distance_tile(data.flights))
+        tiles.append(distance_tile(data.flights, _judged_least_m(data, flown[-1]) if flown else np.inf))
     tiles += hover_tile(data.hover)
     every = np.concatenate([np.empty(0), *data.ticks_us.values()])
     if len(every):

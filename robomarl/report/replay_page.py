@@ -11,6 +11,7 @@ from robomarl.report.plots.style import INK, new_chart, robot_colour
 from robomarl.report.runs import RecordedFlight
 from robomarl.report.sections import draw, flight_section, motion_figure, safety_section
 from robomarl.report.units import duration, metres, microseconds, percent
+from robomarl.ros_nodes.replay.figures import ALLOWED, verdict_of
 from robomarl.ros_nodes.robot.state_machine import State
 
 if TYPE_CHECKING:
@@ -47,26 +48,19 @@ def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path, mo
     fleet = found.recording.fleet or "a fleet"
     subtitle = f"{fleet}, scenario {found.recording.scenario or '–'}, bundle {found.bundle}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page("robomarl replay", subtitle, verdict_of(figures), _tiles(figures), sections))
-
-
-def verdict_of(figures: dict[str, Any]) -> str:
-    """What the comparison comes to."""
-    if not figures["actions_compared"]:
-        return "No tick of a policy is in this recording: there was nothing to compare."
-    least = f"{figures['actions_compared']:,} actions of {figures['bundle']}"
-    if not figures["is_recorded_bundle"]:
-        return f"Another bundle than the one that flew: {least} differ by up to {figures['action_diff_max']:.3g}."
-    if figures["action_diff_max"] == 0.0:
-        return f"The bundle did on the robots what it does here: {least}, no difference in any bit."
-    return f"{least} differ by up to {figures['action_diff_max']:.3g} from what was recorded."
+    file.write_text(page("robomarl replay", subtitle, figures["verdict"], _tiles(figures), sections))
 
 
 def _tiles(figures: dict[str, Any]) -> list[Tile]:
-    same, outside = figures["action_diff_max"], figures["out_of_range_share"]
+    sizes = {name: figures[f"{name}_diff_max"] for name in ALLOWED if figures[f"{name}s_compared"]}
+    most = max(sizes, key=lambda name: sizes[name] / ALLOWED[name], default="")
+    size = f"{sizes[most]:.3g}" if most else "–"
+    note = f"of an {most}" if most != "command" else "of a command"
+    outside, mark = figures["out_of_range_share"], verdict_of(figures).mark
+    beyond = "" if np.isnan(outside) else "warn" if outside > 0.01 else "good"
     return [
-        Tile("Largest difference", f"{same:.3g}", "of an action", "good" if same == 0 else "warn"),
-        Tile("Outside of training", percent(outside), "of the observations", "good" if not outside > 0.01 else "warn"),
+        Tile("Largest difference", size, note if most else "nothing was compared", mark),
+        Tile("Outside of training", percent(outside), "of the observations", beyond),
         Tile("Filter acted", percent(figures["filtered_share"]), "of the decisions"),
         Tile("Least distance", metres(figures["min_distance_m"]), "between estimates"),
         Tile("Recorded", duration(figures["recorded_s"]), f"replayed {figures['real_time_factor']:.0f} times as fast"),

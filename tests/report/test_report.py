@@ -12,7 +12,15 @@ import pytest
 from PIL import Image
 
 from robomarl.cli.demo_stages import judged
-from robomarl.report.report import DemoReport, RecordedFlight, write_demo_report, write_run_report
+from robomarl.report.report import (
+    DemoReport,
+    RecordedFlight,
+    TeamMeasurements,
+    write_demo_report,
+    write_run_report,
+)
+from robomarl.report.sections import least_m
+from robomarl.report.units import metres
 from robomarl.ros_nodes.operator.flight_outcome import figures_of
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
@@ -198,6 +206,18 @@ def test_the_flights_are_judged_in_words(synthetic: ModuleType, tmp_path: Path):
     assert "least distance at any physics step" in heads and not [head for head in heads if "_" in head]
     words = check(tmp_path / "demo.html").text
     assert {"yes", "4.53 s", "0.437\xa0m", "no", "–"} <= set(words) and "True" not in words
+
+
+def test_the_judge_of_every_physics_step_has_seen_more_than_the_log(synthetic: ModuleType, tmp_path: Path):
+    log = synthetic.make_flight(2, seconds=1.0)
+    near = log.separation_m - 0.001
+    assert least_m((RecordedFlight("flight", log),)) > log.separation_m
+    outcome = TeamMeasurements("ROS 2", 1, 1, 0, near)
+    write_demo_report(DemoReport(outcomes=(outcome,), flights=(RecordedFlight("flight", log),)), tmp_path / "demo.html")
+    words = " ".join(check(tmp_path / "demo.html").text)
+    assert "outside the safety distance" not in words
+    assert "inside the safety distance of" in (tmp_path / "demo.html").read_text().split("class=tiles")[1]
+    assert f"closest approach {metres(near)}, inside" in words
 
 
 def test_an_empty_demo_makes_a_page(tmp_path: Path):

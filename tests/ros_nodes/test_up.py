@@ -66,6 +66,8 @@ def test_it_flies_and_writes_its_figures(pair: str, goto_bundle: Path, tmp_path:
     check_short_flights(tmp_path, capsys)
     check_dataset(tmp_path)
     check_another_bundle(tmp_path)
+    check_legal_forms(tmp_path)
+    check_altered_messages(tmp_path)
     check_cut_recording(tmp_path)
     check_two_processes(tmp_path / "bag")
 
@@ -119,6 +121,57 @@ def check_another_bundle(folder: Path) -> None:
     found = replay_bag(folder / "bag", str(other))
     assert not found.is_recorded_bundle
     assert all(0.0 < tally.policy.value < 0.01 for tally in found.tallies.values())
+
+
+def check_legal_forms(folder: Path) -> None:
+    """What comes of a recording does not depend on the form of its files, in any bit."""
+    from robomarl.ros_nodes.replay.figures import figures_of
+    from robomarl.ros_nodes.replay.replayed import replay_bag
+    from tests.ros_nodes.recording import rewritten
+
+    def found(bag: Path) -> tuple[str, list[bytes], bytes]:
+        replayed = replay_bag(bag, tracks=True)
+        figures = figures_of(replayed)
+        del figures["seconds"], figures["real_time_factor"], figures["problems"]
+        assert main(["dataset", str(bag), "--out", str(folder / "form.parquet")]) == 0
+        tracks = [np.ascontiguousarray(part).tobytes() for track in replayed.tracks for part in track[2:8]]
+        return str(figures), tracks, (folder / "form.parquet").read_bytes()
+
+    as_recorded = found(folder / "bag")
+    assert len(as_recorded[1]) == 12
+    for name in ("topic_by_topic", "no_chunks", "zstd_file", "split_told_backwards", "sqlite"):
+        assert found(rewritten.FORMS[name](folder / "bag", folder / name)) == as_recorded, name
+    assert found(rewritten.twice(folder / "bag", folder / "twice")) == as_recorded
+    assert found(rewritten.with_others(folder / "bag", folder / "others")) == as_recorded
+
+
+def check_altered_messages(folder: Path) -> None:
+    """Odometry that is not what the robots used: actions are as they were, commands and observations are not."""
+    from nav_msgs.msg import Odometry
+    from rclpy.serialization import deserialize_message, serialize_message
+
+    from tests.ros_nodes.recording import rewritten
+
+    def shift(messages: list[rewritten.Said]) -> list[rewritten.Said]:
+        altered = []
+        for one in messages:
+            if one.topic == "/one/odometry":
+                said = deserialize_message(one.data, Odometry)
+                said.pose.pose.position.x += 0.5
+                one = one._replace(data=serialize_message(said))
+            altered.append(one)
+        return altered
+
+    bag, page, file = folder / "altered", folder / "altered.html", folder / "altered.json"
+    rewritten.one_file(folder / "bag", bag, shift)
+    assert main(["replay", str(bag), "--no-gap", "--out", str(page), "--json", str(file)]) == 1
+    figures = json.loads(file.read_text())
+    assert (figures["passed"], figures["action_diff_max"]) == (False, 0.0)
+    assert figures["observation_diff_max"] == pytest.approx(0.5, abs=1e-3)
+    assert "commands by up to" in figures["verdict"] and "observations by up to 0.5" in figures["verdict"]
+    shown = page.read_text()
+    assert figures["verdict"] in shown
+    assert 'class="tile bad"' in shown and "no difference in any bit" not in shown
 
 
 def check_cut_recording(folder: Path) -> None:

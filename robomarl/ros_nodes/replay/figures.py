@@ -1,10 +1,27 @@
-"""The figures of a replay, of the whole recording and by robot."""
+"""The figures of a replay, of the whole recording and by robot, and the verdict, which looks at all of them."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from robomarl.policies.golden import COMMAND_TOLERANCE, TOLERANCE
 from robomarl.ros_nodes.replay.replayed import Replayed
+
+ALLOWED = {"action": TOLERANCE, "command": COMMAND_TOLERANCE, "observation": TOLERANCE}
+"""Largest difference of each that is rounding on another processor; that of `robomarl verify`."""
+
+
+class Verdict(NamedTuple):
+    """What the comparison comes to."""
+
+    text: str
+    """Sentences for people."""
+    passed: bool
+    """Actions were compared, and nothing that was compared is off by more than `ALLOWED`; of another bundle than the
+    one that flew, which may decide otherwise, actions were compared."""
+    mark: Literal["good", "warn", "bad"]
+    """"good" only if all of actions, commands and observations were compared, and nothing is missing."""
 
 
 def figures_of(found: Replayed) -> dict[str, Any]:
@@ -13,13 +30,13 @@ def figures_of(found: Replayed) -> dict[str, Any]:
     tallies = list(found.tallies.values())
     ticks, seen = sum(t.ticks for t in tallies), sum(t.seen for t in tallies)
     moving = sum(t.moving for t in tallies)
+    links = {"action": [t.policy for t in tallies], "command": [t.command for t in tallies]}
+    links |= {"observation": [t.observation for t in tallies]}
     distances = [float(log.closest_m().min()) for log in found.flights if log.pos_m.shape[1] > 1]
-    return {
+    figures = {
         "ticks": ticks,
-        "action_diff_max": _largest([t.policy.value for t in tallies]),
-        "command_diff_max": _largest([t.command.value for t in tallies]),
-        "observation_diff_max": _largest([t.observation.value for t in tallies]),
-        "actions_compared": sum(t.policy.compared for t in tallies),
+        **{f"{name}_diff_max": _largest([one.value for one in all_robots]) for name, all_robots in links.items()},
+        **{f"{name}s_compared": sum(one.compared for one in all_robots) for name, all_robots in links.items()},
         "out_of_range_share": sum(t.outside_ticks for t in tallies) / seen if seen else float("nan"),
         "filtered_share": sum(t.filtered for t in tallies) / moving if moving else float("nan"),
         "whole_share": sum(t.whole for t in tallies) / moving if moving else float("nan"),
@@ -34,6 +51,47 @@ def figures_of(found: Replayed) -> dict[str, Any]:
         "problems": list(found.problems),
         "robots": {name: tally.figures() for name, tally in found.tallies.items()},
     }
+    verdict = verdict_of(figures)
+    return {**figures, "verdict": verdict.text, "passed": verdict.passed}
+
+
+def verdict_of(figures: Mapping[str, Any]) -> Verdict:
+    """The verdict for the page, the terminal and the exit status.
+
+    Args:
+        figures: of `figures_of`: of each of `ALLOWED` the largest difference and how many were compared, the bundle,
+            whether it flew, the problems, and the share of the ticks of which everything is there.
+    """
+    counts = {name: figures[f"{name}s_compared"] for name in ALLOWED}
+    sizes = {name: figures[f"{name}_diff_max"] for name in ALLOWED if counts[name]}
+    off = [name for name, size in sizes.items() if not size <= ALLOWED[name]]
+    if not sizes:
+        return Verdict("No tick of a policy is in this recording: there was nothing to compare.", False, "warn")
+    is_flown, compared = figures["is_recorded_bundle"], _joined([f"{counts[name]:,} {name}s" for name in sizes])
+    by = _joined([f"{name}s by up to {sizes[name]:.3g}" for name in (off if is_flown and off else sizes)])
+    if not is_flown:
+        said = f"Another bundle than the one that flew: of {compared} of {figures['bundle']}, {by} differ."
+    elif off:
+        said = (
+            f"The bundle did on the robots other than it does here: of {compared} of {figures['bundle']}, {by} differ."
+        )
+    elif any(sizes.values()):
+        said = f"{compared} of {figures['bundle']} differ by no more than rounding: {by}."
+    else:
+        said = f"The bundle did on the robots what it does here: {compared} of {figures['bundle']}, "
+        said += "no difference in any bit."
+    missing = _joined([f"{name}s" for name in ALLOWED if name not in sizes])
+    if missing:
+        said += f" No {missing} could be compared: messages or ticks are missing in the recording."
+    elif figures["whole_share"] < 1:
+        said += f" {figures['whole_share']:.1%} of the commands could be compared: messages or ticks are missing."
+    passed = bool(counts["action"]) and not (is_flown and off)
+    is_all = passed and is_flown and not missing and not figures["problems"]
+    return Verdict(said, passed, "good" if is_all else "warn" if passed else "bad")
+
+
+def _joined(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _largest(values: list[float]) -> float:

@@ -59,7 +59,7 @@ def replay_bag(
     return Replayed(
         recording=found.recording,
         bundle=str(found.bundle),
-        is_recorded_bundle=found.bundle.id in found.recording.bundles.values(),
+        is_recorded_bundle=not bundle or set(found.recording.bundles.values()) - {""} == {found.bundle.id},
         tallies=found.tallies,
         flights=found.rows.flights(vehicle.body.radius_m, separation_m),
         tracks=found.tracks.tracks(found.tallies),

@@ -133,6 +133,7 @@ class RobotTally:
             "commands_compared": self.command.compared,
             "observation_diff_max": self.observation.value,
             "observation_diff_element": self.observation.element,
+            "observations_compared": self.observation.compared,
             "out_of_range_share": self.outside_ticks / self.seen if self.seen else float("nan"),
             "out_of_range": self.out_of_range(),
             "filtered_share": self.filtered / self.moving if self.moving else float("nan"),
