@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robomarl.ros_nodes.io.messages import Detections
 from robomarl.ros_nodes.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, InputSnapshot, Now
 from robomarl.view import Goal, Plan, blank_view
 
@@ -151,6 +152,76 @@ def test_what_is_not_finite_is_not_flown_on(bad: float):
     inbox = full()
     inbox.put_own(estimate(bad), 100.01, 5.01)
     assert not read(inbox).own_ok
+
+
+def broken_parts() -> list[tuple[str, Broadcast]]:
+    """What a team-mate says with one part that can't be meant; its state is sound where the plan is not."""
+    good, far = said(), np.array([0.0, np.nan, 0.0])
+    parts = [("state", good._replace(pos_m=far)), ("state", good._replace(vel_m_s=far))]
+    parts += [("plan", good._replace(plan=good.plan._replace(**{name: far}))) for name in Plan._fields]
+    seen = Detections(("ball",), far[None], np.zeros((1, 3)), 0.1)
+    return [*parts, ("seen", good._replace(seen=seen)), ("seen", good._replace(seen=seen._replace(pos_m=-far[None])))]
+
+
+@pytest.mark.parametrize("at", range(len(broken_parts())))
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e39])
+def test_what_a_mate_can_not_mean_is_no_message_and_the_mate_ages(at: int, bad: float):
+    inbox, (_, broken) = full(), broken_parts()[at]
+    broken = fill(broken, bad)
+    before = read(inbox).view
+    why = inbox.put_mate("a", broken, 100.4, 5.4)
+    assert "a number is" in why
+    inbox.put_own(estimate(1), 100.41, 5.41)
+    reading = inbox.read(Now(100.41, 5.41))
+    assert reading.problems == (), "the last good message still counts"
+    np.testing.assert_allclose(reading.view.heard.age_s, 0.41)
+    np.testing.assert_array_equal(reading.view.heard.pos_m, before.heard.pos_m)
+    inbox.put_own(estimate(2), 100.6, 5.6)
+    reading = inbox.read(Now(100.6, 5.6))
+    assert names(reading) == ["c", "a"]
+    assert "0.60 s old" in reading.problems[1].text
+    assert reading.problems[1].text.endswith(f"refused since: {why}")
+    inbox.put_mate("a", said(), 100.6, 5.6)
+    assert names(inbox.read(Now(100.6, 5.6))) == ["c"]
+
+
+def fill(tree, bad: float):
+    """NaN becomes `bad`."""
+    if isinstance(tree, tuple):
+        parts = [fill(part, bad) for part in tree]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+    return np.where(np.isnan(tree), bad, tree) if isinstance(tree, np.ndarray) else tree
+
+
+def test_a_mate_that_never_said_anything_sound_is_named():
+    inbox = Inbox(TEAM, 1, LIMITS)
+    inbox.put_mate("a", fill(broken_parts()[2][1], np.nan), 100.0, 5.0)
+    problems = {problem.source: problem.text for problem in inbox.read(Now(100.0, 5.0)).problems}
+    assert problems["a"] == "nothing received yet; refused: a number is not finite: nan"
+    assert problems["c"] == "nothing received yet"
+
+
+def test_a_stamp_ahead_of_the_clock_is_no_message():
+    """It took the place of what had come before, and shut out all that came after it until it was old."""
+    inbox = full()
+    inbox.now_s = 100.01
+    assert "in the future" in inbox.put_mate("a", said(9), 103.0, 5.01)
+    reading = read(inbox)
+    assert reading.problems == ()
+    assert reading.view.heard.mask.all()
+    inbox.now_s = 100.03
+    assert inbox.put_mate("a", said(7), 100.03, 5.03) == ""
+    assert read(inbox, 0.04).view.heard.plan.stop_m[1, 0] == 7
+
+
+def test_an_own_estimate_that_its_reader_refused_is_named_at_once():
+    inbox = full()
+    inbox.refuse("odometry", "pose.pose.position.x is not finite: nan")
+    reading = read(inbox)
+    assert not reading.own_ok
+    assert str(reading.problems[0]) == "odometry: refused: pose.pose.position.x is not finite: nan"
+    inbox.put_own(estimate(1), 100.02, 5.02)
+    assert read(inbox).own_ok
 
 
 def test_a_stranger_counts_as_not_heard():
