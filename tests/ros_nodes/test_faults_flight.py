@@ -145,29 +145,44 @@ def test_overrun(flying: FaultRig):
 
 
 @fault(
-    "The filter has no answer (a team-mate sends what is not a number; the same way with no solution)",
-    "the filter brakes; never what the policy wanted",
-    "the same tick",
-    "policy_node: `non_finite` (`infeasible`, `solver`)",
+    "A team-mate sends what is not a number: beside its true messages, and in place of them",
+    "such a message is none: beside true ones nothing changes; without them the team-mate ages, and the filter brakes",
+    "1 tick after `max_age_s`",
+    "policy_node: `messages_refused`, `refused TOPIC` with sender and field; `right: ... s old ...; refused since`",
 )
-def test_filter_without_an_answer(flying: FaultRig):
-    flying.set(cut=["right>left"])
+def test_neighbour_sends_what_is_not_a_number(flying: FaultRig):
     name = topics.linked(topics.STATE_AND_PLAN, "left", "right")
     liar = publisher(flying.node, topics.STATE_AND_PLAN, name)
     flying.console.wait(lambda: liar.get_subscription_count() > 0, 10, "its reader")
     write, nothing = BroadcastWriter("right"), np.full(3, np.nan)
-    said = Broadcast(nothing, nothing, Plan(nothing, nothing, nothing))
+    plan = Plan(np.zeros(3), np.zeros(3), nothing)  # all but the plan's end could be meant
+    said = Broadcast(np.zeros(3), np.zeros(3), plan)
 
-    def lies() -> bool:
+    def lies() -> None:
         flying.listen()
         liar.publish(write(said, flying.node.get_clock().now().nanoseconds * 1e-9, (0.2, 0.2)))
-        return sum(r["reason"] == Reason.NON_FINITE for r in flying.rows["left"]) >= 60
 
-    flying.console.wait(lies, 30, "the filter to brake")
-    rows = [row for row in flying.rows["left"] if row["reason"] == Reason.NON_FINITE]
-    assert all(row["filtered"] for row in rows)
+    flying.forget()
+    flying.console.wait(lambda: lies() or len(flying.rows["left"]) >= 100, 30, "100 ticks")
+    assert {row["state"] for row in flying.rows["left"]} == {State.ACTIVE}
+    assert Reason.NON_FINITE not in {row["reason"] for row in flying.rows["left"]}
+    flying.wait_for_words(LEFT, "refused", "points[2].transforms[0].translation.x is not finite: nan")
+    assert any(int(values["messages_refused"]) > 0 for _, values in flying.said[LEFT])
+    flying.set(cut=["right>left"])
+    flying.forget()
+
+    def ages() -> bool:
+        lies()
+        return any(row["reason"] != Reason.OK for row in flying.rows["left"]) and "refused since" in str(flying.said)
+
+    flying.console.wait(ages, 30, "the filter to brake")
+    rows = [row for row in flying.rows["left"] if row["state"] == State.ACTIVE]
+    old = np.array([max(row["right.source_age_s"], row["right.delivery_age_s"]) for row in rows]) > MATE_STALE_S
+    reasons = np.array([row["reason"] for row in rows])
+    assert old.any()
+    assert (reasons[old] != Reason.OK).all()
+    assert Reason.NON_FINITE not in reasons
     assert np.isfinite(accelerations(rows)).all()
-    flying.wait_for_words(LEFT, "non_finite")
     flying.node.destroy_publisher(liar)
 
 
