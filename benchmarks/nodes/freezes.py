@@ -3,8 +3,8 @@
 The nodes are real and come from the operator's fleet plan; the robots are MuJoCo's. One process gets SIGSTOP, and
 SIGCONT after the given time. A flight is over when every robot stands on the ground or rests in the air with its state
 unchanged. Each flight is one line, and one row of `--json`: states at the end and on the way, heights, closest
-distance, contacts. The exit status is 1 unless all flights of one process and one time ended alike, with no contact, every robot
-on the ground or at its place.
+distance, contacts. The exit status is 1 unless all flights of one process and one time ended alike, with no contact,
+every robot on the ground or at its place.
 """
 
 import argparse
@@ -147,14 +147,19 @@ class FrozenTeam(Rehearsal):
         self.until(lambda: all(p[-1:] == ["ACTIVE"] for p in self._passed.values()), PATIENCE_S, "all ACTIVE")
 
     def _end(self, freeze_s: float, at_s: float) -> Outcome:
-        flown_s = time.monotonic() + (SWAPS_S - at_s - min(freeze_s, FOREVER_S))
+        self._changed_s = time.monotonic()
+        flown_s = self._changed_s + (SWAPS_S - at_s - min(freeze_s, FOREVER_S))
         silent = math.isinf(freeze_s) and self._process == "sim"
 
         def over() -> bool:
-            flies_on = any(p[-1] == "ACTIVE" for p in self._passed.values())
-            lands = any(p[-1] == "LAND" for p in self._passed.values())
+            passed = self._passed
+            flies_on = any(p[-1] == "ACTIVE" for p in passed.values())
+            lands = any(p[-1] == "LAND" for p in passed.values())
             waits = flies_on and time.monotonic() < flown_s
-            return not (lands or waits) and self._rests()
+            above = (self._pos_m[:, 2] > GROUND_M).tolist()
+            above = (self._pos_m[:, 2] > GROUND_M).tolist()
+            sinks = any(p[-1] == "STOP" and up for p, up in zip(passed.values(), above, strict=True))
+            return not (lands or waits or sinks) and self._rests()
 
         end_s = time.monotonic() + PATIENCE_S
         self.until(lambda: silent or over() or time.monotonic() > end_s, PATIENCE_S + 1, "the end")
@@ -222,7 +227,7 @@ def _poses(message: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--process", choices=NODES, default="policy")
     parser.add_argument("--freeze", type=float, nargs="+", default=[0.3, 1.0, 5.0, 9.0], help="seconds; inf: for ever")
     parser.add_argument("--flights", type=int, default=20, help="of each freeze")

@@ -135,7 +135,7 @@ class LinkNode(Node):
 
 def main(args: list[str] | None = None) -> Any:
     """`ros2 run robomarl link_node`."""
-    return run_node(LinkNode, args)
+    return run_node(LinkNode, args, urgent=True)  # odometry goes through it: late here is late for the control loops
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.robot.team_agreement import JOINED
 from robomarl.ros_nodes.settings import MonitorSettings
+from robomarl.ros_nodes.timing.steady import steady_now_s
 
 LOOK_S = 1.0
 """So long a new monitor looks for others, and listens to the robots, before it says anything."""
@@ -68,7 +69,7 @@ class MonitorNode(Node):
             UserError: there is one.
         """
         super().__init__("monitor")
-        self.failed, self._began_s = False, time.monotonic()
+        self.failed, self._began_s = False, steady_now_s()
         declare(self, MonitorSettings)
         settings = read(self, MonitorSettings)
         self._settings, self._base, self._ended = settings, settings.base, (0, Order.LAND)
@@ -99,8 +100,8 @@ class MonitorNode(Node):
         self.get_logger().info(f"watches {', '.join(settings.team)}." + (" E-STOP IS PRESSED." * self.pressed))
 
     def _look_for_others(self) -> None:
-        name, end_s = topics.ESTOP.of("", self._base), time.monotonic() + LOOK_S
-        while time.monotonic() < end_s:
+        name, end_s = topics.ESTOP.of("", self._base), steady_now_s() + LOOK_S
+        while steady_now_s() < end_s:
             if self.count_publishers(name):
                 raise UserError(OTHERS)
             self._listen()
@@ -109,7 +110,7 @@ class MonitorNode(Node):
     def _listen(self) -> None:
         for mailbox in self._announced.values():
             for said, _ in mailbox.take():
-                self._table.hear(said, time.monotonic())
+                self._table.hear(said, steady_now_s())
 
     def _beat(self) -> None:
         self._listen()
@@ -127,7 +128,7 @@ class MonitorNode(Node):
         return now - self._began_s < YOUNG_S and any(claim < _claim_of(self._claim) for claim in claimed)
 
     def _report(self) -> None:
-        now = time.monotonic()
+        now = steady_now_s()
         if self._gives_way(now):
             self.get_logger().fatal(OTHERS)
             self.failed = True
@@ -206,7 +207,7 @@ class MonitorNode(Node):
 
     def _states(self) -> dict[str, State | None]:
         self._listen()
-        return self._table.states(time.monotonic())
+        return self._table.states(steady_now_s())
 
     def _not_ready(self) -> dict[str, str]:
         """Robots that would not take part: then nobody is asked to move. Who flies already does."""
@@ -221,18 +222,20 @@ class MonitorNode(Node):
 
     async def _ask(self, order: Order, names: Sequence[str], limit_s: float = ANSWER_S) -> dict[str, str]:
         """Ask each robot as soon as its service is there: one that is heard, or any by a young monitor, may be late."""
-        clients, now = {name: self._asked[name, order] for name in names}, time.monotonic()
+        clients, now = {name: self._asked[name, order] for name in names}, steady_now_s()
         states, young = self._table.states(now), now - self._began_s < YOUNG_S
         expected = [name for name, c in clients.items() if young or states[name] is not None or c.service_is_ready()]
         answers: dict[str, Future] = {}
+        done: set[str] = set()
 
         def answered() -> bool:
             for name in [n for n in expected if n not in answers and clients[n].service_is_ready()]:
                 answers[name] = clients[name].call_async(Trigger.Request())
-            return all(name in answers and answers[name].done() for name in expected)
+            done.update(name for name, answer in answers.items() if answer.done())
+            return done.issuperset(expected)
 
         await wait_until(self, answered, limit_s, self._orders)
-        results = {name: answer.result() if answer.done() else None for name, answer in answers.items()}
+        results = {name: answers[name].result() for name in done}  # one that came too late does not count
         for answer in answers.values():
             answer.cancel()
         refused = {name: NO_ANSWER for name in clients if results.get(name) is None}

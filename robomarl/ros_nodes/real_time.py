@@ -70,6 +70,9 @@ class RealTimeNode(Node):
     def step(self) -> None:
         """One step of the physics, and what is published after it."""
 
+    def stand_still(self, duration_s: float) -> None:
+        """So much real time has passed without a step: limits that vehicles keep by the clock go on."""
+
     @abstractmethod
     def restart(self, seed: int) -> None:
         """New places and weather."""
@@ -94,8 +97,11 @@ class RealTimeNode(Node):
         """Catch up with the clock, a physics step at a time."""
         due = 1 + beat.skipped - self._skipped
         self._skipped = beat.skipped
-        self._slipped += max(due - MAX_STEPS, 0)
+        missed = max(due - MAX_STEPS, 0)
+        self._slipped += missed
         with self.lock:
+            if missed:
+                self.stand_still(missed * self.dt_s)
             for _ in range(min(due, MAX_STEPS)):
                 self.steps += 1
                 self._publish_clock()

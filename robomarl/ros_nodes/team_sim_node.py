@@ -17,6 +17,7 @@ from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
 from robomarl.ros_nodes.real_time import RealTimeNode
+from robomarl.ros_nodes.timing.steady import AWAY_S, Absence, steady_now_s
 from robomarl.sim.scenario import Scenario, load_scenario
 from robomarl.view import Goal
 
@@ -73,6 +74,7 @@ class TeamSimNode(RealTimeNode):
         self._truth = publisher(self, topics.TRUTH, topics.TRUTH.of("sim", self.base))
         self._write, self._write_truth = [OdometryWriter(name) for name in self._names], TruthWriter(self._names)
         self._goals: list[Mailbox] = []
+        self._absence = Absence()
         self._tellers: dict[str, Any] = {}
         self.connect()
         self.connect_robots()
@@ -119,8 +121,13 @@ class TeamSimNode(RealTimeNode):
     def take_commands(self) -> None:
         """What the robots have been told since the last step."""
         for index, mailbox in enumerate(self._commands):
-            for (command, _), _ in mailbox.take():
-                self._team.command(index, command[self._columns])
+            for (command, _), info in mailbox.take():
+                if not self.waited(info):
+                    self._team.command(index, command[self._columns])
+
+    def waited(self, info: Any) -> bool:
+        """Whether a command waited for a simulator that stood still: no vehicle takes it for one of now."""
+        return self._absence.waited_s(info) > AWAY_S
 
     def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
         """What the robots' estimators say; `truth` is that of now."""
@@ -138,6 +145,7 @@ class TeamSimNode(RealTimeNode):
     def step(self) -> None:
         """Take commands, step, and publish when a decision is due."""
         team = self._team
+        self._absence.look(steady_now_s())
         self.take_commands()
         team.step()
         if math.isnan(self.began_s) and self.has_begun():

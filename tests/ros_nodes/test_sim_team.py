@@ -59,6 +59,20 @@ def test_commands_are_clipped_to_the_vehicles_limits(team: RealTimeTeam):
     assert team.truth().vel_m_s[0, 0] <= most * 0.4
 
 
+@pytest.mark.parametrize(
+    ("duration_s", "mode"),
+    [(0.1, Mode.FOLLOWING), (0.3, Mode.FOLLOWING), (1.0, Mode.FOLLOWING), (5.0, Mode.LANDING), (9.0, Mode.LANDING)],
+)
+def test_a_vehicle_that_stood_still_goes_by_the_time_that_has_passed(team: RealTimeTeam, duration_s: float, mode: Mode):
+    """Commands are there again when it goes on: they end a hover, and no landing."""
+    run(team, 0.1, {0: HOVER, 1: HOVER})
+    team.stand_still(duration_s)
+    hovers = duration_s > team.scenario.vehicle_config.on_command_loss.hover_after_s
+    assert team.onboard.mode[0] == (mode if mode is Mode.LANDING else Mode.HOVERING if hovers else Mode.FOLLOWING)
+    run(team, 0.1, {0: HOVER, 1: HOVER})
+    assert (team.onboard.mode == mode).all()
+
+
 def test_without_commands_it_brakes_and_hovers_then_lands(team: RealTimeTeam):
     loss = team.scenario.vehicle_config.on_command_loss
     run(team, 0.5, {0: np.array([1.5, 0, 0, 0]), 1: HOVER})

@@ -125,11 +125,21 @@ def _flying(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
         return GuardState.LANDING, why
     if seen.told_off:
         return GuardState.LANDED, "landed by command"
+    if seen.command_age_s > rules.loss.hover_after_s:  # long, if the adapter stood still meanwhile
+        return _left_alone(seen.command_age_s, seen, rules) or (GuardState.HOLDING, "commands stopped")
     if seen.moved_origin:
         return GuardState.HOLDING, "the estimate was reset"
-    if seen.command_age_s > rules.loss.hover_after_s:
-        return GuardState.HOLDING, "commands stopped"
     return GuardState.FLYING, ""
+
+
+def _left_alone(silent_s: float, seen: Sighted, rules: GuardRules) -> Next | None:
+    """What ends a hover without commands; None while it lasts."""
+    off_s = rules.loss.motors_off_after_s
+    if off_s is not None and silent_s > off_s:
+        return (GuardState.LANDING if seen.grounded else GuardState.KILLED), "commands stopped under a load"
+    if silent_s > rules.loss.land_after_s:
+        return GuardState.LANDING, "commands stopped for too long"
+    return None
 
 
 def _holding(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
@@ -137,11 +147,8 @@ def _holding(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
         return GuardState.LANDING, why
     # One that was found in the air has never been commanded: it counts from then on.
     silent_s = min(seen.command_age_s, rules.loss.hover_after_s + status.held_s)
-    off_s = rules.loss.motors_off_after_s
-    if off_s is not None and silent_s > off_s:
-        return (GuardState.LANDING if seen.grounded else GuardState.KILLED), "commands stopped under a load"
-    if silent_s > rules.loss.land_after_s:
-        return GuardState.LANDING, "commands stopped for too long"
+    if alone := _left_alone(silent_s, seen, rules):
+        return alone
     settled = status.held_s >= rules.settle_s and not seen.moved_origin
     if settled and seen.command_age_s <= rules.loss.hover_after_s:
         return GuardState.FLYING, ""

@@ -25,6 +25,7 @@ from robomarl.ros_nodes.adapters.guard_terms import (
 from robomarl.ros_nodes.adapters.samples import StateSample
 from robomarl.ros_nodes.adapters.track_check import TrackCheck
 from robomarl.ros_nodes.robot.jumps import JumpCheck, reach_of
+from robomarl.ros_nodes.timing.steady import AWAY_S
 from robomarl.safety.params import SafetyParams
 
 FREE_FALL_M_S2 = -9.8
@@ -68,6 +69,8 @@ class TickInput(NamedTuple):
     reset: bool = False
     rival: str = ""
     """Another adapter of the same robot; "" where there is none."""
+    waited_s: float = 0.0
+    """How long the command has waited for an adapter that stood still."""
 
 
 class VehicleSays(NamedTuple):
@@ -118,7 +121,7 @@ class GuardedVehicle:
         self._jumps = JumpCheck(reach_of(SafetyParams(vehicle.safety, vehicle.limits, HOLD_S)))
         self._trusted: StateSample | None = None
         self._reference: Reference | None = None
-        self._command, self._command_s = np.zeros(4), -math.inf
+        self._command, self._command_s, self._silent_s = np.zeros(4), -math.inf, math.inf
         self._told_s = self._rests_s = self._low_s = -math.inf
         self._then_s, self._ground_m, self._fresh, self._since_s, self._moved = math.nan, 0.0, False, 0.0, False
         self._sunk = ""
@@ -140,8 +143,11 @@ class GuardedVehicle:
         dt_s = 0.0 if math.isnan(self._then_s) else now_s - self._then_s
         self._then_s = now_s
         self._fresh = False
+        silent_s = now_s - self._command_s
         if heard.command is not None and np.isfinite(heard.command).all():
-            self._command, self._command_s, self._fresh = heard.command, now_s, True
+            self._command, self._command_s, self._fresh = heard.command, now_s - heard.waited_s, True
+        # After an absence the silence counts that was there before the queue was read: the vehicle has felt it.
+        self._silent_s = silent_s if dt_s > AWAY_S else now_s - self._command_s
         if heard.reset:
             self.track, self._sunk = TrackCheck(), ""
         says = self._says(now_s)
@@ -192,7 +198,7 @@ class GuardedVehicle:
         if self.guard.state is GuardState.TAKEOFF and says.flies and height_m < -SUNK_M:
             self._sunk = UPSIDE_DOWN
         return Sighted(
-            command_age_s=now_s - self._command_s,
+            command_age_s=self._silent_s,
             link_age_s=now_s - self._link.heard_s,
             pose_age_s=now_s - own.heard_s + own.age_s if own else math.inf,
             unfit=says.problem or (f"{heard.rival} flies it too; stop one of the two" if heard.rival else ""),

@@ -8,7 +8,6 @@ A vehicle that is not fit (battery, link, firmware, its own checks) has no odome
 become READY. So has one that two adapters fly.
 """
 
-import time
 from functools import partial
 from typing import Any, Protocol
 
@@ -25,6 +24,7 @@ from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, DiagnosticEntry
+from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 
 OPEN_S = 2.0
 """A link that is closed is opened again so often."""
@@ -58,6 +58,7 @@ class VehicleSeat:
         self._odometry, self._write = publisher(node, own, own.of(name, base)), OdometryWriter(name)
         self._commands = Mailbox(node, command, command.of(name, base), fast_messages.command_reader(name))
         self._published: StateSample | None = None
+        self._absence = Absence()
         self._opened_s = -OPEN_S
         self.orders: set[str] = set()
         self.rival = ""
@@ -66,14 +67,17 @@ class VehicleSeat:
 
     def tick(self, active: bool, pressed: bool) -> GuardStatus:
         """Hear, decide, send, tell."""
-        clock_s = time.monotonic()
+        clock_s = steady_now_s()
+        self._absence.look(clock_s)
         if self.link.problem and clock_s - self._opened_s >= OPEN_S:
             self._opened_s = clock_s
             self.link.open()
         orders, self.orders = self.orders, set()
-        latest = self._commands.latest()
-        command = latest[0][FLOWN] if latest is not None and active else None
-        heard = TickInput(command, pressed, "kill" in orders, "reset" in orders, self.rival)
+        command, waited_s = None, 0.0
+        for (sent, _), info in self._commands.take():
+            command, waited_s = sent[FLOWN], self._absence.waited_s(info)
+        told = command if active else None
+        heard = TickInput(told, pressed, "kill" in orders, "reset" in orders, self.rival, waited_s)
         status = self.flight.tick(heard, clock_s)
         sample = self.link.sample
         if sample is not None and sample is not self._published and not self.flight.unfit:

@@ -33,6 +33,10 @@ class SimNode(TeamSimNode):
         senses = SENSORS.get(self._scenario.task)
         return senses(self._team.scenario, self._team.world, stamp_s) if senses else {}
 
+    def stand_still(self, duration_s: float) -> None:
+        """The vehicles' own time-outs go on."""
+        self._team.stand_still(duration_s)
+
     def take_goal(self, index: int, goal: Goal) -> None:
         """Of a robot, or of the load."""
         if self._team.scenario.load is not None:

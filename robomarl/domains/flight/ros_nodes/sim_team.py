@@ -89,6 +89,11 @@ class RealTimeTeam:
         """The E-stop is pressed, and the vehicles hear it."""
         self.onboard.stop()
 
+    def stand_still(self, duration_s: float) -> None:
+        """So much real time has passed without a step."""
+        measured = self.world.measured
+        self.onboard.pass_time(measured.pos_m[0], measured.vel_m_s[0], duration_s)
+
     def step(self) -> None:
         """One physics step."""
         stands, before = np.isin(self.onboard.mode, ON_FEET), self.world

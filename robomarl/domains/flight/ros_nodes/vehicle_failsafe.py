@@ -83,10 +83,14 @@ class VehicleFailsafe:
         if self.mode[index] in (Mode.WAITING, Mode.HOVERING, Mode.GROUNDED):
             self.mode[index] = Mode.FOLLOWING
 
-    def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
-        """What the low-level controllers get for the next `dt_s`: [N, A], from estimates [N, 3] each."""
+    def pass_time(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> None:
+        """Let commands age by `dt_s`, and act where they are too old; estimates are [N, 3] each."""
         self._age_s += dt_s
         self._change_modes(pos_m, vel_m_s)
+
+    def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
+        """What the low-level controllers get for the next `dt_s`: [N, A], from estimates [N, 3] each."""
+        self.pass_time(pos_m, vel_m_s, dt_s)
         own = self.mode != Mode.FOLLOWING
         if not own.any():
             return self._command

@@ -59,10 +59,12 @@ class GameNode(TeamSimNode):
     def take_commands(self) -> None:
         """What the players have been told since the last step."""
         for index, (moves, kicks) in enumerate(zip(self._commands, self._kicks, strict=True)):
-            for (speed, _), _ in kicks.take():
-                self._team.receive_kick(index, speed)
-            for (velocity, stamp_s), _ in moves.take():
-                self._team.receive(index, velocity, stamp_s)
+            for (speed, _), info in kicks.take():
+                if not self.waited(info):
+                    self._team.receive_kick(index, speed)
+            for (velocity, stamp_s), info in moves.take():
+                if not self.waited(info):
+                    self._team.receive(index, velocity, stamp_s)
 
     def has_begun(self) -> bool:
         """A player was commanded."""

@@ -1,7 +1,6 @@
 """`AutopilotLink`: what a flight needs of a wire to a vehicle with an autopilot. No ROS, no sockets."""
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
@@ -10,6 +9,7 @@ import numpy as np
 from robomarl.ros_nodes.adapters.autopilot.state import AutopilotState
 from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.samples import StateSample
+from robomarl.ros_nodes.timing.steady import steady_now_s
 
 
 class AutopilotLink(ABC):
@@ -23,7 +23,7 @@ class AutopilotLink(ABC):
     def __init__(self, state: AutopilotState, where: str) -> None:
         """Nothing heard."""
         self.state, self.where = state, where
-        self.clock = time.monotonic
+        self.clock = steady_now_s
         self._busy = ""
         """Why the wire can't be used; "" where it can."""
 

@@ -1,7 +1,6 @@
 """`BaseSeat`: one base's side of ROS: its wheels, its localization, commands in, twists out."""
 
 import math
-import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.settings import BaseSettings
+from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 from robomarl.ros_nodes.topics import Topic
 
 STOPS_S = 1.0
@@ -73,6 +73,7 @@ class BaseSeat:
         self._power = Mailbox(node, BATTERY, f"{own}/{settings.battery}", _volts) if settings.battery else None
         self._rules = BaseRules(vehicle.on_command_loss.stop_after_s)
         self._drive, self._anchor = BaseDrive(vehicle), MapAnchor(anchor)
+        self._absence = Absence()
         self._own: Estimate | None = None
         self._own_s = self._wheels_s = self._command_s = self._drove_s = -math.inf
         self._volts, self._rivals, self.stopped = math.nan, "", False
@@ -80,12 +81,14 @@ class BaseSeat:
 
     def tick(self, active: bool, pressed: bool) -> tuple[BaseState, str]:
         """Hear, decide, send."""
-        clock_s = time.monotonic()
+        clock_s = steady_now_s()
+        self._absence.look(clock_s)
         self._hear(clock_s)
-        latest = self._commands.latest()
-        command = latest[0][FLOWN] if latest is not None and active else None
-        dt_s = clock_s - self._command_s
-        self._command_s = clock_s if command is not None else self._command_s if active else -math.inf
+        dt_s, command = clock_s - self._command_s, None
+        for (sent, _), info in self._commands.take():
+            if active:
+                command, self._command_s = sent[FLOWN], clock_s - self._absence.waited_s(info)
+        self._command_s = self._command_s if active else -math.inf
         ages = (clock_s - self._command_s, clock_s - self._wheels_s, clock_s - self._own_s)
         self._state, self._why = watched(BaseSighted(*ages, pressed, self.stopped, self._unfit()), self._rules)
         if self._state is BaseState.DRIVING:
@@ -122,12 +125,12 @@ class BaseSeat:
         if self._located is not None:
             for told, _ in self._located.take():
                 self._locate(told)
-        for (estimate, stamp_s), _ in self._wheels.take():
-            self._wheels_s = clock_s
+        for (estimate, stamp_s), info in self._wheels.take():
+            self._wheels_s = clock_s - self._absence.waited_s(info)
             own = estimate if self._elsewhere else self._anchor.drive(estimate, stamp_s)
             if own is None:
                 continue
-            self._own, self._own_s = own, clock_s
+            self._own, self._own_s = own, self._wheels_s
             if not self._elsewhere:
                 self._odometry.publish(self._write(own, stamp_s))
         if self._power is not None:

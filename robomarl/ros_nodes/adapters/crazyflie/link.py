@@ -6,7 +6,6 @@ cflib calls back in a thread of its own; what it says is kept as frozen values t
 import importlib
 import logging
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from robomarl.ros_nodes.adapters.conversion.reference import Reference
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.intake.sound import sound
 from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.ros_nodes.timing.steady import steady_now_s
 from robomarl.types import GRAVITY_M_S2
 
 PROTOCOL = 12
@@ -73,7 +73,7 @@ class CrazyflieLink:
         Raises:
             UserError: cflib is not installed.
         """
-        self.clock = time.monotonic
+        self.clock = steady_now_s
         self.uri, self._mass_kg, self._period_ms = uri, mass_kg, max(10, round(period_s * 1000))
         crazyflie = _cflib("crazyflie")
         self._log_config = _cflib("crazyflie.log").LogConfig

@@ -1,7 +1,6 @@
 """`CrazyswarmLink`: one Crazyflie behind Crazyswarm2's server: what it says, and what it can be told."""
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.convert import set_quat, set_xyz, stamp_of, xyz_of
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class
+from robomarl.ros_nodes.timing.steady import steady_now_s
 from robomarl.types import GRAVITY_M_S2
 
 MEND = "install ros-$ROS_DISTRO-crazyflie-interfaces, or build Crazyswarm2 in a ROS workspace, and source it"
@@ -48,7 +48,7 @@ class CrazyswarmLink:
         """
         kinds = [topic.type for topic in (*topics.HEARD, *topics.TOLD)]
         check_types([*kinds, *topics.SERVICES.values()], MEND)
-        self.clock = time.monotonic
+        self.clock = steady_now_s
         self.where = address.namespace
         self._wire = RosWire(node, address.namespace)
         self._heard: list[tuple[Callable[[Any, float], None], Mailbox]] = []

@@ -21,6 +21,7 @@ from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, publisher
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
+from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 
 STOPS_S = 1.0
 """A robot that no longer drives is told to stop for so long."""
@@ -52,6 +53,7 @@ class PlayerSeat:
         self._write, self._kicker_config = OdometryWriter(name), robot.kicker
         self._drive = PlayerDrive(robot, 1 / settings.policy_hz, settings.response_s)
         self._rules = BaseRules(robot.on_command_loss.stop_after_s, pose_s=settings.vision_s)
+        self._absence = Absence()
         self._own: Estimate | None = None
         self._own_s = self._seen_s = self._command_s = self._drove_s = -math.inf
         self._then_s = math.nan
@@ -92,11 +94,14 @@ class PlayerSeat:
 
     def tick(self, tracks: VisionTracks, active: bool, pressed: bool, now_s: float) -> RadioWords | None:
         """Hear, decide; returns what its radio is told, None where it is left alone."""
-        for (velocity, stamp_s), _ in self._moves.take():
+        self._absence.look(steady_now_s())
+        for (velocity, stamp_s), info in self._moves.take():
             if active:
                 self._drive.command(velocity, stamp_s)
-                self._command_s = now_s
-        for (speed_m_s, _), _ in self._kicks.take():
+                self._command_s = now_s - self._absence.waited_s(info)
+        for (speed_m_s, _), info in self._kicks.take():
+            if self._absence.waited_s(info) > self._rules.stop_after_s:
+                continue
             self._kick_m_s = min(max(speed_m_s, 0.0), self._kicker_config.max_speed_m_s)
         unfit, silent_s = self._unfit(tracks, now_s), now_s - self._seen_s
         ages = (now_s - self._command_s if active else math.inf, 0.0, silent_s)
