@@ -19,7 +19,7 @@ from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.io.node_base import publisher
 from robomarl.ros_nodes.robot.state_machine import Order, State
-from tests.ros_nodes import test_faults_flight
+from tests.ros_nodes import test_faults_flight, test_freezes
 from tests.ros_nodes.bundles import make_bundle
 from tests.ros_nodes.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault
 
@@ -194,7 +194,7 @@ Ticks are those of the robot that reacts; a limit in seconds is a parameter of t
 
 def test_the_page_of_faults_is_what_is_tested(root: Path):
     assert test_faults_flight.__doc__  # its rows come first
-    page = HEAD + "".join(f"| {' | '.join(row)} |\n" for row in ROWS)
+    page = HEAD + "".join(f"| {' | '.join(row)} |\n" for row in ROWS) + test_freezes.page()
     path = root / "docs" / "faults.md"
     if os.environ.get("ROBOMARL_WRITE_DOCS"):
         path.write_text(page)
