@@ -127,6 +127,7 @@ def dispatch(words: list[str]) -> int:
 
 def run_command(name: str, words: list[str]) -> int:
     """Parse one command's options, run it, write its figures; returns the exit status."""
+    from robomarl.cli.ends import check_ends
     from robomarl.cli.quiet import quiet_libraries
     from robomarl.cli.ranges import check_ranges
     from robomarl.config import UsageError, UserError
@@ -138,8 +139,7 @@ def run_command(name: str, words: list[str]) -> int:
         module = importlib.import_module(f"robomarl.cli.{MODULES.get(name, name.replace('-', '_'))}")
         args = parse(module, name, words)
         check_ranges(args)
-        if json_file is not None:
-            check_writable("--json", json_file)
+        check_ends(args, json_file)
         figures = module.run(args)
         if json_file is not None:
             write_json(json_file, figures)
@@ -226,29 +226,6 @@ def _as_json(value: Any) -> Any:
         return [_as_json(part) for part in value]
     number = float(value)
     return number if math.isfinite(number) else None
-
-
-def check_writable(option: str, file: Path) -> None:
-    """Before hours of work, and not after them; makes the file's folder.
-
-    Args:
-        option: that names the file.
-        file: to be written.
-
-    Raises:
-        UserError: it can't be written.
-    """
-    from robomarl.config import UserError
-
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.exists():
-            file.open("a").close()
-        else:
-            file.touch()
-            file.unlink()
-    except OSError as error:
-        raise UserError(f"{option} {file}: can't be written ({error.strerror}); name another file.") from None
 
 
 def missing_extra(error: ModuleNotFoundError) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from robomarl.cli import write_json
+from robomarl.cli.ends import OutFolder
 from robomarl.cli.identify import RecordedFlights, read_flights
 from robomarl.config import Count, Fraction, NonNegative, Positive, Seed, UserError
 
@@ -25,7 +26,7 @@ class Args:
     """Name or folder of the bundle to begin with."""
     bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
     """Folders of recordings of it."""
-    out: Path = Path("runs/adapted")
+    out: OutFolder = Path("runs/adapted")
     """Folder for what is identified, the run and the new bundle."""
     scenario: str = ""
     """Name or file of the scenario that is fitted; by default the one that was flown."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import OutFile
 from robomarl.cli.identify import digests
 from robomarl.config import Count, Seed, UsageError
 
@@ -17,7 +18,7 @@ class Args:
 
     bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[BAG ...]")] = ()
     """Folders of recordings of one bundle."""
-    out: Path = Path("dataset.parquet")
+    out: OutFile = Path("dataset.parquet")
     """File to write."""
     bundle: str = ""
     """Name or folder of the bundle; by default the one that flew."""
@@ -41,11 +42,8 @@ def run(args: Args) -> dict[str, Any]:
     """Write the file."""
     from tqdm import tqdm
 
-    from robomarl.cli import check_writable
-
     if bool(args.bags) == bool(args.fly):
         raise UsageError("name recordings, or a bundle with --fly, and not both.")
-    check_writable("--out", args.out)
     digests(args.bags)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         rows = write(args, lambda share: bar.update(int(100 * share) - bar.n))

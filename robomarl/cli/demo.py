@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from robomarl.cli.ends import OutFolder
 from robomarl.config import Seed
 
 
@@ -13,7 +14,7 @@ class Args:
 
     quick: bool = False
     """Fly the bundle that ships instead of training one (at most 90 s)."""
-    out: Path = Path("runs/demo")
+    out: OutFolder = Path("runs/demo")
     """Folder for the run, the bundle, the robots, the bag and the report."""
     seed: Seed = 0
     """Of training, evaluation and flights."""

@@ -1,11 +1,11 @@
 """Fly episodes with runs, bundles or the scripted `baseline`, and count successes, collisions and errors."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import OutFile, PlotFile
 from robomarl.config import Count, Seed, UsageError, UserError
 
 
@@ -30,13 +30,13 @@ class Args:
     may be given several times."""
     held_out: bool = False
     """Fly every variation that the scenario holds out from training as well."""
-    sensitivity: Path | None = None
+    sensitivity: PlotFile | None = None
     """Plot the first policy's success against every randomized parameter, within and beyond training: .png or .svg."""
     sensitivity_episodes: Count = 40
     """Episodes of each point of that plot."""
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""
-    video: Path | None = None
+    video: OutFile | None = None
     """Film the first policy's first episode: .gif, .png or .mp4; of games and robots on the ground .gif or .png."""
     require: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """FIGURE>=VALUE, as in 'success_rate>=0.95': the exit status is 1 unless it holds for every policy. Any figure of
@@ -47,10 +47,8 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
-    from robomarl.cli import check_writable
     from robomarl.cli.require import judged, requirements
     from robomarl.domains.simulation import needed
-    from robomarl.report.plots.sensitivity import check_file
 
     required = requirements(args.require)
     simulation = simulation_for_options(args)
@@ -60,10 +58,7 @@ def run(args: Args) -> dict[str, Any]:
     if args.paired:
         check_paired(args, simulation.games is not None)
     if args.video:
-        check_writable("--video", args.video)
         evaluation.check_film(args.video)
-    if args.sensitivity:
-        check_file(args.sensitivity)
     rows = []
     for i, name in enumerate(args.policies):
         rows.append(evaluation.row(name, args, i == 0))

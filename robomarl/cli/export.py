@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import OutFolder, check_folder
 from robomarl.config import Count, Natural, Seed, UsageError
 
 
@@ -16,7 +17,7 @@ class Args:
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """Folder that `robomarl train --out` made; or a bundle, to which others are to be added."""
-    dir: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
+    dir: Annotated[OutFolder | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
     """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
     target: Literal["bundle", "c"] = "bundle"
     """What to make: a bundle; or, of the bundle that RUN names, its actor as C99 without dependencies."""
@@ -48,6 +49,7 @@ def run(args: Args) -> dict[str, Any]:
     source = averaged(run_of(str(args.run)), args.average)
     source = with_experts(source, [run_of(name) for name in args.expert])
     target = args.dir or Path("policies") / source.name
+    check_folder("DIR", target)
     finish = flown(args.name or target.name, args) if args.episodes else None
     teams = args.team_size or teams_of(str(args.run))
     bundle = export_bundle(source, target, args.name or target.name, teams, finish)
@@ -66,6 +68,7 @@ def run_c(args: Args) -> dict[str, Any]:
     if args != Args(args.run, args.dir, "c"):
         raise UsageError("--target c takes a BUNDLE and a DIR only; give the other options when you make the bundle.")
     target = args.dir or Path(f"{args.run.name}_c")
+    check_folder("DIR", target)
     made = export_c(str(args.run), target)
     print(f"{target}: {', '.join(file.name for file in made.files)} of {made.id}")
     if (m := made.measured) is None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import tyro
 
+from robomarl.cli.ends import OutFolder
 from robomarl.config import UsageError, UserError
 
 
@@ -19,7 +20,7 @@ class Args:
     """Folders of recordings of one team's vehicles."""
     scenario: str = ""
     """Name or file of the scenario that is fitted; by default the one that was flown."""
-    out: Path = Path("runs/identified")
+    out: OutFolder = Path("runs/identified")
     """Folder for the vehicle's file and the scenario."""
     bundle: str = ""
     """Name or folder of the bundle; by default the one that was flown."""

@@ -1,11 +1,11 @@
 """Measure what a vehicle file's section `safety` has to say: delay, errors and brakes, from flights on mujoco."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.ends import PlotFile
 from robomarl.config import Fraction, NonNegative, Positive, Range
 
 
@@ -29,7 +29,7 @@ class Args:
     """Share of the largest yaw rate that is commanded on the way."""
     quick: bool = False
     """Fly a quarter of it."""
-    plot: Path | None = None
+    plot: PlotFile | None = None
     """File for a picture of the frontier and of the worst flights."""
 
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.ends import OutFolder
+
 
 @dataclass(frozen=True)
 class Args:
@@ -13,7 +15,7 @@ class Args:
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """The policy: .onnx, .pt or .pth (TorchScript or state dict), or .safetensors."""
-    dir: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+    dir: Annotated[OutFolder, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
     """Folder of the bundle."""
     contract: Annotated[Path, tyro.conf.arg(metavar="FILE")]
     """contract.toml: scenario, what the policy reads and writes, layout of a state dict; see docs/import.md."""

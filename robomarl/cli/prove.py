@@ -3,11 +3,11 @@
 import dataclasses
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import OutFolder
 from robomarl.config import Count, Fraction, Natural, Positive, Range, Seed, UsageError, UserError
 
 
@@ -39,7 +39,7 @@ class Args:
     """Share of the messages that do not arrive."""
     seed: Seed = 0
     """Of everything that is drawn."""
-    out: Path | None = None
+    out: OutFolder | None = None
     """Folder for what is flown, batch by batch, and without `--worst` for the report page."""
     resume: bool = False
     """Go on with the campaign in `--out`; where there is none yet, begin it."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.ends import OutFile, check_file
 from robomarl.config import UserError
 
 
@@ -18,7 +19,7 @@ class Args:
     """Folder of a recording (MCAP, rosbag2), or one of its files."""
     bundle: str = ""
     """Name or folder of the bundle that decides; by default the one that flew."""
-    out: Path | None = None
+    out: OutFile | None = None
     """The report page; by default replay.html in runs/replay/NAME."""
     gap: bool = True
     """Fly the recording's legs again in MuJoCo, and compare."""
@@ -32,6 +33,8 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.ros_nodes.replay.figures import figures_of
     from robomarl.ros_nodes.replay.replayed import replay_bag
 
+    page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
+    check_file("--out", page)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), args.gap)
     figures = figures_of(found)
@@ -44,7 +47,6 @@ def run(args: Args) -> dict[str, Any]:
         )
     for problem in found.problems:
         print(f"problem: {problem}")
-    page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
     gap, sections = compare(found) if args.gap else ({}, [])
     figures = {**figures, "gap": gap}
     write_replay_page(found, figures, page, sections)

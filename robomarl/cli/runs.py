@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import PlotFile
 from robomarl.config import UserError
 
 
@@ -15,7 +16,7 @@ class Args:
 
     folders: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FOLDER ...]")] = ()
     """Run folders, or folders that hold some; runs/ by default."""
-    plot: Path | None = None
+    plot: PlotFile | None = None
     """Write the overlaid learning curves here: .svg or .png."""
     x: Literal["steps", "seconds"] = "steps"
     """Horizontal axis of the plot."""
@@ -23,11 +24,8 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Print a table of the runs; draw them if asked."""
-    from robomarl.cli import check_writable
     from robomarl.report.report import compare_runs_plot
 
-    if args.plot:
-        check_writable("--plot", args.plot)
     folders = find_runs(args.folders or (Path("runs"),))
     rows = [summary(folder) for folder in folders]
     print(f"{'run':<28}{'scenario':<12}{'seed':>5}{'steps':>9}{'time s':>9}{'train':>8}{'mujoco':>8}  commit")

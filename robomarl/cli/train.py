@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from robomarl.cli.ends import OutFolder, check_folder
 from robomarl.cli.stages import print_run, train_in_stages, write_report
 from robomarl.cli.train_names import named_run, team_scenario
 from robomarl.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UsageError
@@ -24,7 +25,7 @@ class Args:
     --resume."""
     count: Count | None = None
     """Robots in the team, instead of as many as the name says: `swap_4 --count 7` is swap_7, with swap_4's recipe."""
-    out: Path | None = None
+    out: OutFolder | None = None
     """Run folder; runs/SCENARIO by default."""
     recipe: str = ""
     """Recipe by name (policies/recipes) or path; by default the scenario's own, if there is one."""
@@ -126,6 +127,7 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
     if seed + args.seeds - 1 > MAX_SEED:
         raise UsageError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with less.")
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
+    check_folder("--out", out)
     more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations")}
     return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)
 

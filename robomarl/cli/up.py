@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from robomarl.cli.ends import OutFolder, Written, check_folder
 from robomarl.config import Natural, NonNegative, Range, Seed
 
 LAST_DOMAIN = 232
@@ -86,11 +87,11 @@ class Args:
     """With --flights 0: of all nodes."""
     secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """With --flights 0: nodes have the enclaves that `robomarl fleet setup --secure` made, and don't start without."""
-    record: str = ""
+    record: Annotated[str, Written("folder")] = ""
     """Folder for the recording (MCAP, rosbag2), which must not exist yet; by default runs/field/FLEET_DATE_TIME."""
     no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Record nothing."""
-    out: Path = Path("runs/flights")
+    out: OutFolder = Path("runs/flights")
     """Folder for the flights' true logs."""
     domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
     """ROS domain; by default one that nothing else on this machine uses."""
@@ -140,7 +141,9 @@ def recording(args: Args, fleet: str) -> str:
         return ""
     if find_spec("mcap") is None:
         raise UserError("mcap is not installed; run: pip install 'robomarl[ros]', or fly unrecorded with --no-record.")
-    return args.record or new_recording(fleet)
+    folder = args.record or new_recording(fleet)
+    check_folder("--record", Path(folder))
+    return folder
 
 
 def plan_of(fleet: Any, args: Args) -> Any:

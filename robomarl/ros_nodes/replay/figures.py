@@ -1,18 +1,20 @@
 """The figures of a replay, of the whole recording and by robot, and the verdict, which looks at all of them."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from robomarl.policies.golden import COMMAND_TOLERANCE, TOLERANCE
-from robomarl.ros_nodes.replay.replayed import Replayed
+
+if TYPE_CHECKING:
+    from robomarl.ros_nodes.replay.replayed import Replayed
 
 ALLOWED = {"action": TOLERANCE, "command": COMMAND_TOLERANCE, "observation": TOLERANCE}
 """Largest difference of each that is rounding on another processor; that of `robomarl verify`."""
 
 
-class Verdict(NamedTuple):
+class ReplayVerdict(NamedTuple):
     """What the comparison comes to."""
 
     text: str
@@ -24,7 +26,7 @@ class Verdict(NamedTuple):
     """"good" only if all of actions, commands and observations were compared, and nothing is missing."""
 
 
-def figures_of(found: Replayed) -> dict[str, Any]:
+def figures_of(found: "Replayed") -> dict[str, Any]:
     """For JSON. Differences are absolute, in the unit of the element; shares are of the ticks in which policies moved
     the robots; `real_time_factor` is recorded over replayed seconds."""
     tallies = list(found.tallies.values())
@@ -55,7 +57,7 @@ def figures_of(found: Replayed) -> dict[str, Any]:
     return {**figures, "verdict": verdict.text, "passed": verdict.passed}
 
 
-def verdict_of(figures: Mapping[str, Any]) -> Verdict:
+def verdict_of(figures: Mapping[str, Any]) -> ReplayVerdict:
     """The verdict for the page, the terminal and the exit status.
 
     Args:
@@ -66,7 +68,7 @@ def verdict_of(figures: Mapping[str, Any]) -> Verdict:
     sizes = {name: figures[f"{name}_diff_max"] for name in ALLOWED if counts[name]}
     off = [name for name, size in sizes.items() if not size <= ALLOWED[name]]
     if not sizes:
-        return Verdict("No tick of a policy is in this recording: there was nothing to compare.", False, "warn")
+        return ReplayVerdict("No tick of a policy is in this recording: there was nothing to compare.", False, "warn")
     is_flown, compared = figures["is_recorded_bundle"], _joined([f"{counts[name]:,} {name}s" for name in sizes])
     by = _joined([f"{name}s by up to {sizes[name]:.3g}" for name in (off if is_flown and off else sizes)])
     if not is_flown:
@@ -87,7 +89,7 @@ def verdict_of(figures: Mapping[str, Any]) -> Verdict:
         said += f" {figures['whole_share']:.1%} of the commands could be compared: messages or ticks are missing."
     passed = bool(counts["action"]) and not (is_flown and off)
     is_all = passed and is_flown and not missing and not figures["problems"]
-    return Verdict(said, passed, "good" if is_all else "warn" if passed else "bad")
+    return ReplayVerdict(said, passed, "good" if is_all else "warn" if passed else "bad")
 
 
 def _joined(words: list[str]) -> str:
