@@ -14,7 +14,7 @@ from benchmarks.filter.fallbacks.places import CROWDS, LIMITS
 
 LINE = "{reason:12} {limit:12} {contacts:4d} of {episodes:4d} touch, least {min_distance_m:6.3f} m; "
 LINE += "{in_obstacles:4d} in obstacles, {depth_m:6.3f} m; {outside:4d} outside, {outside_m:6.3f} m; "
-LINE += "over the speed {over_speed_m_s:6.3f} m/s; hit at {hit_m_s:5.3f} m/s;"
+LINE += "over the speed {over_speed_m_s:6.3f} m/s; hit at {hit_m_s:5.3f} m/s; {misfits} misfits;"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -53,17 +53,37 @@ class Found(NamedTuple):
     """Top speed over the limit."""
     hit_m_s: np.ndarray
     """Speed of the fastest robot at the moment when a stranger hit it."""
+    toward_m_s: np.ndarray
+    """Its part towards the stranger."""
     reasons: np.ndarray
     """[E, reasons] decisions with each `Reason`."""
+    misfits: np.ndarray
+    """[E] decisions that said that a declared bound does not hold: 0 where the plant keeps to them."""
     contact_m: float
+    still_m_s: float
+    """A robot that is no faster counts as at rest: what its velocity error and the disturbance make of rest."""
 
 
-def place_of(case: Case, words: Words, genes: Genes) -> places.Place:
-    """Where the robots of a case start."""
-    if case.crowd:
-        return places.crowd(words, genes, case.crowd, case.robots)
-    make: Callable = places.pair if case.limit in ("heard", "silent") else getattr(places, case.limit)
-    return make(words, genes, case.robots)
+def place_of(case: Case, words: Words, genes: Genes, random: np.random.Generator) -> places.Place:
+    """Where the robots of a case start; places that are taken are drawn anew."""
+
+    def make() -> places.Place:
+        if case.crowd:
+            return places.crowd(words, genes, case.crowd, case.robots)
+        torn = case.reason == "infeasible" and case.limit == "speed"
+        start: Callable = places.pair if torn or case.limit in ("heard", "silent") else getattr(places, case.limit)
+        place = start(words, genes, case.robots)
+        return place._replace(arena=None) if torn else place
+
+    place = make()
+    for _ in range(100):
+        if (free := places.is_free(words, place)).all():
+            return place
+        again = drawn.draw(random, case.episodes, case.robots)
+        for name in ("place", "way"):
+            genes[name] = np.where(free[:, None], genes[name], again[name])
+        place = make()
+    raise ValueError(f"{case.vehicle}, {case.limit}: no free place for {case.robots} robots.")
 
 
 def fly(case: Case, genes: Genes | None = None) -> Found:
@@ -82,7 +102,11 @@ class Flight:
         self.case, self.words = case, words_of(case.vehicle, case.scale)
         self.random = np.random.default_rng([case.seed, REASONS.index(case.reason), sum(map(ord, case.limit))])
         self.genes = drawn.draw(self.random, case.episodes, case.robots) if genes is None else genes
-        self.place = place = place_of(case, self.words, self.genes)
+        if case.reason == "infeasible" and genes is None:  # robots that press on leave no command
+            presses = self.genes["salt"][:, None] % 4 > 0
+            self.genes["wish_base"] = np.where(presses, drawn.BASES.index("g"), self.genes["wish_base"])
+            self.genes["wish_mode"] = np.where(presses, 0, self.genes["wish_mode"])
+        self.place = place = place_of(case, self.words, self.genes, self.random)
         shape = place.centre.shape[:2]
         heading = self.genes["heading"]
         self.team = Team(self.words, np.array(place.centre), heading, self.random, 4 if case.robots < 6 else 2)
@@ -160,10 +184,22 @@ class Flight:
 
     def found(self) -> Found:
         """What it came to."""
-        hit = np.zeros(self.case.episodes) if self.strangers is None else self.strangers.fastest
+        none = np.zeros((2, self.case.episodes))
+        hit, toward = none if self.strangers is None else (self.strangers.fastest, self.strangers.toward)
         over = self.team.top - self.words.speed_m_s
         team = self.team
-        return Found(team.least, team.depth, team.outside, over, hit, self.pilots.reasons, 2 * self.words.radius_m)
+        return Found(
+            team.least,
+            team.depth,
+            team.outside,
+            over,
+            hit,
+            toward,
+            self.pilots.reasons,
+            self.pilots.misfits,
+            2 * self.words.radius_m,
+            self.words.still_m_s,
+        )
 
 
 def summary(case: Case, found: Found) -> dict[str, float | int | str]:
@@ -184,6 +220,9 @@ def summary(case: Case, found: Found) -> dict[str, float | int | str]:
         "outside_m": float(found.outside_m.max()),
         "over_speed_m_s": float(found.over_m_s.max()),
         "hit_m_s": float(found.hit_m_s.max()),
+        "toward_m_s": float(found.toward_m_s.max()),
+        "hits": int((found.hit_m_s > found.still_m_s).sum()),
+        "misfits": int(found.misfits.sum()),
     }
     shares = found.reasons.sum(0) / decisions
     return figures | {f"share_{reason.name.lower()}": float(shares[reason]) for reason in Reason}

@@ -50,6 +50,7 @@ def draw(random: np.random.Generator, episodes: int, robots: int) -> Genes:
         "together": random.random(episodes) < 0.4,
         "all": random.random(episodes) < 0.7,
         "near_too": random.random(episodes) < 0.5,
+        "gain": random.choice([1.0, 1.0, 0.3, 0.0], episodes),
         "value": random.choice([np.nan, np.inf, -np.inf, 1e39, 1e7], episodes),
     }
     for name in SIGNALS:

@@ -54,7 +54,7 @@ class Pilots:
         self._blank = safety.init(())
         self._lost_s = np.zeros(shape)
         self._last_own: Own | None = None
-        self._blind = np.zeros(shape, bool)
+        self._gone = np.zeros(shape, bool)
         self.reasons = np.zeros((shape[0], len(Reason)), int)
         self.max_own_age_s = max(safety.params.safety.delay_s, PERIOD_S)
 
@@ -73,12 +73,14 @@ class Pilots:
         view = blank._replace(own=own, heard=heard, sensed=blank.sensed if sensed is None else sensed)
         lost = is_now("stale_own", "blind", "blind_late")
         view = self._without_estimate(view, lost)
-        blind = is_now("blind") | is_now("blind_late") & (self._lost_s > self.max_own_age_s + 1e-9)
-        self._return(self._blind & ~blind | is_now("restart"))
+        gone = is_now("blind_late") & (self._lost_s > self.max_own_age_s + 1e-9)
+        blind = is_now("blind") | gone
+        hears = (heard.mask & (heard.age_s <= self.safety.params.safety.max_age_s)).all(-1)
+        self._return(self._gone & ~gone | is_now("restart") & hears)
         view, wish = self._spoil(view, wish, is_now)
-        gain = None
-        if is_now("nan_gain").any() or "nan_gain" in self.genes:
-            gain = np.where(is_now("nan_gain"), self.genes["value"][:, None], self.safety.params.safety.gain_per_s)
+        gain, owners = None, self.safety.params.safety.gain_per_s
+        if (bad := is_now("nan_gain")).any():
+            gain = np.where(bad, self.genes["value"][:, None], owners * self.genes["gain"][:, None])
         carry, result = self.safety(self.carry, view, wish, gain)
         command = np.array(result.command)
         for number in Reason:
@@ -88,8 +90,13 @@ class Pilots:
             carry = put(carry, blind, some)
             command[blind] = braked
             self.reasons[:, Reason.STALE] += blind.sum(-1)
-        self.carry, self._blind = carry, blind
+        self.carry, self._gone = carry, gone
         return command
+
+    @property
+    def misfits(self) -> np.ndarray:
+        """[E] decisions of all robots whose velocity no bias within its bound explains."""
+        return np.asarray(self.carry.bias.misfits).sum(-1)
 
     def _without_estimate(self, view: LocalView, lost: np.ndarray) -> LocalView:
         """Robots that lost their estimate keep the last one, which grows old."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.filter.fallbacks.genes import Genes
-from benchmarks.filter.fallbacks.words import Words, unit
+from benchmarks.filter.fallbacks.words import Words, length, unit
 from robomarl.safety.filter import Arena
 from robomarl.safety.model.bodies import Obstacle
 
@@ -72,7 +72,7 @@ def wall(words: Words, genes: Genes, robots: int) -> Place:
     low, high = np.array(arena.low_m), np.array(arena.high_m)
     corner = np.where(sides > 0, high, low)
     centre = place.centre - place.centre.mean(1, keepdims=True)
-    reach = np.abs(centre).max(1, keepdims=True) + u * (0.4 + 2 * draw[:, :1, None] ** 2)
+    reach = np.abs(centre).max(1, keepdims=True) + words.ahead_m + u * (0.3 + 2 * draw[:, :1, None] ** 2)
     near = corner[:, None] - sides[:, None] * reach + centre
     centre = np.where(use[:, None], near, place.centre)
     aim = np.where(use[:, None], corner[:, None] + sides[:, None] * FAR_M, centre)
@@ -82,7 +82,7 @@ def wall(words: Words, genes: Genes, robots: int) -> Place:
 def obstacle(words: Words, genes: Genes, robots: int) -> Place:
     """Robots beside a box 0.6 m thick, a sphere or a capsule, driven through it."""
     u, draw = words.spacing_m, genes["place"]
-    arena = _room(words, 6 * u, 5 * u)
+    arena = _room(words, 8 * u, 6 * u)
     things = (
         Obstacle("box", (-0.3, -1.5 * u, -1.0), (0.3, 1.5 * u, 4 * u)),
         Obstacle("sphere", (4 * u, 0.0, 0.0 if words.planar else 2.5 * u), radius_m=0.4 * u),
@@ -119,39 +119,64 @@ def stranger(words: Words, genes: Genes, robots: int) -> Place:
 
 
 def crowd(words: Words, genes: Genes, kind: str, robots: int) -> Place:
-    """Robots at rest, one spacing apart, all driven into a corner, along a corridor, onto each other or to a centre."""
-    u, draw, episodes = words.spacing_m, genes["place"], len(genes["place"])
-    upright = not words.planar
-    jitter = (draw[:, None, 5:8] - 0.5) * 0.1 * u
-    if kind == "corner":
-        solid = upright & (draw[:, 0] < 0.7)
-        flat = _grid(robots, 2)
-        deep = _grid(robots, 3)
-        cells = np.where(solid[:, None, None], deep, flat)
-        centre = 0.5 * u + u * (1 + 2 * draw[:, 1:2, None] ** 3 * (draw[:, 2:3, None] < 0.3)) * cells
-        arena = Arena((0, 0, 0 if upright else -1), (12 * u, 12 * u, 12 * u if upright else 1))
-        aim = np.where(draw[:, 3, None, None] < 0.5, 0.0 * centre, centre - FAR_M)
-        aim = np.where((draw[:, 4] < 0.3)[:, None, None] & (np.arange(3) == 2), centre, aim)
-    elif kind == "ring":
-        size = max(u / (2 * np.sin(np.pi / max(robots, 2))), 0.5 * u)
-        angle = 2 * np.pi * (np.arange(robots)[None] / robots + draw[:, :1])
-        centre = size * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1) + [0, 0, 3 * u]
-        arena = _room(words, size + u, 6 * u)
-        aim = np.broadcast_to(np.array([0, 0, 3 * u]), centre.shape)
-    else:
-        row = u * (np.arange(robots) - (robots - 1) / 2)
-        axis = 2 if kind == "stack" and upright else 0
-        wide, half = words.kept_m * (0.3 if kind == "stack" else 1.2), robots * u / 2 + 0.5 * u
-        centre = np.zeros((episodes, robots, 3))
-        centre[..., axis] += row
-        low, high = np.full(3, -wide), np.full(3, wide)
-        low[axis], high[axis] = -half, half
-        if upright and kind == "stack":
-            low[:2], high[:2] = -u, u
-        arena = Arena(tuple(low), tuple(high))
-        aim = np.where(draw[:, 3, None, None] < 0.5, 0 * centre, centre + FAR_M * (np.arange(3) == axis) * -1.0)
-    centre = centre + jitter * (np.arange(robots)[None, :, None] % 3 - 1)
-    return Place(_level(words, centre), _level(words, np.broadcast_to(aim, centre.shape)), arena)
+    """Robots at rest, one spacing apart, driven into a corner, along a corridor, onto each other or to a centre."""
+    u, draw = words.spacing_m, genes["place"]
+    jitter = (draw[:, None, 5:8] - 0.5) * 0.1 * u * (np.arange(robots)[None, :, None] % 3 - 1)
+    make = {"corner": _corner, "ring": _ring, "corridor": _line, "stack": _line}[kind]
+    centre, aim, arena = make(words, draw, robots, kind)
+    return Place(_level(words, centre + jitter), _level(words, np.broadcast_to(aim, centre.shape)), arena)
+
+
+def _corner(words: Words, draw: np.ndarray, robots: int, _kind: str) -> tuple[np.ndarray, np.ndarray, Arena]:
+    """A block beside an edge or a corner of the room; a part of the episodes is driven along the floor."""
+    u, floor = words.spacing_m, -1.0 if words.planar else 0.0
+    solid = (draw[:, 0] < 0.7) & (not words.planar)
+    cells = np.where(solid[:, None, None], _grid(robots, 3), _grid(robots, 2))
+    centre = 0.5 * u + u * (1 + (2 * draw[:, 1:2] ** 3 * (draw[:, 2:3] < 0.3))[..., None]) * cells
+    aim = np.where(draw[:, 3, None, None] < 0.5, 0.0, centre - FAR_M)
+    aim = np.where((draw[:, 4] < 0.3)[:, None, None] & (np.arange(3) == 2), centre, aim)
+    high = 3 * u * (1 + np.ceil(np.sqrt(robots)))
+    return centre, aim, Arena((0, 0, floor), (high, high, high))
+
+
+def _ring(words: Words, draw: np.ndarray, robots: int, _kind: str) -> tuple[np.ndarray, np.ndarray, Arena]:
+    """A ring, driven to its centre."""
+    u = words.spacing_m
+    size = u / (2 * np.sin(np.pi / max(robots, 2)))
+    angle = 2 * np.pi * (np.arange(robots)[None] / robots + draw[:, :1])
+    middle = np.array([0, 0, 3 * u])
+    centre = size * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1) + middle
+    return centre, middle, _room(words, size + u, 6 * u)
+
+
+def _line(words: Words, draw: np.ndarray, robots: int, kind: str) -> tuple[np.ndarray, np.ndarray, Arena]:
+    """A row in a narrow room, upright for a stack that can be, driven to its middle or its end."""
+    u = words.spacing_m
+    upright = kind == "stack" and not words.planar
+    axis = np.arange(3) == (2 if upright else 0)
+    centre = np.zeros((len(draw), robots, 3)) + (u * (np.arange(robots) - (robots - 1) / 2))[:, None] * axis
+    half, wide = robots * u / 2 + 0.5 * u, u if upright else 0.7 * u if kind == "stack" else 0.45 * u
+    side = np.where(axis, half, wide)
+    aim = np.where(draw[:, 3, None, None] < 0.5, 0 * centre, centre - FAR_M * axis)
+    return centre, aim, Arena(tuple(-side), tuple(side))
+
+
+def is_free(words: Words, place: Place) -> np.ndarray:
+    """[E] bool: all robots start inside the arena, clear of obstacles and of each other."""
+    u, centre = words.spacing_m, place.centre
+    robots = np.arange(centre.shape[1])
+    apart = length(centre[:, None] - centre[:, :, None])
+    apart[:, robots, robots] = np.inf
+    free = apart.min((1, 2)) > 0.75 * u
+    axes = slice(0, 2 if words.planar else 3)
+    if place.arena:
+        low, high = (np.array(x)[axes] for x in (place.arena.low_m, place.arena.high_m))
+        inside = np.minimum(centre[..., axes] - low, high - centre[..., axes])
+        free &= inside.min((1, 2)) > words.ahead_m + 0.25 * u
+    for thing in place.obstacles:
+        off = surface_m(thing, centre, words.planar) - words.clearance_m - 2 * words.ahead_m
+        free &= off.min(1) > 0.15 * u
+    return free
 
 
 def _grid(robots: int, axes: int) -> np.ndarray:
@@ -160,3 +185,18 @@ def _grid(robots: int, axes: int) -> np.ndarray:
     cells = np.stack(np.meshgrid(*[np.arange(side)] * axes, indexing="ij"), -1).reshape(-1, axes)
     cells = cells[np.argsort((cells**2).sum(-1), kind="stable")][:robots]
     return np.pad(cells, ((0, 0), (0, 3 - axes))).astype(float)
+
+
+def surface_m(obstacle: Obstacle, points: np.ndarray, planar: bool) -> np.ndarray:
+    """[...] signed distance of points [..., 3] from the surface of an obstacle, negative inside [m]."""
+    low = np.array(obstacle.from_m)
+    high = low if obstacle.to_m is None else np.array(obstacle.to_m)
+    axes = 2 if planar else 3
+    points, low, high = points[..., :axes], low[:axes], high[:axes]
+    if obstacle.kind == "box":
+        off = np.abs(points - (low + high) / 2) - (high - low) / 2
+        outside = np.sqrt((np.maximum(off, 0) ** 2).sum(-1))
+        return outside + np.minimum(off.max(-1), 0) - obstacle.radius_m
+    line = high - low
+    share = np.clip(((points - low) * line).sum(-1) / max(float((line**2).sum()), 1e-12), 0, 1)
+    return np.sqrt(((points - low - share[..., None] * line) ** 2).sum(-1)) - obstacle.radius_m

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from benchmarks.filter.fallbacks.places import surface_m
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, length
 from robomarl.safety.filter import Arena
 from robomarl.safety.model.bodies import Obstacle
@@ -104,18 +105,3 @@ class Team:
 
 def _across(angle: np.ndarray) -> np.ndarray:
     return np.stack([-np.sin(angle), np.cos(angle), 0 * angle], -1)
-
-
-def surface_m(obstacle: Obstacle, points: np.ndarray, planar: bool) -> np.ndarray:
-    """[...] signed distance of points [..., 3] from the surface of an obstacle, negative inside [m]."""
-    low = np.array(obstacle.from_m)
-    high = low if obstacle.to_m is None else np.array(obstacle.to_m)
-    axes = 2 if planar else 3
-    points, low, high = points[..., :axes], low[:axes], high[:axes]
-    if obstacle.kind == "box":
-        off = np.abs(points - (low + high) / 2) - (high - low) / 2
-        outside = np.sqrt((np.maximum(off, 0) ** 2).sum(-1))
-        return outside + np.minimum(off.max(-1), 0) - obstacle.radius_m
-    line = high - low
-    share = np.clip(((points - low) * line).sum(-1) / max(float((line**2).sum()), 1e-12), 0, 1)
-    return np.sqrt(((points - low - share[..., None] * line) ** 2).sum(-1)) - obstacle.radius_m

@@ -45,8 +45,8 @@ class Attackers:
         episodes = len(draw)
         self.least = np.full(episodes, np.inf)
         self.hit = np.zeros((episodes, centre.shape[1], count), bool)
-        self.fastest = np.zeros(episodes)
-        """[E] m/s, the fastest robot at the moment when it was first hit."""
+        self.fastest, self.toward = np.zeros((2, episodes))
+        """[E] m/s, the fastest robot at the moment when it was first hit, and its part towards the stranger."""
 
     def move(self, centre: np.ndarray, vel: np.ndarray, parts: int = 4) -> None:
         """Go for the nearest robot for a period; robots [E, N, 3] are at the period's end, and came with `vel`."""
@@ -69,7 +69,9 @@ class Attackers:
         self.least = np.minimum(self.least, distance.min((1, 2)))
         touch = (distance < 2 * self.words.radius_m) & ~self.hit
         self.hit |= touch
+        toward = np.einsum("ensi,eni->ens", unit(self.pos[:, None] - centre[:, :, None]), vel)
         self.fastest = np.maximum(self.fastest, (touch * length(vel)[..., None]).max((1, 2)))
+        self.toward = np.maximum(self.toward, (touch * toward).max((1, 2)))
 
     def seen(self, robots: np.ndarray, off: np.ndarray, off_speed: np.ndarray) -> Sensed:
         """What robots [E, N, 3] see, with errors [E, N, 3] of at most unit length times the bound."""

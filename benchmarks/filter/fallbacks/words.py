@@ -38,6 +38,11 @@ class Words(NamedTuple):
     spacing_m: float
     """Distance between robots that start at rest: 0.9 m for the Crazyflie."""
 
+    @property
+    def still_m_s(self) -> float:
+        """Speed of a robot that stands as well as its errors let it."""
+        return 2 * self.off_m_s + self.push_m_s2 * self.delay_s
+
 
 def words_of(name: str, scale: float = 1.0) -> Words:
     """Read a vehicle file; delay, bias and errors are multiplied by `scale`."""
