@@ -8,6 +8,9 @@ before it reads what waits: a process that was stopped for longer than the limit
 from robomarl.ros_nodes.robot.inbox import Problem
 from robomarl.ros_nodes.timing.steady import Silence
 
+REMEMBERED_S = 0.5
+"""After a silence the robot begins to move no sooner: an order that waited meanwhile is not carried out."""
+
 
 class Heartbeat:
     """What the monitors say."""
@@ -38,7 +41,7 @@ class Heartbeat:
             for silent in self._silent(steady_s):
                 self._forget(silent)
         self._pressed[sender] = pressed
-        self._silences.setdefault(sender, Silence()).hear(steady_s, waited_s)
+        self._silences.setdefault(sender, Silence(REMEMBERED_S)).hear(steady_s, waited_s)
 
     def alive(self, steady_s: float) -> bool:
         """True if a monitor was heard of late, without a silence over the limit just before."""

@@ -16,8 +16,6 @@ AWAY_S = 0.1
 """Longer than this between two looks [s]: the process was away."""
 SETTLES_S = 1.0
 """For so long after an absence the middleware may still hand over messages that waited [s]."""
-REMEMBERED_S = 0.5
-"""A silence that has ended counts for so much longer [s]: an order that waited as long is not carried out."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 # CLOCK_MONOTONIC stands still while Linux is suspended; the vehicles, the other machines and their limits do not.
 
@@ -56,8 +54,13 @@ class Absence:
 class Silence:
     """Memory of how long one source has been silent, its last silence included."""
 
-    def __init__(self) -> None:
-        """The source has not been heard."""
+    def __init__(self, remembered_s: float = 0.0) -> None:
+        """The source has not been heard.
+
+        Args:
+            remembered_s: a silence that has ended counts for at least so long [s], and then until the next message.
+        """
+        self._remembered_s = remembered_s
         self.heard_s = self._looked_s = self._ended_at_s = -math.inf
         self._ended_s = 0.0
 
@@ -70,11 +73,11 @@ class Silence:
         """
         silent_s = look_s - self.heard_s
         if look_s > self._looked_s > -math.inf:
-            if silent_s > self._ended_s or look_s - self._ended_at_s > REMEMBERED_S:
+            if silent_s > self._ended_s or look_s - self._ended_at_s > self._remembered_s:
                 self._ended_s, self._ended_at_s = silent_s, look_s
         self._looked_s = look_s
         self.heard_s = max(self.heard_s, look_s - waited_s)
 
     def of(self, now_s: float) -> float:
         """How long the source has been silent [s]; +inf before its first message."""
-        return max(now_s - self.heard_s, self._ended_s if now_s - self._ended_at_s <= REMEMBERED_S else 0.0)
+        return max(now_s - self.heard_s, self._ended_s)
