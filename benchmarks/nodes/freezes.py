@@ -214,14 +214,19 @@ class FrozenTeam(Rehearsal):
 
 
 def flown(process: str, freezes_s: list[float], flights: int, seed: int) -> Iterator[Outcome]:
-    """Flights of one team with freezes of one process, in turn; brought up once for all of them."""
+    """Flights of one team with freezes of one process, in turn; brought up once for all of them.
+
+    Crazyflies that have stopped their motors by themselves are switched off and on before they fly again: with an
+    adapter the team is brought up for each flight.
+    """
     draws = random.Random(seed)
-    with TemporaryDirectory() as root, bring_up(load_fleet(FLEET), _plan(process, root), None, _relay()) as team:
-        team.configure()
-        rig = FrozenTeam(team, process)
-        for _ in range(flights):
-            for freeze_s in freezes_s:
-                yield rig.fly(freeze_s, draws.uniform(*WITHIN_S))
+    flights_s = [(freeze_s, draws.uniform(*WITHIN_S)) for _ in range(flights) for freeze_s in freezes_s]
+    for part in [[flight] for flight in flights_s] if process == "adapter" else [flights_s]:
+        with TemporaryDirectory() as root, bring_up(load_fleet(FLEET), _plan(process, root), None, _relay()) as team:
+            team.configure()
+            rig = FrozenTeam(team, process)
+            for freeze_s, at_s in part:
+                yield rig.fly(freeze_s, at_s)
 
 
 def _plan(process: str, root: str) -> PlanOptions:
