@@ -1,5 +1,6 @@
 """Keys: who may put bundles on the robots. A robot that trusts a key takes nothing that no trusted key signed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,19 +17,23 @@ class Args:
     BUNDLE: sign a bundle, beside those who signed it before. trust NAME FLEET: all robots take what NAME signed, and
     nothing unsigned from now on. revoke NAME FLEET: they take nothing from NAME any more; without any key they take
     nothing at all. threshold N FLEET: N of the trusted keys have to sign. unsigned FLEET: they take unsigned bundles
-    again, and forget all keys."""
+    again, and forget all keys. All robots of a fleet change, or none."""
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = ""
     """Name of the key (for `list` and `unsigned`: of the fleet); `trust` also takes the path of a .pub file."""
     target: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[BUNDLE|FLEET]")] = ""
     """Bundle for sign, fleet for trust, revoke and threshold."""
     instead_of: str = ""
     """trust: in the place of this key, in one step."""
+    absent_ok: bool = False
+    """trust, revoke, threshold, unsigned: change the robots that can be connected to; without it, all change or none.
+    Run the same command again when the others are back."""
     fleet: str = ""
     """sign: only robots of this fleet may take it."""
     expires: str = ""
     """sign: the last day on which robots may take it, YYYY-MM-DD."""
     counter: int = 0
-    """sign: of two bundles the newer one has the larger; by default the time of signing [s]."""
+    """sign: of two bundles the newer one has the larger; by default the time of signing [s], or one more than the
+    last."""
     root: Path = Path()
     """Folder that relative folders of robots on this machine are below; by default the working directory."""
 
@@ -75,7 +80,7 @@ def show(args: Args) -> dict[str, Any]:
     }
     if not args.name:
         return figures
-    return {**figures, **ask(args.name, args, lambda robot, fleet: robot.call("trusted"))}
+    return {**figures, **ask(args.name, args)}
 
 
 def sign(args: Args) -> dict[str, Any]:
@@ -99,7 +104,8 @@ def sign(args: Args) -> dict[str, Any]:
     signers = [fingerprint(raw) for raw in signed.signatures]
     print(f"{file}: bundle {bundle.id[:12]}, counter {signed.statement.counter}, signed by {args.name}")
     print(f"signatures: {', '.join(signers)}")
-    return {"id": bundle.id, "name": args.name, "file": str(file), "signers": signers}
+    counter = signed.statement.counter
+    return {"id": bundle.id, "name": args.name, "file": str(file), "signers": signers, "counter": counter}
 
 
 def trust(args: Args) -> dict[str, Any]:
@@ -110,7 +116,7 @@ def trust(args: Args) -> dict[str, Any]:
     text = read_public(file)
     public_key(text, str(file))
     about = {"name": file.stem, "key": text.split()[0], "instead_of": args.instead_of}
-    return ask(args.target, args, lambda robot, fleet: changed(robot, "trust", {**about, "fleet": fleet}))
+    return change_all(args, args.target, about, names_fleet=True)
 
 
 def change(args: Args) -> dict[str, Any]:
@@ -121,15 +127,21 @@ def change(args: Args) -> dict[str, Any]:
         raise UsageError(f"key threshold {args.name}: must be the number of keys that have to sign.")
     words = {"revoke": {"name": args.name}, "unsigned": {}}
     about = {"count": int(args.name)} if args.action == "threshold" else words[args.action]
-    fleet = args.name if args.action == "unsigned" else args.target
-    return ask(fleet, args, lambda robot, fleet: changed(robot, args.action, about))
+    return change_all(args, args.name if args.action == "unsigned" else args.target, about)
 
 
-def changed(robot: Any, op: str, about: dict[str, Any]) -> dict[str, Any]:
-    """Ask one robot, which must be free."""
-    robot.hello()
-    robot.lock()
-    return robot.call(op, **about)
+def change_all(args: Args, name: str, about: dict[str, Any], names_fleet: bool = False) -> dict[str, Any]:
+    """Change all robots of a fleet, or none; `names_fleet` tells them which fleet they are of."""
+    from robomarl.fleet.robot import connect_all
+    from robomarl.fleet.trust.team_change import TrustChange
+    from robomarl.hardware_configs.fleet import load_fleet
+
+    fleet = load_fleet(name)
+    about = {**about, "fleet": fleet.name} if names_fleet else about
+    reports = TrustChange(connect_all(fleet, args.root), args.action, about, args.absent_ok).run()
+    if not any(r.facts["changed"] for r in reports):
+        print("No robot was changed.")
+    return told_all(reports)
 
 
 def read_public(file: Path) -> str:
@@ -146,21 +158,30 @@ def read_public(file: Path) -> str:
         raise UserError(f"{file}: can't be read; name a key of `robomarl key list`, or a .pub file.") from None
 
 
-def ask(name: str, args: Args, act: Any) -> dict[str, Any]:
-    """Ask every robot of a fleet, and print whom it trusts; `act` takes a robot and the fleet's name."""
+def ask(name: str, args: Args) -> dict[str, Any]:
+    """Ask every robot of a fleet whom it trusts, and print it."""
     from robomarl.fleet.report import each
     from robomarl.fleet.robot import connect_all
     from robomarl.hardware_configs.fleet import load_fleet
 
-    fleet = load_fleet(name)
-    reports = each(connect_all(fleet, args.root), lambda robot: {"facts": act(robot, fleet.name)})
+    return told_all(each(connect_all(load_fleet(name), args.root), lambda robot: {"facts": robot.call("trusted")}))
+
+
+def told_all(reports: Sequence[Any]) -> dict[str, Any]:
+    """Print whom each robot trusts; the figures."""
     for r in reports:
-        print(f"{r.name}  {told(r.facts) if r.ok else 'FAILED  ' + r.reason}")
+        word = "ABSENT  " if r.absent else "FAILED  "
+        print(f"{r.name}  {told(r.facts) if r.ok else word + r.reason}")
         if refused := r.facts.get("refused"):
             print(f"{r.name}  refuses what it has now: {refused}")
+    known = [r.facts for r in reports if "signed" in r.facts]
+    mixed = any(facts[key] != known[0][key] for facts in known for key in ("signed", "fingerprints", "threshold"))
+    if mixed:
+        print("The robots trust different keys; run the command that was interrupted again.")
     return {
-        "ok": all(r.ok for r in reports),
-        "robots": [{"name": r.name, "ok": r.ok, "reason": r.reason, **r.facts} for r in reports],
+        "ok": all(r.ok or r.absent for r in reports) and any(r.ok for r in reports),
+        "mixed": mixed,
+        "robots": [{"name": r.name, "ok": r.ok, "absent": r.absent, "reason": r.reason, **r.facts} for r in reports],
     }
 
 

@@ -5,15 +5,14 @@ A switch is confirmed when every robot is well on the new bundle. If one is not,
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from robomarl.config import UserError
-from robomarl.fleet.pipe import BrokenLinkError
+from robomarl.fleet.pipe import BrokenLinkError, LostConnectionError
 from robomarl.fleet.preflight import Need, problems
-from robomarl.fleet.report import Report, Robots
+from robomarl.fleet.report import AT_ONCE, Report, Robots, Together
 from robomarl.fleet.serve import SILENCE_S
 from robomarl.fleet.store import InstalledBundles
 from robomarl.policies.bundle import Bundle
@@ -22,8 +21,6 @@ Watch = Callable[[str, str], None]
 """Is told a robot's name and the step that it begins."""
 STEPS = ("connect", "preflight", "stage", "verify", "switch", "health", "done")
 """What a robot goes through; `failed` ends it early."""
-PING_S = 3.0
-"""How often robots that wait for others are told that we are still there."""
 SETTLE_S = SILENCE_S + 5.0
 """How long a robot may take to notice that we are gone."""
 SLOWEST_SHARE = 0.5
@@ -60,22 +57,29 @@ class Change:
         """Nothing is asked yet."""
         self.plan = plan
         self.robots = robots
-        self.watch = watch
+        self.step = dict.fromkeys(robots, STEPS[0])
+        self._watch = watch
         self.before: dict[str, InstalledBundles] = {}
         self.reports = {name: Report(name) for name in robots}
+
+    def watch(self, name: str, step: str) -> None:
+        """Tell that a robot begins a step, and keep it in mind: an error may name it."""
+        self.step[name] = step if step in STEPS else self.step[name]
+        self._watch(name, step)
 
     def run(self) -> list[Report]:
         """Prepare, switch and look after all; if one is not well, all go back. Robots are let go of at the end."""
         with ThreadPoolExecutor(len(self.robots)) as pool:
+            team = Together(self.robots, pool)
             try:
-                failed = next(filter(None, (self._begin(pool, names) for names in self._groups())), "")
+                failed = next(filter(None, (self._begin(team, names) for names in self._groups())), "")
                 failed = failed or ("" if self.before else next(iter(self.robots)))
                 if not self.plan.dry_run:
                     if failed:
-                        self._all(pool, lambda name: self._undo(name, failed), self.before)
-                    elif self._all(pool, self._confirm, self.before):
-                        self._all(pool, self._catch_up, self.before)
-                self._all(pool, lambda name: self._finish(name, failed), self.robots)
+                        self._all(team, lambda name: self._undo(name, failed), self.before)
+                    elif self._all(team, self._confirm, self.before):
+                        self._all(team, self._catch_up, self.before)
+                self._all(team, lambda name: self._finish(name, failed), self.robots)
             finally:
                 list(pool.map(lambda robot: robot.close(), self.robots.values()))
         return [self.reports[name] for name in self.robots]
@@ -85,26 +89,18 @@ class Change:
         others = [name for name in self.robots if name != self.plan.canary]
         return [[self.plan.canary], others] if self.plan.canary in self.robots and others else [list(self.robots)]
 
-    def _begin(self, pool: ThreadPoolExecutor, names: list[str]) -> str:
+    def _begin(self, team: Together, names: list[str]) -> str:
         """Bring some robots as far as can be undone; the first that failed, or nothing."""
-        if failed := self._all(pool, self._prepare, names):
+        if failed := self._all(team, self._prepare, names, AT_ONCE):
             return failed
         there = [name for name in names if name in self.before]
         if self.plan.dry_run:
             return ""
-        return self._all(pool, self._switch, there) or self._all(pool, self._health, there)
+        return self._all(team, self._switch, there) or self._all(team, self._health, there, AT_ONCE)
 
-    def _all(self, pool: ThreadPoolExecutor, act: Callable[[str], None], names: Iterable[str]) -> str:
-        """Act on robots at once; the first that failed, or nothing. All who wait are kept company."""
-        jobs = {pool.submit(self._timed, act, name): name for name in list(names)}
-        waiting = set(jobs)
-        while waiting:
-            done, waiting = wait(waiting, PING_S)
-            busy = {jobs[job] for job in waiting}
-            for name in [name for name in self.before if name not in busy and busy]:
-                with suppress(UserError):
-                    self.robots[name].call("ping")
-        return next((jobs[job] for job in jobs if not job.result()), "")
+    def _all(self, team: Together, act: Callable[[str], None], names: Iterable[str], at_once: int = 0) -> str:
+        """Act on robots at once; the first that failed, or nothing."""
+        return team.all(lambda name: self._timed(act, name), names, self.before, at_once)
 
     def _timed(self, act: Callable[[str], None], name: str) -> bool:
         start = time.perf_counter()
@@ -114,6 +110,7 @@ class Change:
         except Exception as error:  # whatever it was, the others must hear that this robot failed
             good = False
             self.watch(name, "failed")
+            error = error.during(self.step[name]) if isinstance(error, LostConnectionError) else error
             said = str(error) if isinstance(error, UserError) else f"{name}: {error!r}"
             self._update(name, ok=False, reason=self.reports[name].reason or said)
         self._update(name, seconds=self.reports[name].seconds + time.perf_counter() - start)
@@ -179,6 +176,7 @@ class Change:
         self.robots[name].undo(f"{failed} {did}")
 
     def _confirm(self, name: str) -> None:
+        self.step[name] = "confirm"
         self.robots[name].confirm()
         self.watch(name, "done")
 
@@ -187,7 +185,10 @@ class Change:
         if self.reports[name].ok:
             return
         robot, lost = self.robots[name], self.reports[name].reason
+        self.step[name] = "confirm, at the second try"
         state = self._settled(name)
+        if robot.call("state")["pending"]:
+            raise UserError(f"{name}: still holds the switch open after {SETTLE_S:g} s; end its process or restart it.")
         if state.current != self.plan.bundle_id:
             robot.lock()
             self._check(name)

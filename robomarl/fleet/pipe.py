@@ -7,6 +7,7 @@ block: a robot that stops reading or answering is an error after a time, and nev
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -25,6 +26,13 @@ MAX_NOISE = 2**16
 """Bytes that a login shell may print before the greeting."""
 
 
+_WARNING = re.compile(r":\d+: \w*Warning: |^Warning: |^\*\* ")
+"""Of Python, and of ssh about keys: it stands in the output of what went well, too."""
+STEPS = {
+    **{"ping": "connect", "hello": "connect", "prove": "connect", "lock": "preflight", "admits": "preflight"},
+    **{"add": "stage", "check": "verify"},
+}
+"""What a request is a part of, where that is not its name."""
 MAX_ERROR = 2000
 """Characters of a robot's reason that are shown."""
 MAX_ANSWER = 2**22
@@ -33,6 +41,25 @@ MAX_ANSWER = 2**22
 
 class BrokenLinkError(UserError):
     """The robot is gone, or what it says can't be understood; a robot that says no is a plain `UserError`."""
+
+
+class LostConnectionError(BrokenLinkError):
+    """The connection was there, and is gone."""
+
+    def __init__(self, what: str, cause: str, step: str) -> None:
+        """Say it.
+
+        Args:
+            what: the robot.
+            cause: what its process said, or how it ended.
+            step: what was going on.
+        """
+        super().__init__(f"{what}: connection lost during {step} ({cause}); look whether it is on and near.")
+        self._what, self._cause = what, cause
+
+    def during(self, step: str) -> "LostConnectionError":
+        """The same, of a step as the operator knows it."""
+        return LostConnectionError(self._what, self._cause, step)
 
 
 class Pipe:
@@ -44,7 +71,7 @@ class Pipe:
         Raises:
             BrokenLinkError: there is no such program.
         """
-        self._what = what
+        self._what, self._step, self._within_s = what, "", 0.0
         self._errors = tempfile.TemporaryFile()
         self._buffer = bytearray()
         try:
@@ -80,6 +107,7 @@ class Pipe:
             UserError: the robot says no.
             BrokenLinkError: it does not answer in time, or is gone.
         """
+        self._step, self._within_s = STEPS.get(op, op), within_s
         head = json.dumps({"op": op, "args": args, "size": len(payload)}).encode() + b"\n"
         self._send(head + payload)
         line = self._line(within_s, MAX_ANSWER, f"{self._what}: says more than any answer is long; look at the robot.")
@@ -117,7 +145,7 @@ class Pipe:
             except BlockingIOError:
                 continue
             except OSError:
-                raise BrokenLinkError(f"{self._what}: {self._why_gone()}") from None
+                raise self._gone() from None
 
     def _line(self, within_s: float, longest: int, too_long: str) -> bytes:
         end = time.monotonic() + within_s
@@ -130,7 +158,7 @@ class Pipe:
             except BlockingIOError:
                 continue
             if not read:
-                raise BrokenLinkError(f"{self._what}: {self._why_gone()}")
+                raise self._gone()
             self._buffer += read
         line = bytes(self._buffer[: stop + 1])
         del self._buffer[: stop + 1]
@@ -140,20 +168,44 @@ class Pipe:
         poll = select.poll()
         poll.register(descriptor, event)
         if within_s <= 0 or not poll.poll(within_s * 1000):
+            took = f": no answer to {self._step} within {self._within_s:g} s" if self._step else ""
             raise BrokenLinkError(
-                f"{self._what}: does not answer in time; look whether it is on, near and not overloaded."
+                f"{self._what}: does not answer in time{took}; look whether it is on, near and not overloaded."
             )
 
-    def _why_gone(self) -> str:
-        """What the process said when it went."""
+    def _gone(self) -> BrokenLinkError:
+        """Why the process went: what it said, or how it ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CLOSE_S)
         self._errors.seek(0)
-        lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
-        said = lines[-1].strip() if lines else "the connection was closed"
-        if "No module named" in said or "No such file" in said or "not found" in said:
-            return f"robomarl is not installed there ({said}); run `robomarl fleet setup`."
-        return f"{said}; look whether it is on and near, and whether its host in the fleet file is right."
+        said = cause_of(self._errors.read().decode(errors="replace"))
+        if any(words in said for words in ("No module named", "No such file", "not found")):
+            return BrokenLinkError(
+                f"{self._what}: robomarl is not installed there ({said}); run `robomarl fleet setup`."
+            )
+        if self._step:
+            return LostConnectionError(self._what, said or _ended(self._process.poll()), self._step)
+        said = said or "the connection was closed"
+        return BrokenLinkError(
+            f"{self._what}: {said}; look whether it is on and near, and whether its host in the fleet file is right."
+        )
+
+
+def cause_of(errors: str) -> str:
+    """The line of an error output that says why a process ended: the last one that is no warning; empty for none."""
+    lines, found = errors.splitlines(), ""
+    for number, line in enumerate(lines):
+        of_warning = number > 0 and _WARNING.search(lines[number - 1]) and line.startswith("  ")
+        if line.strip() and not (of_warning or _WARNING.search(line)):
+            found = line.strip()
+    return found[:MAX_ERROR]
+
+
+def _ended(status: int | None) -> str:
+    """How a process ended that said nothing; ssh itself ends with 255."""
+    if status is not None and status != 255 and status != 0:
+        return f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+    return "its process was ended without a word, or it lost power"
 
 
 def clean(answer: Any) -> Any:

@@ -1,13 +1,20 @@
 """`Report`: what came of one robot; and how many are asked at once."""
 
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from robomarl.config import UserError
 from robomarl.fleet.robot import Robot
+
+PING_S, PONG_S = 3.0, 6.0
+"""How often robots that wait for others are told that we are still there, and how long each may take to answer [s]."""
+AT_ONCE = 8
+"""Robots that are sent a bundle, or check one, at the same time: they share this machine and its radio."""
 
 Robots = Mapping[str, Robot]
 Look = Callable[[Robot], dict[str, Any]]
@@ -59,6 +66,49 @@ def each(robots: Robots, look: Look) -> list[Report]:
 
     with ThreadPoolExecutor(len(robots)) as pool:
         return list(pool.map(one, robots))
+
+
+@dataclass(frozen=True)
+class Together:
+    """Robots that do one step after another, each step at once, while those that wait are told that we are there."""
+
+    robots: Robots
+    pool: Executor
+    """With a thread for each robot, which only one request at a time goes to."""
+
+    def all(self, act: Callable[[str], bool], names: Iterable[str], held: Iterable[str], at_once: int = 0) -> str:
+        """Act on robots by name; the first of them, in their order, for which it was False, or nothing.
+
+        Args:
+            act: does one step of one robot; raises nothing.
+            names: whom.
+            held: robots that go back if they do not hear from us; asked again at every turn.
+            at_once: so many at the same time at most; 0: all.
+        """
+        names, jobs, good, pings = list(names), {}, {}, {}
+        queue, next_s = deque(names), time.monotonic() + PING_S
+        while queue or jobs:
+            while queue and len(jobs) < (at_once or len(names)):
+                name = queue.popleft()
+                wait(pings.pop(name, ()))
+                jobs[self.pool.submit(act, name)] = name
+            done, _ = wait(jobs, max(next_s - time.monotonic(), 0.0), FIRST_COMPLETED)
+            good |= {jobs.pop(job): job.result() for job in done}
+            if (queue or jobs) and time.monotonic() >= next_s:
+                next_s = time.monotonic() + PING_S
+                self._ping([name for name in list(held) if name not in jobs.values()], pings)
+        wait([ping for sent in pings.values() for ping in sent])
+        return next((name for name in names if not good[name]), "")
+
+    def _ping(self, names: list[str], pings: dict[str, tuple[Future]]) -> None:
+        """Side by side: one that does not answer must not keep the others waiting until they give up."""
+        for name in names:
+            if all(ping.done() for ping in pings.get(name, ())):
+                pings[name] = (self.pool.submit(self._say, name),)
+
+    def _say(self, name: str) -> None:
+        with suppress(UserError):  # the next step of this robot is told
+            self.robots[name].call("ping", within_s=PONG_S)
 
 
 def _report(robot: Robot, found: dict[str, Any], seconds: float) -> Report:

@@ -49,6 +49,7 @@ class OperatorSession:
         self._lock = ExitStack()
         self._is_locked = False
         self._sound: set[str] = set()
+        self.trust_change: tuple[str, str] = ("", "")
 
     def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
         """Do what is asked; the answer is plain JSON.
@@ -65,6 +66,13 @@ class OperatorSession:
 
     def close(self) -> None:
         """The operator is gone: go back if the switch was not confirmed, and let go of the robot."""
+        try:
+            if self._is_locked:
+                asked.undo_trust(self, LEFT)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         try:
             self.undo(LEFT)
         finally:

@@ -17,6 +17,8 @@ from robomarl.policies.bundle import Bundle, written_version
 
 CHECK_S = 60.0
 """Longest that a robot may take to check a bundle, or its node to come up with it."""
+CONFIRM_S = 30.0
+"""And to answer that it stays with a bundle."""
 
 
 _TEXT, _NUMBER, _ID, _LIST = (str,), (int, float), (str, type(None)), (list, tuple)
@@ -131,7 +133,7 @@ class Robot:
 
     def confirm(self) -> None:
         """Stay with what was switched to."""
-        self.call("confirm")
+        self.call("confirm", within_s=CONFIRM_S)
 
     def health(self) -> dict[str, Any]:
         """Whether the robot is well on what is current, who says so, and why not."""

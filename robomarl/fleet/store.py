@@ -4,7 +4,7 @@
     current         id of the bundle that it flies, and of the one before; see `Pointer`
     lock            held by whoever changes something, or flies; the system drops it when its holder dies
     staging/        bundles on their way in; what is left there is of a transfer that was cut off
-    trust.json      whether only signed bundles are taken, and by whom
+    trust.json      whether only signed bundles are taken, and by whom; see `PendingTrust` for trust.undo
     journal.jsonl   who changed what, when, and how it ended
     robot.json      what the robot is, written by `robomarl fleet setup`
 
@@ -35,6 +35,7 @@ from robomarl.fleet.disk import (
 )
 from robomarl.fleet.journal import LEFT, Journal
 from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
+from robomarl.fleet.trust.pending import PendingTrust
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
 from robomarl.policies.apart import Verdict, verify_bundle
 from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
@@ -54,6 +55,7 @@ class Store:
         self.root = root
         self.journal = Journal(root)
         self.pointer = Pointer(root)
+        self.trust_change = PendingTrust(root)
 
     def state(self) -> InstalledBundles:
         """What is current now.
@@ -154,26 +156,29 @@ class Store:
         Raises:
             UserError: the folder can't be read or written.
         """
-        if self.state().pending is None:
+        if not self.trust_change.is_open() and self.state().pending is None:
             return
         with suppress(HeldError), self.lock("settle"):
             self.settle_locked()
 
     def settle_locked(self) -> None:
         """The same for whom has the lock; a damaged `current` is set aside."""
+        undone = self.trust_change.undo()
         try:
             now = self.state()
         except UserError as error:
             self.pointer.set_aside()
             self._tell(InstalledBundles(), InstalledBundles(), f"ok: {error}")
             return
+        if undone:
+            self._tell(now, now, f"ok: whom it trusts: {LEFT}", "undo trust")
         if now.pending is not None:
             self.pointer.undo()
             self._tell(now, now.pending, f"ok: {LEFT}")
 
-    def _tell(self, before: InstalledBundles, after: InstalledBundles, result: str) -> None:
+    def _tell(self, before: InstalledBundles, after: InstalledBundles, result: str, action: str = "undo") -> None:
         with suppress(OSError):  # going back must not depend on room for a line
-            self.journal.write("the robot", "undo", (before.current, after.current), result)
+            self.journal.write("the robot", action, (before.current, after.current), result)
 
     def trust(self) -> Trust:
         """Whom the robot trusts; see `read_trust`."""

@@ -203,6 +203,19 @@ def read_trust(root: Path) -> Trust:
     file = root / TRUST_FILE
     if (content := read_own(file)) is None:
         return _old_trust(root / OLD_FOLDER)
+    return parse_trust(content, file)
+
+
+def parse_trust(content: bytes, file: Path) -> Trust:
+    """What the content of `trust.json` says.
+
+    Args:
+        content: of the file.
+        file: its path, for errors.
+
+    Raises:
+        UserError: it is damaged, lacks a key, or contradicts itself.
+    """
     found: Trust = complete(Trust, content, str(file), MEND)
     if not found.signed and (found.keys or found.threshold > 1):
         raise UserError(f"{file}: contradicts itself (signed is false, and keys are trusted or wanted); {MEND}.")
@@ -216,9 +229,13 @@ def write_trust(root: Path, trust: Trust) -> None:
         UserError: the folder can't be written.
     """
     with written(root):
-        text = json.dumps(asdict(trust), indent=1) + "\n"
-        replace_durably(root / TRUST_FILE, text.encode(), root / f"{TRUST_FILE}.new")
+        replace_durably(root / TRUST_FILE, content_of(trust), root / f"{TRUST_FILE}.new")
         sync_folder(root.absolute().parent)  # a robot whose whole folder a power cut takes would be open again
+
+
+def content_of(trust: Trust) -> bytes:
+    """The content of `trust.json`."""
+    return (json.dumps(asdict(trust), indent=1) + "\n").encode()
 
 
 def _old_trust(folder: Path) -> Trust:

@@ -98,7 +98,9 @@ def complete(cls: type, content: bytes, where: str, mend: str) -> Any:
     """
     try:
         data = parsed(content)
-        missing = [f.name for f in fields(cls) if f.name not in data] if isinstance(data, dict) else []
+        if not isinstance(data, dict):
+            raise ValueError("it is no table of keys")
+        missing = [f.name for f in fields(cls) if f.name not in data]
     except ValueError as error:
         raise UserError(f"{where}: is damaged ({error}); {mend}.") from None
     if missing:
