@@ -52,17 +52,25 @@ def _plain(trial: Trial) -> dict[str, Any]:
 def _verdict(figures: Mapping[str, Any]) -> str:
     steps, episodes = si(figures["agent_steps"]), figures["episodes"]
     bound = percent(figures["bound95_per_episode"])
+    left = f" Robots left the arena by up to {metres(figures['outside_m'])}." if _left_arena(figures) else ""
     if figures["collisions"]:
         share = percent(figures["collision_episodes"] / episodes)
-        return f"Contact in {figures['collision_episodes']} of {episodes} episodes ({share}), {steps} agent-steps."
-    return (
-        f"No contact in {steps} agent-steps, {episodes} episodes: contact in at most {bound} of such episodes (95 %)."
-    )
+        return (
+            f"Contact in {figures['collision_episodes']} of {episodes} episodes ({share}), {steps} agent-steps.{left}"
+        )
+    at_most = f"contact in at most {bound} of such episodes (95 %)"
+    return f"No contact in {steps} agent-steps, {episodes} episodes: {at_most}.{left}"
+
+
+def _left_arena(figures: Mapping[str, Any]) -> bool:
+    """True if a robot's centre was outside; `outside_m` is negative inside, and None or infinite without an arena."""
+    return (figures["outside_m"] or -np.inf) > 0
 
 
 def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
     hits, safety = figures["collision_episodes"], trial.vehicle.safety
     least, keeps = figures["min_scaled_m"], figures["min_scaled_m"] >= safety.separation_m
+    mark = "bad" if (left := _left_arena(figures)) else "good"
     tiles = [
         Tile("Episodes with contact", f"{hits} of {figures['episodes']}", "", "bad" if hits else "good"),
         Tile("95 % bound", percent(figures["bound95_per_episode"]), "of the episodes have a contact"),
@@ -72,6 +80,7 @@ def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
             f"{'outside' if keeps else 'inside'} the safety distance of {safety.separation_m:.2f} m, in its metric",
             "bad" if hits else "good" if keeps else "warn",
         ),
+        Tile("Left the arena", metres(figures["outside_m"]) if left else "never", "robots' centres", mark),
         Tile("Filter active", percent(figures["active_share"]), "of the decisions"),
         Tile("Overruled", percent(figures["veto_rate"]), "of the decisions: it braked instead of the policy"),
     ]

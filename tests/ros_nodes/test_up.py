@@ -221,6 +221,7 @@ def check_replay(bag: Path, largest: float) -> None:
 def test_vehicles_are_identified_from_a_recording(pair: str, goto_bundle: Path, tmp_path: Path):
     """The simulator's vehicles, which it draws anew for each flight: their mean is within the scenario's ranges."""
     from robomarl.sim.scenario import load_scenario
+    from tests.ros_nodes.recording import rewritten
 
     pytest.importorskip("rclpy")
     words = ["--sim", "mujoco", "--flights", "5", "--bundle", str(goto_bundle), "--record", str(tmp_path / "bag")]
@@ -237,6 +238,12 @@ def test_vehicles_are_identified_from_a_recording(pair: str, goto_bundle: Path, 
         assert rows[robot, "mass_scale"]["low"] < rows[robot, "mass_scale"]["high"]
     assert load_scenario(found["scenario"]).vehicle == found["vehicle"]
     assert "sha256" in Path(found["vehicle"]).read_text()
+    other = rewritten.FORMS["topic_by_topic"](tmp_path / "bag", tmp_path / "other")
+    assert main(["identify", str(other), "--out", str(tmp_path / "again"), "--json", str(figures)]) == 0
+    again = json.loads(figures.read_text())
+    assert {key: again[key] for key in ("parameters", "safety")} == {
+        key: found[key] for key in ("parameters", "safety")
+    }
 
 
 @pytest.mark.ros

@@ -40,7 +40,14 @@ def read(folder: Path) -> tuple[list[Said], dict[str, str]]:
     return found, about
 
 
-def write(file: Path, messages: list[Said], about: dict[str, str] | None = None, first_id: int = 0, **how: Any) -> None:
+def write(
+    file: Path,
+    messages: list[Said],
+    about: dict[str, str] | None = None,
+    first_id: int = 0,
+    record: str = "robomarl",
+    **how: Any,
+) -> None:
     """An MCAP file; further options are those of the library's writer."""
     with file.open("wb") as stream:
         writer = Writer(stream, **{"chunk_size": 4096, "compression": CompressionType.NONE, **how})
@@ -55,7 +62,7 @@ def write(file: Path, messages: list[Said], about: dict[str, str] | None = None,
                 channels[one.topic] = writer.register_channel(one.topic, "cdr", schemas[one.kind])
             writer.add_message(channels[one.topic], one.log_ns, one.data, one.sent_ns, one.sequence)
         if about:
-            writer.add_metadata("robomarl", about)
+            writer.add_metadata(record, about)
         writer.finish()
 
 

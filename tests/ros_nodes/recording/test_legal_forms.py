@@ -62,6 +62,18 @@ def test_every_form_reads_the_same(name: str, bag: Path, tmp_path: Path):
     assert recording_of(found).bundles == {"one": "abc"}
 
 
+def test_who_flew_is_read_of_the_metadata_record_of_rosbag2(bag: Path, tmp_path: Path):
+    """rosbag2 writes its metadata.yaml into the files as well."""
+    metadata = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    file = tmp_path / "converted.mcap"
+    told = {"serialized_metadata": yaml.safe_dump(metadata), "ROS_DISTRO": "kilted"}
+    rewritten.write(file, rewritten.read(bag)[0], told, record="rosbag2")
+    assert (open_bag(file).about, content(open_bag(file))) == (ABOUT, content(open_bag(bag)))
+    for text in ("[", "3", "custom_data: 3", ""):
+        rewritten.write(file, rewritten.read(bag)[0], {"serialized_metadata": text}, record="rosbag2")
+        assert open_bag(file).about == {}
+
+
 def test_messages_of_others_change_nothing(bag: Path, tmp_path: Path):
     found = open_bag(rewritten.with_others(bag, tmp_path / "form"))
     assert content(found) == content(open_bag(bag))

@@ -102,6 +102,9 @@ def test_the_page_draws_the_worst_episodes(tmp_path: Path, mode, word: str):
     for episode in worst:
         assert f"{episode.least_m:.3f}" in page
     assert worst[0].least_m == min(e.least_m for e in worst if e.touched == worst[0].touched)
+    for outside_m, left in ((0.031, True), (-0.07, False), (None, False), (-np.inf, False)):
+        write_prove_report({**figures, "outside_m": outside_m}, flown, records, file)
+        assert ("Robots left the arena by up to" in file.read_text()) is left
 
 
 def test_the_least_distance_is_that_of_all_pairs_at_all_times(random: np.random.Generator):
