@@ -80,7 +80,7 @@ class GuardRules:
     """It holds so long after its estimate was reset."""
     link_s: float = 0.5
     """A vehicle that was not heard for so long has lost its link."""
-    pose_s: float = 0.5
+    pose_s: float = 0.3
     """Without a pose for so long it lands."""
     landing_s: float = 20.0
     """A landing that takes longer is over: nobody knows the height any more."""

@@ -123,6 +123,7 @@ class GuardedVehicle:
         self._reference: Reference | None = None
         self._command, self._command_s, self._silent_s = np.zeros(4), -math.inf, math.inf
         self._told_s = self._rests_s = self._low_s = -math.inf
+        self._woke_s = -math.inf
         self._then_s, self._ground_m, self._fresh, self._since_s, self._moved = math.nan, 0.0, False, 0.0, False
         self._sunk = ""
 
@@ -148,6 +149,7 @@ class GuardedVehicle:
             self._command, self._command_s, self._fresh = heard.command, now_s - heard.waited_s, True
         # After an absence the silence counts that was there before the queue was read: the vehicle has felt it.
         self._silent_s = silent_s if dt_s > AWAY_S else now_s - self._command_s
+        self._woke_s = now_s if dt_s > AWAY_S else self._woke_s
         if heard.reset:
             self.track, self._sunk = TrackCheck(), ""
         says = self._says(now_s)
@@ -199,8 +201,8 @@ class GuardedVehicle:
             self._sunk = UPSIDE_DOWN
         return Sighted(
             command_age_s=self._silent_s,
-            link_age_s=now_s - self._link.heard_s,
-            pose_age_s=now_s - own.heard_s + own.age_s if own else math.inf,
+            link_age_s=self._age_s(self._link.heard_s, now_s),
+            pose_age_s=self._age_s(own.heard_s - own.age_s, now_s) if own else math.inf,
             unfit=says.problem or (f"{heard.rival} flies it too; stop one of the two" if heard.rival else ""),
             pressed=heard.pressed,
             kill=heard.kill,
@@ -217,6 +219,10 @@ class GuardedVehicle:
             refusal=says.refusal,
             taken=says.taken,
         )
+
+    def _age_s(self, heard_s: float, now_s: float) -> float:
+        """Since a time; in the air since the last absence at most: what the vehicle said meanwhile was not read yet."""
+        return now_s - (max(heard_s, self._woke_s) if self.guard.state in AIRBORNE else heard_s)
 
     def _is_low(self, says: VehicleSays, now_s: float) -> bool:
         if not says.low and not says.empty:

@@ -29,6 +29,10 @@ class Hovering(GuardedVehicle):
         self._link.sample, self._link.heard_s = StateSample(place, now_s, int(now_s * 1000)), now_s
         return super().tick(heard, now_s)
 
+    def say_nothing(self, now_s: float) -> GuardStatus:
+        """A tick before what the vehicle said has been read."""
+        return super().tick(TickInput(np.zeros(4)), now_s)
+
     def _says(self, now_s: float) -> VehicleSays:
         return VehicleSays(armed=True, flies=True)
 
@@ -80,3 +84,11 @@ def test_a_command_that_waited_for_an_adapter_is_as_old_as_it_is():
     flight.tick(TickInput(), 11.12)
     assert flight.seen.command_age_s == pytest.approx(1.02)
     assert flight.guard.state is S.HOLDING
+
+
+def test_an_absence_is_no_loss_of_the_pose_but_one_that_lasts_after_it_is():
+    flight = Hovering(RULES)
+    flight.tick(TickInput(np.zeros(4)), 10.0)
+    found = [flight.say_nothing(10.4 + DT_S * tick) for tick in range(round(RULES.pose_s / DT_S) + 2)]
+    assert {status.state for status in found[:-2]} == {S.HOLDING}
+    assert (found[-1].state, found[-1].why) == (S.LANDING, "the pose is lost")
