@@ -102,7 +102,7 @@ def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
     if ssh_config:
         check_settings(Path(ssh_config).expanduser())
     extra = ["-F", str(Path(ssh_config).expanduser())] if ssh_config else []
-    return [*SSH, *extra, "--", robot.host, command]
+    return [*SSH, *extra, *robot.address.ssh_words(), command]
 
 
 def check_settings(file: Path) -> None:

@@ -4,13 +4,16 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from robomarl.config import Positive, Range, build
+from robomarl.config import Positive, Range, UserError, build
 from robomarl.hardware_configs.field import DeploymentConfig
+from robomarl.hardware_configs.host import Host, parse_host
+from robomarl.hardware_configs.strangers import unquoted_host, whose_file
 from robomarl.hardware_configs.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.paths import fleets_dir
-from robomarl.tables import read_yaml
+from robomarl.tables import read_text, read_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What ROS takes as a namespace."""
@@ -43,7 +46,8 @@ class RobotConfig:
     """Where its bundles are kept. A relative path is below the home folder there if the robot has a `host`, else
     below the working directory, or below `--root`."""
     host: str = ""
-    """Where it is, as `ssh` takes it: a name of the user's ssh settings, or user@address. Empty: on this machine."""
+    """Where it is: a name of the user's ssh settings, or [user@]address[:port], an IPv6 address with a port in
+    brackets and quotes. Empty: on this machine."""
     uri: str = ""
     """Where its autopilot is, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
@@ -61,13 +65,18 @@ class RobotConfig:
             raise ValueError(f"folder = {self.folder!r} must be a path: {allowed}.")
         if not self.python.isprintable():
             raise ValueError(f"python = {self.python!r} must be a path, without line breaks or control characters.")
-        if self.host.startswith("-") or any(c.isspace() for c in self.host):
-            raise ValueError(f"host = {self.host!r} must be what ssh takes as a destination: a name, or user@address.")
+        if self.host:
+            parse_host(self.host)
 
     @property
     def remote_folder(self) -> str:
         """The folder as the robot's own shell finds it, which starts at home."""
         return self.folder.removeprefix("~/")
+
+    @property
+    def address(self) -> Host:
+        """Where it is, in parts; for a robot with a `host`."""
+        return parse_host(self.host)
 
     @property
     def interpreter(self) -> str:
@@ -140,6 +149,17 @@ def load_fleet(name: str) -> Fleet:
     Raises:
         UserError: unknown name, bad YAML, a wrong key or value, or an unknown vehicle.
     """
-    fleet = build(Fleet, *read_yaml(name, "fleet", fleets_dir()))
+    data, file = _read(name)
+    if known := whose_file(data):
+        raise UserError(f"{file}: {known}")
+    fleet = build(Fleet, data, file)
     load_any_vehicle(fleet.vehicle)
     return fleet
+
+
+def _read(name: str) -> tuple[Any, str]:
+    """Content and name of a fleet file; a host in brackets that has no quotes is told before YAML is blamed."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file() and (said := unquoted_host(read_text(path))):
+        raise UserError(f"{path.name}: {said}")
+    return read_yaml(name, "fleet", fleets_dir())

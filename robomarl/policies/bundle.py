@@ -14,6 +14,7 @@ was checked is what runs.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -194,6 +195,11 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
     Raises:
         UserError: names the file that is missing, extra or changed.
     """
+    if twins := twins_of({*contract.files, *files, CONTRACT_FILE, *SIDECARS}):
+        raise UserError(
+            f"{folder}: {twins[0]} and {twins[1]} are one file where upper and lower case are not told apart (macOS, "
+            "Windows, memory cards), so one would replace the other; export the bundle with other names."
+        )
     for name in (*REQUIRED, *contract.files):
         if name not in contract.files:
             raise UserError(f"{folder / CONTRACT_FILE}: files has no entry for {name}; export the bundle anew.")
@@ -207,6 +213,17 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
     extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
     if extra:
         raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")
+
+
+def twins_of(names: Iterable[str]) -> tuple[str, str] | None:
+    """Two paths, or two folders of them, that some file systems take for one: spelled alike but for their case."""
+    seen: dict[str, str] = {}
+    for path in sorted(names):
+        parts = path.split("/")
+        for name in ("/".join(parts[:count]) for count in range(1, len(parts) + 1)):
+            if (twin := seen.setdefault(name.casefold(), name)) != name:
+                return twin, name
+    return None
 
 
 def check_graphs(files: dict[str, bytes]) -> None:

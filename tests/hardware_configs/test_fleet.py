@@ -1,10 +1,14 @@
 """A fleet file that is wrong is refused by one sentence that says what to mend."""
 
+import getpass
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from robomarl.config import UserError
+from robomarl.fleet.transport import SSH, ssh_command
 from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.paths import fleets_dir
 from robomarl.tables import read_yaml
@@ -94,3 +98,100 @@ def test_what_is_merged_may_have_merged_something_itself(tmp_path: Path):
 def test_an_unknown_name_lists_what_there_is():
     with pytest.raises(UserError, match="Unknown fleet 'nobody'.*local_4"):
         load_fleet("nobody")
+
+
+def with_host(folder: Path, host: str):
+    return load(folder, GOOD.replace("index: 0", f"index: 0, host: {host}"))
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="ssh is not installed")
+@pytest.mark.parametrize(
+    ("host", "user", "address", "port"),
+    [
+        ("10.0.0.5", "", "10.0.0.5", "22"),
+        ("10.0.0.5:2222", "", "10.0.0.5", "2222"),
+        ("pi@10.0.0.5:2222", "pi", "10.0.0.5", "2222"),
+        ("robot-0.local:2222", "", "robot-0.local", "2222"),
+        ("pi@lab@robot_0", "pi@lab", "robot_0", "22"),
+        ("'::1'", "", "::1", "22"),
+        ("'[::1]'", "", "::1", "22"),
+        ("'[fe80::1%lo]:2222'", "", "fe80::1%lo", "2222"),
+        ("'pi@[2001:db8::7]:65535'", "pi", "2001:db8::7", "65535"),
+        ("pi@2001:db8::7", "pi", "2001:db8::7", "22"),
+    ],
+)
+def test_ssh_goes_where_a_host_says(tmp_path: Path, host: str, user: str, address: str, port: str):
+    """What OpenSSH itself makes of the words that it is called with."""
+    robot = next(r for r in with_host(tmp_path, host).robots if r.host)
+    command = ["ssh", "-F", "none", "-G", *ssh_command(robot, "", "true")[len(SSH) :]]
+    said = dict(line.split(" ", 1) for line in subprocess.check_output(command, text=True).splitlines() if " " in line)
+    assert (said["hostname"], said["port"]) == (address, port)
+    assert said["user"] == (user or getpass.getuser())
+
+
+@pytest.mark.parametrize(
+    ("host", "says"),
+    [
+        ("10.0.0.5:99999", "port '99999' must be from 1 to 65535"),
+        ("10.0.0.5:0", "port '0' must be from 1"),
+        ("'10.0.0.5:'", "neither an IPv6 address nor an address with a port"),
+        ("10.0.0.5:ssh", "neither an IPv6 address nor an address with a port"),
+        ("10.0.0.300", "10.0.0.300 is no IPv4 address"),
+        ("10.0.0", "10.0.0 is no IPv4 address"),
+        ("10.0.0.5.6", "is no IPv4 address"),
+        ("'[10.0.0.5]:22'", "in brackets is no IPv6 address"),
+        ("'[::1'", "is no name or address|neither an IPv6"),
+        ("'[::1]x'", "neither an IPv6|is no name"),
+        ("'1:2:3'", "neither an IPv6 address"),
+        ("'::1::2'", "neither an IPv6 address"),
+        ("'@robot'", "'' is no user"),
+        ("'pi@'", "is no name or address"),
+        ("ssh://pi@robot:22", "is no user|is no name|neither"),
+        ("10.0.0.5/24", "is no name or address"),
+        ("'-oProxyCommand=x'", "is no name or address"),
+        ("'pi@-oProxyCommand=x'", "is no name or address"),
+        ("'-l@robot'", "is no user"),
+        ("'robot_0 -v'", "is no name or address"),
+        ("'$(id)'", "is no name or address"),
+        ("[::1]", r'line 8: host = \[::1\] is a list for YAML; put it in quotes: host: "\[::1\]"'),
+        ("[::1]:2222", r'put it in quotes: host: "\[::1\]:2222"'),
+        ("pi@[::1]:2222", r'put it in quotes: host: "pi@\[::1\]:2222"'),
+    ],
+)
+def test_a_host_that_is_none_is_refused_with_what_to_write(tmp_path: Path, host: str, says: str):
+    with pytest.raises(UserError, match=rf"^pair\.yaml: .*({says})") as refused:
+        with_host(tmp_path, host)
+    assert "\n" not in str(refused.value) and "host = " in str(refused.value)
+
+
+CRAZYSWARM2 = """
+fileversion: 3
+robots:
+  cf231:
+    enabled: true
+    uri: radio://0/80/2M/E7E7E7E7E7
+    initial_position: [0.0, 0.0, 0.0]
+    type: cf21
+robot_types:
+  cf21: {motion_capture: {tracking: "librigidbodytracker"}, big_quad: false}
+all: {firmware_params: {commander: {enHighLevel: 1}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (CRAZYSWARM2, "this is a Crazyswarm2 file"),
+        ("robots: {cf1: {enabled: false, uri: 'radio://0/80/2M/E7E7E7E701', type: default}}", "Crazyswarm2 file"),
+        ("crazyflies: [{id: 1, channel: 100, initialPosition: [0, 0, 0], type: default}]", "this is a Crazyswarm file"),
+        ("/crazyflie_server: {ros__parameters: {world_tf_name: world}}", "this is a file of ROS parameters"),
+        ("services: {sim: {image: ros}}", "this is a file of another program"),
+        ((fleets_dir().parent / "vehicles/crazyflie_21.yaml").read_text(), "this is a vehicle file"),
+    ],
+    ids=["crazyswarm2", "crazyswarm2 alone", "crazyswarm", "ros parameters", "compose", "vehicle"],
+)
+def test_a_file_of_another_program_is_called_by_its_name(tmp_path: Path, text: str, says: str):
+    (tmp_path / "crazyflies.yaml").write_text(text)
+    with pytest.raises(UserError, match=f"^crazyflies.yaml: .*{says}.*; .*a fleet file has version, name") as refused:
+        load_fleet(str(tmp_path / "crazyflies.yaml"))
+    assert "\n" not in str(refused.value)

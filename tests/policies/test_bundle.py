@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,26 @@ def test_the_card_says_what_it_does_where_and_what_it_is_not_for(sealed: Path):
     for words in ("task `swap`", "| `mass_scale` | 0.95 | 1.05 |", "without the safety filter", "all alike", "wxyz"):
         assert words in text
     assert "| `goal_error.x` | m | world |" in text and "| `acceleration.z` | m/s^2 | world | -2 | 2 |" in text
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["readme.md", "Policy.ONNX", "EVAL.json", "Bundle.json", "Signature.JSON", "Data/x and data/y"],
+)
+def test_two_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, name: str, packed: bool):
+    """On macOS, Windows and memory cards one file of the two would replace the other."""
+    folder = copy(bundles_dir() / "swap_4", tmp_path)
+    names = name.split(" and ")
+    for one in names:
+        (folder / one).parent.mkdir(exist_ok=True)
+        (folder / one).write_text("another")
+    entry = {"sha256": bundles.entry_of(b"another").sha256, "size": 7}
+    reseal(folder, lambda data: data["files"].update(dict.fromkeys(names, entry)))
+    given = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", folder)) if packed else folder
+    with pytest.raises(UserError, match="are one file where upper and lower case are not told apart") as refused:
+        load_bundle(given)
+    assert names[-1].split("/")[0] in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["eval.json", "signature.json"])
