@@ -1,4 +1,4 @@
-"""Make a bundle from a policy that was trained elsewhere: ONNX, TorchScript, or a state dict of PyTorch."""
+"""Make a bundle from a policy that was trained elsewhere: ONNX, TorchScript, or a checkpoint of another trainer."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,12 @@ class Args:
     """Options of `robomarl import`."""
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
-    """The policy: .onnx, .pt or .pth (TorchScript or state dict), or .safetensors."""
+    """The policy: ONNX, TorchScript, or a checkpoint of PyTorch, Stable-Baselines3, Brax or Flax (.onnx, .pt, .pth,
+    .zip, .pkl, .safetensors, .msgpack, .cleanrl_model)."""
     dir: Annotated[OutFolder, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
     """Folder of the bundle."""
     contract: Annotated[Path, tyro.conf.arg(metavar="FILE")]
-    """contract.toml: scenario, what the policy reads and writes, layout of a state dict; see docs/import.md."""
+    """contract.toml: scenario, observation and action of the policy, layout of a state dict; see docs/import.md."""
     name: str = ""
     """Name of the bundle; by default the name of its folder."""
 

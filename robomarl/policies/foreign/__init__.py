@@ -1,4 +1,4 @@
-"""Policies from elsewhere become sealed bundles: ONNX, TorchScript, and state dicts of rsl_rl, skrl and cleanrl.
+"""Policies from elsewhere become sealed bundles: ONNX, TorchScript, and checkpoints of seven trainers.
 
 What a file computes is written once more in JAX, with the wiring of its `contract.toml` around it; from there on it is
 exported as a run is: golden flights in the scenario, the same graph operators, the same checks. Nothing is written
@@ -15,8 +15,10 @@ from robomarl.config import UserError, to_dict
 from robomarl.policies.bundle import Bundle, load_bundle
 from robomarl.policies.export import check_target, export_bundle
 from robomarl.policies.export.record import record
+from robomarl.policies.foreign.checkpoint.guard import library_errors
+from robomarl.policies.foreign.checkpoint.kinds import KINDS, kind_of
 from robomarl.policies.foreign.contract_file import ContractFile, read_contract_file
-from robomarl.policies.foreign.parity import parity
+from robomarl.policies.foreign.parity import check_rounding, parity
 from robomarl.policies.foreign.policy import ForeignPolicy, Wiring, deployed, wire
 from robomarl.policies.foreign.run import ImportedRun, ImportRecipe, SeenStats, stats_of
 from robomarl.sim.env import make_env
@@ -27,7 +29,6 @@ __all__ = ["import_bundle"]
 
 MAX_BYTES = 256 * 2**20
 """Larger files are no policies of small robots."""
-KINDS = ".onnx, .pt, .pth or .safetensors"
 
 
 def import_bundle(
@@ -55,8 +56,9 @@ def import_bundle(
     env = make_env(scenario)
     spec = observation_spec(contract, env.observation)
     wiring = wire(contract, str(toml), spec, env.action)
-    foreign = read_policy(source, contract)
+    foreign = read_policy(source, contract, toml.parent)
     check_sizes(foreign, wiring, source, toml)
+    check_rounding(foreign, wiring, str(source))
     run = ImportedRun(
         name=name or target.name,
         scenario=scenario,
@@ -77,43 +79,94 @@ def import_bundle(
     return bundle, found[0]
 
 
-def read_policy(file: Path, contract: ContractFile) -> ForeignPolicy:
-    """Read a policy by what its file is.
+def read_policy(file: Path, contract: ContractFile, beside: Path = Path()) -> ForeignPolicy:
+    """Read a policy by what its file is, whatever it is called.
+
+    Args:
+        file: the file.
+        contract: what the file does not say.
+        beside: folder of the contract, from which its paths are.
 
     Raises:
         UserError: no such file, none of the kinds, or what the readers of the kinds say.
     """
-    if not file.is_file():
+    if not file.exists():
         raise UserError(f"{file}: there is no such file; name one of {KINDS}.")
-    if file.stat().st_size > MAX_BYTES:
-        raise UserError(f"{file}: is over {MAX_BYTES >> 20} MiB; it is no policy of a robot.")
-    if file.suffix == ".onnx":
-        from robomarl.policies.foreign.onnx_file import read_onnx
+    with library_errors(f"{file}: can't be read", "fetch the file again, or save it anew"):
+        kind = kind_of(file)
+        if file.stat().st_size > MAX_BYTES:
+            raise UserError(f"{file}: is over {MAX_BYTES >> 20} MiB; it is no policy of a robot.")
+        check_keys(contract, kind, file)
+        if kind == "onnx":
+            from robomarl.policies.foreign.onnx_file import read_onnx
 
-        return read_onnx(file)
-    if file.suffix not in (".pt", ".pth", ".safetensors"):
-        raise UserError(f"{file}: is of no kind that import reads; name one of {KINDS}.")
-    from robomarl.policies.foreign.torchscript import is_torchscript, read_torchscript
+            return read_onnx(file, contract)
+        if kind == "torchscript":
+            from robomarl.policies.foreign.torchscript import read_torchscript
 
-    return read_torchscript(file) if is_torchscript(file) else read_layers(file, contract)
+            return read_torchscript(file)
+    return read_layers(file, kind, contract, beside)
 
 
-def read_layers(file: Path, contract: ContractFile) -> ForeignPolicy:
-    """The policy of a state dict, whose layout the contract names.
+def check_keys(contract: ContractFile, kind: str, file: Path) -> None:
+    """Look for keys of the contract that would change nothing with a file of this kind.
+
+    Raises:
+        UserError: one is given.
+    """
+    given = {
+        "[memory]": contract.memory,
+        "observation.input": contract.observation.input,
+        "action.output": contract.action.output,
+        "checked": contract.checked if kind != "safetensors" else (),
+    }
+    idle = [key for key, value in given.items() if value and kind != "onnx"]
+    if contract.vec_normalize and (kind in ("onnx", "torchscript") or contract.layout not in (None, "sb3")):
+        idle.append("vec_normalize")
+    if idle:
+        raise UserError(f"{file}: the contract's {idle[0]} does not apply to a file of this kind; take it out.")
+
+
+def read_layers(file: Path, kind: str, contract: ContractFile, beside: Path) -> ForeignPolicy:
+    """The policy of a state dict, whose layout the contract names; arguments as `read_policy` and `kind_of`.
 
     Raises:
         UserError: the contract names none, or what `read_state_dict` and `read_layout` say.
     """
-    from robomarl.policies.foreign.layouts import LAYOUTS, read_layout
+    from robomarl.policies.foreign.checkpoint.stable_baselines import read_vec_normalize
+    from robomarl.policies.foreign.graph.metadata import check_metadata
+    from robomarl.policies.foreign.layouts import normalized, read_layout, within_limits
     from robomarl.policies.foreign.network import as_policy
     from robomarl.policies.foreign.state_dict import read_state_dict
 
-    if contract.layout is None:
-        raise UserError(
-            f"{file}: is a state dict, and the contract does not say whose; add layout = one of {', '.join(LAYOUTS)}."
-        )
-    network = read_layout(read_state_dict(file), contract.layout, contract.activation, str(file))
-    return as_policy(network, contract.layout)
+    with library_errors(f"{file}: can't be read as a checkpoint", "save the state_dict anew"):
+        saved = read_state_dict(file, kind)
+    layout = contract.layout or _layout(saved.arrays, file)
+    check_metadata(saved.metadata, contract, str(file))
+    chosen = contract.activation or (saved.settings.activation if saved.settings else "")
+    network = read_layout(saved.arrays, layout, chosen, str(file))
+    network = within_limits(network, saved.settings) if saved.settings else network
+    if contract.vec_normalize and (seen := read_vec_normalize(beside / contract.vec_normalize)):
+        network = normalized(network, seen)
+    return as_policy(network, layout)
+
+
+def _layout(weights: dict[str, np.ndarray], file: Path) -> str:
+    """The layout of weights whose names only one trainer gives.
+
+    Raises:
+        UserError: several trainers, or none, give such names.
+    """
+    from robomarl.policies.foreign.layouts import LAYOUTS, layouts_of
+
+    found = layouts_of(weights)
+    if len(found) == 1 and found[0] in ("rl_games", "sb3", "brax"):
+        return found[0]
+    alike = f" (its names are like those of {' and '.join(found)})" if found else ""
+    raise UserError(
+        f"{file}: is a state dict, and the contract does not say whose; add layout = one of "
+        f"{', '.join(LAYOUTS)}{alike}."
+    )
 
 
 def check_sizes(foreign: ForeignPolicy, wiring: Wiring, file: Path, toml: Path) -> None:

@@ -11,7 +11,7 @@ from robomarl.spec import ObservationField
 
 ACTIVATIONS = ("elu", "relu", "tanh", "sigmoid", "leaky_relu", "selu", "silu", "gelu", "softplus", "identity")
 """Names that state dicts are imported with; the slope of `leaky_relu` is 0.01, as PyTorch's."""
-Layout = Literal["rsl_rl", "skrl", "cleanrl"]
+Layout = Literal["rsl_rl", "skrl", "cleanrl", "rl_games", "sb3", "brax", "jaxmarl"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class PolicyInput:
     the features have them."""
     scale: tuple[float, ...] = ()
     """Factor of each element, before the normalizer; by default 1."""
+    input: str = ""
+    """Name of the observation among the inputs of an ONNX file; by default the one that is not memory."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,11 @@ class PolicyOutput:
     unit: Literal["limits", "si"] = "limits"
     """`limits`: -1 and 1 are the least and the largest command; `si`: the numbers are in SI units. Clipped anyway."""
     scale: tuple[float, ...] = ()
-    """Factor of each element, behind squash; by default 1."""
+    """Factor of each element, behind squash; by default 1. It must agree with an `action_scale` in the file."""
+    offset: tuple[float, ...] = ()
+    """Added to each element, behind scale; by default 0. It must agree with a `default_joint_pos` in the file."""
+    output: str = ""
+    """Name of the action among the outputs of an ONNX file; by default the only one, or the one with a known name."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,20 @@ class ContractFile:
     scenario: str
     """Where it flies, by name or path: rate, vehicle, team, radio, safety figures, and the limits of its commands."""
     layout: Layout | None = None
-    """Whose names the layers of a state dict have; ONNX and TorchScript say themselves what they compute."""
+    """Trainer that named the layers of a state dict; ONNX and TorchScript files say themselves what they compute."""
     activation: str = ""
     """Between the layers of a state dict, which does not say it: elu, relu, tanh, sigmoid, leaky_relu, selu, silu,
     gelu, softplus or identity; by default what the layout's trainer begins with."""
     observation: PolicyInput = field(default_factory=PolicyInput)
     normalizer: Normalizer | None = None
     action: PolicyOutput = field(default_factory=PolicyOutput)
+    memory: dict[str, str] = field(default_factory=dict)
+    """For each input of an ONNX file that is memory: the output that it becomes, "+1" for a counter of decisions that
+    begins at 0, or "0" for an input that stays zero. By default inputs and outputs are paired by known names."""
+    checked: tuple[str, ...] = ()
+    """Keys of the file's metadata that import can't apply and that you have compared with this contract."""
+    vec_normalize: str = ""
+    """Path, from this file's folder, of what Stable-Baselines3's `VecNormalize.save` wrote; by default none."""
 
     def __post_init__(self) -> None:
         """Check what one key alone cannot show."""

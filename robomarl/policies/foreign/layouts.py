@@ -1,83 +1,52 @@
-"""State dicts of the trainers that labs use: which names their layers have, and what stands between them.
-
-The names are those that the trainers write: rsl_rl (https://github.com/leggedrobotics/rsl_rl, versions 2 to 5), skrl
-(https://github.com/Toni-SM/skrl, 1 and 2) and cleanrl (https://github.com/vwxyzjn/cleanrl: PPO, SAC, TD3, DDPG).
-"""
+"""State dicts of the trainers that labs use become an `ActorNetwork`: which arrays are the actor's, in which order."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.policies.foreign.checkpoint.stable_baselines import Normalization, SpaceLimits
+from robomarl.policies.foreign.checkpoint.trainers import LAYOUTS, StateDictLayout
 from robomarl.policies.foreign.contract_file import ACTIVATIONS
 from robomarl.policies.foreign.layers import CellWeights
-from robomarl.policies.foreign.network import ActorNetwork, Scaler
+from robomarl.policies.foreign.network import ActorNetwork, Dense, Scaler
 
 Weights = Mapping[str, np.ndarray]
 """Arrays by dotted name."""
+_ACTORS = re.compile(
+    r"extractor|cnn|conv|embed|encoder|estimator|norm|shared|running_mean|memory_[as]\b|rnn|gru|lstm|actor|student|"
+    r"policy_net|net_container|hidden_|Dense_",
+    re.IGNORECASE,
+)
+_NOT_ACTORS = re.compile(
+    r"critic|value|vf|\bqf|q_net|teacher|target|optim|log_?std|\bstd\b|sigma|count|num_batches|_var|_std|memory_[ct]\b|"
+    r"rnn_c|c_rnn|c_layer|reward|rnd|discrim|amp|privileged|summed_variance|^2\.|Dense_|distribution|entropy|alpha",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True)
-class StateDictLayout:
-    """Names of one trainer: each tuple has one for each of its versions, and the first that is there counts."""
+class _Noted(dict):
+    """Arrays that remember which of them were looked at."""
 
-    dense: tuple[str, ...]
-    """Before the numbers of the dense layers."""
-    head: tuple[str, ...]
-    """The last layer, where it has a name of its own."""
-    recurrent: tuple[str, ...]
-    """Before `weight_ih_l0`; recurrent layers come first."""
-    scaler: tuple[str, ...]
-    """Before the two names of the normalizer's statistics."""
-    statistics: tuple[str, str]
-    """Mean and variance, or deviation."""
-    is_variance: bool
-    epsilon: float
-    clip: float | None
-    activation: str
-    """What the trainer's examples use."""
+    def __init__(self, weights: Weights) -> None:
+        super().__init__(weights)
+        self.seen: set[str] = set()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        self.seen.add(name)
+        return super().__getitem__(name)
+
+    def array(self, name: str) -> np.ndarray | None:
+        return self[name] if name in self else None
 
 
-LAYOUTS = {
-    "rsl_rl": StateDictLayout(
-        dense=("actor_state_dict.mlp", "model_state_dict.actor", "mlp", "actor"),
-        head=(),
-        recurrent=("actor_state_dict.rnn.rnn", "model_state_dict.memory_a.rnn", "rnn.rnn", "memory_a.rnn"),
-        scaler=(
-            *("actor_state_dict.obs_normalizer", "model_state_dict.actor_obs_normalizer", "obs_norm_state_dict"),
-            *("obs_normalizer", "actor_obs_normalizer"),
-        ),
-        statistics=("_mean", "_std"),
-        is_variance=False,
-        epsilon=1e-2,
-        clip=None,
-        activation="elu",
-    ),
-    "skrl": StateDictLayout(
-        dense=("policy.net_container", "policy.net", "net_container", "net"),
-        head=tuple(f"{start}{name}_layer" for start in ("policy.", "") for name in ("output", "policy", "mean")),
-        recurrent=tuple(f"{start}{name}" for start in ("policy.", "") for name in ("gru", "lstm", "rnn")),
-        scaler=("observation_preprocessor", "state_preprocessor"),
-        statistics=("running_mean", "running_variance"),
-        is_variance=True,
-        epsilon=1e-8,
-        clip=5.0,
-        activation="elu",
-    ),
-    "cleanrl": StateDictLayout(
-        dense=("actor_mean", "fc"),
-        head=("fc_mean", "fc_mu"),
-        recurrent=("gru", "lstm", "rnn"),
-        scaler=(),
-        statistics=("", ""),
-        is_variance=True,
-        epsilon=0.0,
-        clip=None,
-        activation="tanh",
-    ),
-}
+class _Layer(NamedTuple):
+    name: str
+    inputs: int
+    outputs: int
 
 
 def read_layout(weights: Weights, name: str, activation: str, where: str) -> ActorNetwork:
@@ -92,37 +61,65 @@ def read_layout(weights: Weights, name: str, activation: str, where: str) -> Act
     Raises:
         UserError: a layer is missing, of another kind, or of a size that does not fit the one before.
     """
-    layout = LAYOUTS[name]
-    prefix, head = _first(weights, layout.dense), _first(weights, layout.head)
+    layout, noted = LAYOUTS[name], _Noted(weights)
+    prefix, head = _first(noted, layout.dense, r"\.?\d+\."), _first(noted, layout.head, r"\.")
     if prefix is None and head is None:
-        known = ", ".join(f"{p}.0.weight" for p in layout.dense)
-        raise UserError(f"{where}: has no layer of the layout {name!r} ({known}); it has {_some(weights)}.")
-    is_off_policy = head in ("fc_mean", "fc_mu")
-    kind, cells = _cells(weights, layout.recurrent, where)
-    dense = [*_dense(weights, prefix, where)] if prefix else []
-    dense += [_layer(weights, head, where)] if head else []
-    _check_chain([*((n, c.inputs.shape[1], c.hidden.shape[1]) for n, c in cells), *dense], where)
-    chosen = activation or ("relu" if is_off_policy else layout.activation)
-    assert chosen in ACTIVATIONS
-    return ActorNetwork(
-        scaler=_scaler(weights, layout, where),
+        known, others = ", ".join(layout.dense[:4]), layouts_of(noted)
+        mend = f", as the layout {' or '.join(map(repr, others))} has" if others else ""
+        raise UserError(f"{where}: has no layer of the layout {name!r} ({known}, ...); it has {_some(noted)}{mend}.")
+    is_squashed = bool({prefix if head is None else None, head} & {*layout.squashed})
+    kind, cells = _cells(noted, layout.recurrent, where)
+    dense = _dense(noted, prefix, where) if prefix else []
+    dense += [_layer(noted, head, where)] if head else []
+    dense = _actor_of_chain(noted, dense, bool(cells)) if layout.is_chain else dense
+    split = _split(layout, cells, dense, where)
+    layers = [_weights(noted, layer) for layer in dense]
+    network = ActorNetwork(
+        scaler=_scaler(noted, layout, where),
         cell=kind,
         cells=tuple(c for _, c in cells),
-        dense=tuple((weights[f"{n}.weight"], _bias(weights, n)) for n, _, _ in dense),
-        activation=chosen,
-        squashed=is_off_policy,
-        gain=weights.get("action_scale") if is_off_policy else None,
-        offset=weights.get("action_bias") if is_off_policy else None,
+        dense=tuple(layers[split:]),
+        activation=_activation(noted, layout, activation, is_squashed, where),
+        squashed=is_squashed,
+        gain=_named(noted, "action_scale") if is_squashed else None,
+        offset=_named(noted, "action_bias") if is_squashed else None,
+        before=tuple(layers[:split]),
+        norm=_norm(noted, layout),
     )
+    _check_all_seen(noted, where)
+    return _mean_only(network, where) if layout.doubled and not head else network
 
 
-def _first(weights: Weights, names: tuple[str, ...]) -> str | None:
-    """The first name that arrays begin with; `fc` is followed by a number without a dot."""
-    return next((n for n in names if any(re.match(rf"{re.escape(n)}\.?(\d+\.)?weight", key) for key in weights)), None)
+def layouts_of(weights: Weights) -> list[str]:
+    """Names of the layouts that have layers called as these are."""
+    return [
+        name
+        for name, layout in LAYOUTS.items()
+        if _first(weights, layout.dense, r"\.?\d+\.") or _first(weights, layout.head, r"\.")
+    ]
 
 
-def _dense(weights: Weights, prefix: str, where: str) -> list[tuple[str, int, int]]:
-    """(name, inputs, outputs) of every layer, in order."""
+def within_limits(network: ActorNetwork, limits: SpaceLimits) -> ActorNetwork:
+    """What Stable-Baselines3 does with the limits of its action space: squashed actions fill it, others are clipped."""
+    low, high = limits.low, limits.high
+    if network.squashed:
+        return replace(network, gain=(high - low) / 2, offset=(high + low) / 2)
+    return replace(network, limits=(low, high))
+
+
+def normalized(network: ActorNetwork, seen: Normalization) -> ActorNetwork:
+    """The network behind a `VecNormalize`."""
+    std = np.sqrt(seen.variance + seen.epsilon).astype(np.float32)
+    return replace(network, scaler=Scaler(seen.mean.astype(np.float32), std, 0.0, seen.clip))
+
+
+def _first(weights: Weights, names: tuple[str, ...], behind: str) -> str | None:
+    """The first name that arrays begin with."""
+    return next((n for n in names if any(re.match(rf"{re.escape(n)}{behind}weight", key) for key in weights)), None)
+
+
+def _dense(weights: _Noted, prefix: str, where: str) -> list[_Layer]:
+    """Every layer, in order."""
     pattern = re.compile(rf"({re.escape(prefix)}\.?)(\d+)\.weight")
     found = [match for key in weights if (match := pattern.fullmatch(key))]
     numbers = sorted(int(match[2]) for match in found)
@@ -136,21 +133,54 @@ def _dense(weights: Weights, prefix: str, where: str) -> list[tuple[str, int, in
     return [_layer(weights, f"{start}{n}", where) for n in numbers]
 
 
-def _layer(weights: Weights, name: str, where: str) -> tuple[str, int, int]:
-    weight = weights[f"{name}.weight"]
+def _layer(weights: _Noted, name: str, where: str) -> _Layer:
+    weight = weights.array(f"{name}.weight")
+    if weight is None:
+        raise UserError(f"{where}: {name} is not one dense layer; export the policy as ONNX instead.")
     if weight.ndim != 2:
         raise UserError(
             f"{where}: {name}.weight has shape {list(weight.shape)}, which no dense layer has; export the policy as "
             "ONNX instead."
         )
-    return name, weight.shape[1], weight.shape[0]
+    return _Layer(name, weight.shape[1], weight.shape[0])
 
 
-def _bias(weights: Weights, name: str) -> np.ndarray:
-    return weights.get(f"{name}.bias", np.zeros(len(weights[f"{name}.weight"]), np.float32))
+def _weights(weights: _Noted, layer: _Layer) -> Dense:
+    bias = weights.array(f"{layer.name}.bias")
+    return weights[f"{layer.name}.weight"], np.zeros(layer.outputs, np.float32) if bias is None else bias
 
 
-def _cells(weights: Weights, names: tuple[str, ...], where: str) -> tuple[str, list[tuple[str, CellWeights]]]:
+def _actor_of_chain(weights: _Noted, dense: list[_Layer], is_recurrent: bool) -> list[_Layer]:
+    """The layers up to the first whose size does not fit the one before, or that has an action for each deviation."""
+    spread = next((array.size for name, array in weights.items() if name.rpartition(".")[2] == "log_std"), None)
+    count = 2 if is_recurrent else 1  # a recurrent layer stands between the first two
+    while count < len(dense) and dense[count].inputs == dense[count - 1].outputs != spread:
+        count += 1
+    return dense[:count]
+
+
+def _split(layout: StateDictLayout, cells: list, dense: list[_Layer], where: str) -> int:
+    """How many dense layers stand before the recurrent ones; raises `UserError` unless one order fits."""
+    recurrent = [_Layer(name, c.inputs.shape[1], c.hidden.shape[1]) for name, c in cells]
+    counts = [(len(dense) - 1 if n < 0 else n) for n in layout.cell_after] if cells else [0]
+    misfits = {n: _misfit([*dense[:n], *recurrent, *dense[n:]]) for n in counts}
+    fitting = [n for n, misfit in misfits.items() if misfit is None]
+    if not fitting:
+        raise UserError(f"{where}: {misfits[counts[0]]}; a layer is missing, or the layout is another.")
+    if len({*fitting}) > 1:
+        raise UserError(f"{where}: its recurrent layer fits before and behind the dense ones; export ONNX instead.")
+    return fitting[0]
+
+
+def _misfit(layers: list[_Layer]) -> str | None:
+    """The first layer that does not fit the one before, in words."""
+    for before, layer in zip(layers, layers[1:], strict=False):
+        if before.outputs != layer.inputs:
+            return f"{layer.name} takes {layer.inputs} numbers, but {before.name} before it gives {before.outputs}"
+    return None
+
+
+def _cells(weights: _Noted, names: tuple[str, ...], where: str) -> tuple[str, list[tuple[str, CellWeights]]]:
     """The kind of the recurrent layers, and name and weights of each."""
     prefix = next((n for n in names if f"{n}.weight_ih_l0" in weights), None)
     if prefix is None:
@@ -163,7 +193,7 @@ def _cells(weights: Weights, names: tuple[str, ...], where: str) -> tuple[str, l
     return {3: "gru", 4: "lstm"}[gates], cells
 
 
-def _cell(weights: Weights, prefix: str, layer: int, where: str) -> CellWeights:
+def _cell(weights: _Noted, prefix: str, layer: int, where: str) -> CellWeights:
     found = []
     for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
         key = f"{prefix}.{part}_l{layer}"
@@ -173,24 +203,60 @@ def _cell(weights: Weights, prefix: str, layer: int, where: str) -> CellWeights:
     return CellWeights(*found)
 
 
-def _check_chain(layers: list[tuple[str, int, int]], where: str) -> None:
-    for (before, _, gives), (name, takes, _) in zip(layers, layers[1:], strict=False):
-        if gives != takes:
+def _activation(weights: _Noted, layout: StateDictLayout, given: str, is_squashed: bool, where: str) -> str:
+    """The activation that the contract or the layout says."""
+    usual = layout.off_policy_activation if is_squashed else layout.activation
+    if not usual and any(name.startswith("2.") for name in weights):  # Brax's PPO saves its critic third
+        usual = "silu"
+    chosen = given or usual
+    if not chosen:
+        raise UserError(
+            f"{where}: does not say its activation, and this trainer has several usual ones; add activation = one of "
+            f"{', '.join(ACTIVATIONS)}."
+        )
+    return chosen
+
+
+def _scaler(weights: _Noted, layout: StateDictLayout, where: str) -> Scaler | None:
+    for mean_name, spread_name in (layout.statistics, tuple(f"{n}.state" for n in layout.statistics)):
+        prefix = next((n for n in layout.scaler if f"{n}.{mean_name}" in weights), None)
+        if prefix is None:
+            continue
+        if f"{prefix}.{spread_name}" not in weights:
+            raise UserError(f"{where}: {prefix}.{spread_name} is missing; save the whole normalizer.")
+        mean, spread = (weights[f"{prefix}.{n}"].reshape(-1).astype(np.float32) for n in (mean_name, spread_name))
+        if layout.epsilon_inside:
+            return Scaler(mean, np.sqrt(spread + np.float32(layout.epsilon)), 0.0, layout.clip)
+        return Scaler(mean, np.sqrt(spread) if layout.is_variance else spread, layout.epsilon, layout.clip)
+    return None
+
+
+def _norm(weights: _Noted, layout: StateDictLayout) -> Dense | None:
+    name = next((n for n in layout.norm if f"{n}.weight" in weights), None)
+    return None if name is None else (weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _named(weights: _Noted, name: str) -> np.ndarray | None:
+    """The array of that name, at the top or in the first of several state dicts."""
+    return weights.array(name) if name in weights else weights.array(f"0.{name}")
+
+
+def _mean_only(network: ActorNetwork, where: str) -> ActorNetwork:
+    """Brax's policy without what its last layer says of the deviation; tanh is behind the mean."""
+    *others, (weight, bias) = network.dense
+    half, rest = divmod(len(weight), 2)
+    if rest:
+        raise UserError(f"{where}: its last layer writes {len(weight)} numbers, no mean and deviation of each.")
+    return replace(network, dense=(*others, (weight[:half], bias[:half])), squashed=True)
+
+
+def _check_all_seen(weights: _Noted, where: str) -> None:
+    """Raises `UserError` if an array that looks like the actor's was not used: the network would be another one."""
+    for name in weights:
+        if name not in weights.seen and _ACTORS.search(name) and not _NOT_ACTORS.search(name):
             raise UserError(
-                f"{where}: {name} takes {takes} numbers, but {before} before it gives {gives}; a layer is missing, or "
-                "the layout is another."
+                f"{where}: has {name}, which import would leave out of the actor; export the policy as ONNX instead."
             )
-
-
-def _scaler(weights: Weights, layout: StateDictLayout, where: str) -> Scaler | None:
-    mean_name, spread_name = layout.statistics
-    prefix = next((n for n in layout.scaler if f"{n}.{mean_name}" in weights), None)
-    if prefix is None:
-        return None
-    if f"{prefix}.{spread_name}" not in weights:
-        raise UserError(f"{where}: {prefix}.{spread_name} is missing; save the whole normalizer.")
-    mean, spread = (weights[f"{prefix}.{n}"].reshape(-1).astype(np.float32) for n in layout.statistics)
-    return Scaler(mean, np.sqrt(spread) if layout.is_variance else spread, layout.epsilon, layout.clip)
 
 
 def _some(weights: Weights) -> str:

@@ -9,113 +9,142 @@ import onnx
 from onnx import numpy_helper
 
 from robomarl.config import UserError
+from robomarl.policies.foreign.checkpoint.guard import library_errors
+from robomarl.policies.foreign.contract_file import ContractFile
+from robomarl.policies.foreign.graph.metadata import check_metadata
+from robomarl.policies.foreign.graph.ports import COUNTER, Ports, ancestors, find_ports
+from robomarl.policies.foreign.graph.session import in_onnxruntime
+from robomarl.policies.foreign.graph.shapes import InputShapes, shapes_of
+from robomarl.policies.foreign.graph.single import in_single, is_single
 from robomarl.policies.foreign.onnx_operators import OPERATORS
 from robomarl.policies.foreign.policy import ForeignPolicy, Memory
-from robomarl.policies.onnx_check import check_onnx
+from robomarl.policies.onnx_check import DOMAINS, check_onnx
 
 
-def read_onnx(file: Path) -> ForeignPolicy:
-    """Read an ONNX file: its first input is the observation and its first output the action; what else goes in is
-    memory, and comes out behind the action in the same order.
+def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy:
+    """Read an ONNX file. Observation, action and memory are found by name (see `find_ports`).
+
+    Weights of half or double precision are computed in single precision, in the bundle and in what it is compared with:
+    onnxruntime itself lacks most operators in the others.
+
+    Args:
+        file: the file.
+        contract: may name what the file does not say; without it only known names count.
 
     Raises:
-        UserError: not what may be in a bundle, an operator that is not translated, or memory that does not come back.
+        UserError: not what may be in a bundle, an operator that is not translated, memory that does not come back, or
+            metadata that the contract does not agree with.
     """
-    content = file.read_bytes()
+    where, contract = str(file), contract or ContractFile("")
+    model, content = _checked(file.read_bytes(), where)
+    check_metadata({p.key: p.value for p in model.metadata_props}, contract, where)
+    ports = find_ports(model, contract, where)
+    _check_operators(model, ports, file)
+    shapes = shapes_of(model, ports, where)
+    return ForeignPolicy(
+        framework=f"onnxruntime, {model.producer_name or 'unknown exporter'} {model.producer_version}".strip(),
+        memory=tuple(shapes.one[name] for name in ports.memory),
+        apply=_Graph(model, ports, shapes, where).apply,
+        reference=in_onnxruntime(content, ports, shapes, where),
+        num_inputs=shapes.num_inputs,
+    )
+
+
+def _checked(content: bytes, where: str) -> tuple[onnx.ModelProto, bytes]:
+    """The model in single precision and its content, once `check_onnx` has passed it.
+
+    Domains that are named in the file's list and that no node uses are taken out of it: tf2onnx names `ai.onnx.ml`.
+    """
+    with library_errors(f"{where}: is no sound ONNX file", "export the policy anew, or fetch the file again"):
+        model = onnx.load_from_string(content)
+    if not model.graph.node:
+        raise UserError(f"{where}: is no sound ONNX file, for there is no operator in it; export the policy anew.")
+    for node in model.graph.node:
+        if node.domain not in DOMAINS:
+            name = node.name or node.output[0]
+            raise UserError(
+                f"{where}: the node {name!r} uses operators of {node.domain!r} ({node.op_type!r}); a bundle has "
+                "ONNX's own only: export the policy without it."
+            )
+    kept = [opset for opset in model.opset_import if opset.domain in DOMAINS]
+    del model.opset_import[:]
+    model.opset_import.extend(kept)
+    if not is_single(model):
+        with library_errors(f"{where}: its weights can't be made single precision", "export it in single precision"):
+            in_single(model)
+    content = model.SerializeToString()
     try:
-        check_onnx(content, str(file))
+        check_onnx(content, where)
     except UserError as error:
         if "lies in another file" in str(error):
             raise UserError(f"{error} With PyTorch: torch.onnx.export(..., external_data=False).") from None
         raise
-    model = onnx.load_from_string(content)
-    _check_operators(model, file)
-    shapes = _inputs(model)
-    memory = list(shapes.items())[1:]
-    if len(model.graph.output) < 1 + len(memory):
-        raise UserError(
-            f"{file}: the inputs {', '.join(n for n, _ in memory)} are memory, but the outputs have none; export both."
-        )
-    return ForeignPolicy(
-        framework=f"onnxruntime, {model.producer_name or 'unknown exporter'} {model.producer_version}".strip(),
-        memory=tuple(shape for _, shape in memory),
-        apply=_Graph(model, shapes, str(file)).apply,
-        reference=_reference(content, shapes),
-        num_inputs=int(np.prod(next(iter(shapes.values())))),
-    )
+    return model, content
 
 
-def _check_operators(model: onnx.ModelProto, file: Path) -> None:
+def _check_operators(model: onnx.ModelProto, ports: Ports, file: Path) -> None:
+    needed = ancestors(model, [ports.action, *ports.memory.values()])
     for node in model.graph.node:
-        if node.op_type not in OPERATORS:
+        if node.op_type not in OPERATORS and needed & {*node.output}:
             known = "dense, recurrent and normalizing layers"
             raise UserError(
                 f"{file}: uses the operator {node.op_type!r}, which import can't translate; export {known}."
             )
 
 
-def _inputs(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
-    """Shapes of the inputs for one robot: axes without a size, as the batch, are 1."""
-    weights = {t.name for t in model.graph.initializer}
-    nodes = [i for i in model.graph.input if i.name not in weights]
-    return {i.name: tuple(d.dim_value or 1 for d in i.type.tensor_type.shape.dim) for i in nodes}
-
-
 class _Graph:
     """The graph as a function."""
 
-    def __init__(self, model: onnx.ModelProto, shapes: dict[str, tuple[int, ...]], where: str) -> None:
-        self._weights = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    def __init__(self, model: onnx.ModelProto, ports: Ports, shapes: InputShapes, where: str) -> None:
+        needed = ancestors(model, [ports.action, *ports.memory.values()])
+        self._weights = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer if t.name in needed}
         self._nodes = [
             (n.op_type, list(n.input), list(n.output), {a.name: _attribute(a) for a in n.attribute})
             for n in model.graph.node
+            if needed & {*n.output}
         ]
-        self._outputs = [o.name for o in model.graph.output][: len(shapes)]
-        self._shapes, self._where = shapes, where
+        self._ports, self._shapes, self._where = ports, shapes, where
 
     def apply(self, memory: Memory, x: Any) -> tuple[Memory, Any]:
         """See `ForeignPolicy.apply`."""
+        ports, shapes = self._ports, self._shapes
         known: dict[str, Any] = {"": None, **self._weights}
-        for (name, shape), value in zip(self._shapes.items(), (x, *memory), strict=True):
-            known[name] = jnp.reshape(value, shape)
-        for op, inputs, outputs, attributes in self._nodes:
-            try:
-                found = OPERATORS[op](attributes, *(known[name] for name in inputs))
-            except (TypeError, ValueError, KeyError, IndexError) as error:
-                why = str(error).splitlines()[0][:120] if str(error) else "no reason"
-                raise UserError(
-                    f"{self._where}: {op} can't be translated ({why}); export dense and recurrent layers only."
-                ) from None
-            known.update(zip(outputs, found if isinstance(found, tuple) else (found,), strict=False))
-        action, *after = (jnp.asarray(known[name]) for name in self._outputs)
-        shapes = list(self._shapes.values())[1:]
-        for name, value, shape in zip(self._outputs[1:], after, shapes, strict=True):
-            if value.shape != shape:
-                raise UserError(f"{self._where}: memory {name!r} comes back as {value.shape} and goes in as {shape}.")
-        return tuple(after), action.reshape(-1)
+        known |= {name: np.zeros(shapes.one[name], shapes.types[name]) for name in ports.zeros}
+        for name, value in zip((ports.observation, *ports.memory), (x, *memory), strict=True):
+            known[name] = jnp.reshape(value, shapes.one[name]).astype(_in_jax(shapes.types[name]))
+        for node in self._nodes:
+            self._run(node, known)
+        return tuple(map(self._next, ports.memory.items(), memory, [known] * len(memory))), known[ports.action].reshape(
+            -1
+        )
+
+    def _run(self, node: tuple[str, list[str], list[str], dict[str, Any]], known: dict[str, Any]) -> None:
+        op, inputs, outputs, attributes = node
+        try:
+            found = OPERATORS[op](attributes, *(known[name] for name in inputs))
+        except (TypeError, ValueError, KeyError, IndexError) as error:
+            why = str(error).splitlines()[0][:120] if str(error) else "no reason"
+            raise UserError(
+                f"{self._where}: {op} can't be translated ({why}); export dense and recurrent layers only."
+            ) from None
+        known.update(zip(outputs, found if isinstance(found, tuple) else (found,), strict=False))
+
+    def _next(self, pair: tuple[str, str], before: Any, known: dict[str, Any]) -> Any:
+        """The memory after a decision; a counter stays at 2^24, which is over 90 hours of 50 Hz."""
+        name, becomes = pair
+        if becomes == COUNTER:
+            return before + 1
+        value, shape = jnp.asarray(known[becomes]), self._shapes.one[name]
+        if value.shape != shape:
+            raise UserError(f"{self._where}: memory {becomes!r} comes back as {value.shape} and goes in as {shape}.")
+        return value.astype(np.float32)
+
+
+def _in_jax(kind: np.dtype) -> np.dtype:
+    """JAX computes in 32 bits."""
+    return np.dtype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(kind.kind, kind))
 
 
 def _attribute(attribute: onnx.AttributeProto) -> Any:
     value = onnx.helper.get_attribute_value(attribute)
     return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
-
-
-def _reference(content: bytes, shapes: dict[str, tuple[int, ...]]) -> Any:
-    """onnxruntime on the file as it is."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    names = list(shapes)
-
-    def fly(inputs: np.ndarray) -> np.ndarray:
-        memory, outputs = [np.zeros(shapes[name], np.float32) for name in names[1:]], []
-        for row in inputs.astype(np.float32):
-            feed = dict(zip(names, (row.reshape(shapes[names[0]]), *memory), strict=True))
-            action, *after = (np.asarray(found) for found in session.run(None, feed))
-            memory = after[: len(memory)]
-            outputs.append(action.reshape(-1))
-        return np.stack(outputs)
-
-    return fly

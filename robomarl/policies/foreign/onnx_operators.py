@@ -96,12 +96,35 @@ def _concat(a: Attributes, *x: Any) -> Any:
 
 
 def _gather(a: Attributes, x: Any, index: Any) -> Any:
-    return (np if is_known(x, index) else jnp).take(x, np.asarray(index), axis=a.get("axis", 0))
+    axis = a.get("axis", 0)
+    if is_known(index):
+        return (np if is_known(x) else jnp).take(x, np.asarray(index), axis=axis)
+    return jnp.take(x, jnp.where(index < 0, index + x.shape[axis], index), axis=axis, mode="clip")
+
+
+def _batch_norm(a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+    """With the statistics of training; channels are on the second axis."""
+    if a.get("training_mode", 0):
+        raise ValueError("is in training mode; export after model.eval()")
+    scale, bias, mean, variance = (v.reshape(1, -1, *(1,) * (x.ndim - 2)) for v in (scale, bias, mean, variance))
+    return (x - mean) / np.sqrt(variance + np.float32(a.get("epsilon", 1e-5))) * scale + bias
+
+
+def _norm(function: Callable[[Any], Any], after: Callable[[Any], Any]) -> Operator:
+    """A sum of some function of each number, and a function of the sum."""
+    plain = _reduce("sum")
+    return lambda a, x, axes=None: after(plain(a, function(x), axes))
+
+
+def _einsum(a: Attributes, *x: Any) -> Any:
+    return jnp.einsum(a["equation"].decode(), *x)
 
 
 def _cast(a: Attributes, x: Any) -> Any:
-    kind = onnx.helper.tensor_dtype_to_np_dtype(a["to"])
-    return x.astype(kind if is_known(x) or kind.kind != "f" else np.float32)
+    kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(a["to"]))
+    if is_known(x):
+        return x.astype(kind)
+    return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(kind.kind, kind))  # JAX has 32 bits
 
 
 def _clip(a: Attributes, x: Any, low: Any = None, high: Any = None) -> Any:
@@ -187,8 +210,8 @@ SAME_NAMES = (
 """Operators that are called as numpy calls them, but for capitals."""
 OTHER_NAMES = {
     "Acos": "arccos", "And": "logical_and", "Asin": "arcsin", "Atan": "arctan", "GreaterOrEqual": "greater_equal",
-    "LessOrEqual": "less_equal", "Mul": "multiply", "Neg": "negative", "Not": "logical_not", "Or": "logical_or",
-    "Pow": "power", "Reciprocal": "reciprocal", "Sub": "subtract",
+    "IsNaN": "isnan", "LessOrEqual": "less_equal", "Mul": "multiply", "Neg": "negative", "Not": "logical_not",
+    "Or": "logical_or", "Pow": "power", "Reciprocal": "reciprocal", "Sub": "subtract",
 }  # fmt: skip
 ACTIVATIONS: dict[str, Operator] = {
     "Celu": lambda a, x: jax.nn.celu(x, a.get("alpha", 1.0)),
@@ -212,7 +235,13 @@ OPERATORS: dict[str, Operator] = {
     **{op: _plain(op.lower()) for op in SAME_NAMES},
     **{op: _plain(name) for op, name in OTHER_NAMES.items()},
     **ACTIVATIONS,
-    **{f"Reduce{name}": _reduce(name.lower()) for name in ("Sum", "Mean", "Max", "Min")},
+    **{f"Reduce{name}": _reduce(name.lower()) for name in ("Sum", "Mean", "Max", "Min", "Prod")},
+    "ReduceL1": _norm(jnp.abs, lambda x: x),
+    "ReduceL2": _norm(jnp.square, jnp.sqrt),
+    "ReduceSumSquare": _norm(jnp.square, lambda x: x),
+    "BatchNormalization": _batch_norm,
+    "Einsum": _einsum,
+    "ThresholdedRelu": lambda a, x: jnp.where(x > a.get("alpha", 1.0), x, 0),
     **{"Max": _many("maximum"), "Min": _many("minimum"), "Sum": _many("add"), "Div": _div},
     **{"Mean": lambda a, *x: sum(x[1:], x[0]) / len(x), "Identity": lambda a, x: x, "Constant": _constant},
     **{"Gemm": _gemm, "GRU": _gru, "LSTM": _lstm, "LayerNormalization": _layer_norm, "Clip": _clip, "Cast": _cast},

@@ -9,6 +9,8 @@ from robomarl.policies.golden import TOLERANCE
 from robomarl.policies.runtime import Policy
 
 FLIGHTS, DECISIONS = 8, 50
+LAST_DIGIT = 2.0**-22
+"""Relative size of what single precision rounds away, from two roundings on."""
 
 
 def parity(bundle: Bundle, foreign: ForeignPolicy, wiring: Wiring) -> float:
@@ -37,3 +39,25 @@ def parity(bundle: Bundle, foreign: ForeignPolicy, wiring: Wiring) -> float:
             f"(allowed: {TOLERANCE:g}); nothing was written."
         )
     return largest
+
+
+def check_rounding(foreign: ForeignPolicy, wiring: Wiring, where: str) -> None:
+    """Look whether the policy's commands are defined in single precision, before minutes of golden flights.
+
+    Processors round differently, and each robot checks its bundle against the golden values. So a change of the inputs
+    in their last digit must not change a command by more than the bundle's tolerance.
+
+    Raises:
+        UserError: it does.
+    """
+    rng = np.random.default_rng(1)
+    inputs = rng.normal(size=(4 * DECISIONS, len(wiring.columns))).astype(np.float32)
+    moved = (inputs * (1 + LAST_DIGIT * rng.choice([-1, 1], inputs.shape))).astype(np.float32)
+    first, second = foreign.reference(inputs), foreign.reference(moved)
+    change = float(np.abs(wiring.write(first) - wiring.write(second)).max())
+    if change > TOLERANCE:
+        raise UserError(
+            f"{where}: its commands change by {change:.2g} when its inputs change in their last digit (allowed: "
+            f"{TOLERANCE:g}), so processors would not agree on them; its outputs reach {np.abs(first).max():.3g} and "
+            "are cut to the command's limits: train it with a squashed or penalized action, or with smaller weights."
+        )

@@ -90,10 +90,13 @@ def wire(contract: ContractFile, where: str, spec: ObservationSpec, action: Acti
     scale = _factors(inputs.scale, len(columns), f"{where}: observation.scale")
     gain = _factors(outputs.scale, len(done), f"{where}: action.scale")[list(np.argsort(rows))]
     _factors(contract.normalizer.mean if contract.normalizer else (), len(columns), f"{where}: normalizer.mean")
+    shift = np.array(outputs.offset or (0.0,) * len(done), np.float32)
+    _factors(outputs.offset, len(done), f"{where}: action.offset")
     is_si = outputs.unit == "si"
     middle = np.zeros(len(done), np.float32) if is_si else (action.high + action.low) / 2
     half = np.ones(len(done), np.float32) if is_si else (action.high - action.low) / 2
     order = tuple(int(i) for i in np.argsort(rows))
+    middle = middle + half * shift[list(order)]
     return Wiring(
         tuple(columns), scale, contract.normalizer, order, middle, half * gain, outputs.squash == "tanh", action
     )

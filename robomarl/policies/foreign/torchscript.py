@@ -31,14 +31,6 @@ LANGUAGE = frozenset(
 _CALL = re.compile(r"(?<![\w.])(?:torch|ops)\.([\w.]+)\(")
 
 
-def is_torchscript(file: Path) -> bool:
-    """Whether a file is an archive of TorchScript, and not only of weights."""
-    if not zipfile.is_zipfile(file):
-        return False
-    with zipfile.ZipFile(file) as archive:
-        return any("/code/" in name and name.endswith(".py") for name in archive.namelist())
-
-
 def read_torchscript(file: Path) -> ForeignPolicy:
     """Read a TorchScript file: `forward` takes the observation and returns the action; buffers that it writes are its
     memory, which begins as zeros.
