@@ -30,6 +30,7 @@ from robomarl.ros_nodes.operator.console import DEACTIVATE
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
 from robomarl.ros_nodes.operator.rehearsal import Rehearsal, TeamNodes, bring_up
 from robomarl.ros_nodes.robot.state_machine import State
+from robomarl.ros_nodes.timing.priority import real_time
 
 FLEET, BUNDLE, VICTIM = "local_4", "policies/swap_4", 1
 NODES = {
@@ -76,6 +77,8 @@ class Outcome:
     """inf: for ever."""
     at_s: float
     """Of the flight, when the process was stopped."""
+    frozen_s: float
+    """How long it really was; NaN: for ever."""
     states: tuple[str, ...]
     """Of the robots at the end, in the order of their indices."""
     passed: tuple[str, ...]
@@ -105,9 +108,9 @@ class Outcome:
         """The flight as one line."""
         heights = " ".join(f"{height:.2f}" for height in self.heights_m)
         return (
-            f"{self.process} {self.freeze_s:g} s at {self.at_s:.2f} s: {self.action}; heights {heights} m; closest "
-            f"{self.closest_m:.3f} m, {self.contacts} contacts{'' if self.rested else '; NOT AT REST'}; "
-            f"{'' if self.as_stated else 'NOT AS STATED; '}"
+            f"{self.process} {self.freeze_s:g} s ({self.frozen_s:.2f}) at {self.at_s:.2f} s: {self.action}; "
+            f"heights {heights} m; closest {self.closest_m:.3f} m, {self.contacts} contacts; "
+            f"{'' if self.rested else 'NOT AT REST; '}{'' if self.as_stated else 'NOT AS STATED; '}"
             f"{' | '.join(self.passed)}"
         )
 
@@ -125,12 +128,16 @@ class FrozenTeam(Rehearsal):
         self._status: dict[str, float] = {}
         self._changed_s = -math.inf
         self._passed: dict[str, list[str]] = {}
+        self._frozen_s = math.nan
+        self._silent: set[str] = set()
+        """Robots that have told nothing since the end of the freeze."""
 
     def listen(self) -> None:
         """Ticks, truth and the judge's figures."""
         for name in self.ticks:
             for row in self.console.take_ticks(name):
                 self._note(name, State(int(row["state"])).name)
+                self._silent.discard(name)
         for (pos_m, vel_m_s), _ in self._truth.take():
             self._pos_m, self._vel_m_s = pos_m, vel_m_s
             self._changed_s = time.monotonic() if np.abs(self._vel_m_s).max() > SLOW_M_S else self._changed_s
@@ -152,6 +159,8 @@ class FrozenTeam(Rehearsal):
     def _frozen(self) -> Iterator[None]:
         running = self.team.processes.running
         stopped = [running[name].popen for name in ([NODES[self._process]] if NODES[self._process] else running)]
+        real_time(True)  # a busy machine would make the freeze longer
+        began_s = time.monotonic()
         for process in stopped:
             process.send_signal(signal.SIGSTOP)
         try:
@@ -159,6 +168,8 @@ class FrozenTeam(Rehearsal):
         finally:
             for process in stopped:
                 process.send_signal(signal.SIGCONT)
+            self._frozen_s = time.monotonic() - began_s
+            real_time(False)
 
     def _begin(self) -> None:
         names = self.console.team
@@ -173,7 +184,8 @@ class FrozenTeam(Rehearsal):
     def _end(self, freeze_s: float, at_s: float) -> Outcome:
         self._changed_s = time.monotonic()
         flown_s = self._changed_s + (SWAPS_S - at_s - min(freeze_s, FOREVER_S))
-        silent = math.isinf(freeze_s) and self._process == "sim"
+        silent, frozen = math.isinf(freeze_s) and self._process == "sim", self.console.team[VICTIM]
+        self._silent = set(self._passed) - ({frozen} if math.isinf(freeze_s) and self._process == "policy" else set())
 
         def over() -> bool:
             passed = self._passed
@@ -181,9 +193,8 @@ class FrozenTeam(Rehearsal):
             lands = any(p[-1] == "LAND" for p in passed.values())
             waits = flies_on and time.monotonic() < flown_s
             above = (self._pos_m[:, 2] > GROUND_M).tolist()
-            above = (self._pos_m[:, 2] > GROUND_M).tolist()
             sinks = any(p[-1] == "STOP" and up for p, up in zip(passed.values(), above, strict=True))
-            return not (lands or waits or sinks) and self._rests()
+            return not (self._silent or lands or waits or sinks) and self._rests()
 
         end_s = time.monotonic() + PATIENCE_S
         self.until(lambda: silent or over() or time.monotonic() > end_s, PATIENCE_S + 1, "the end")
@@ -194,6 +205,7 @@ class FrozenTeam(Rehearsal):
             process=self._process,
             freeze_s=freeze_s,
             at_s=at_s,
+            frozen_s=math.nan if math.isinf(freeze_s) else self._frozen_s,
             states=tuple(states),
             passed=tuple(">".join(p) for p in self._passed.values()),
             heights_m=tuple(self._pos_m[:, 2].round(3).tolist()),
