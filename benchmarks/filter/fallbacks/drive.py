@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.filter.fallbacks import genes as drawn
 from benchmarks.filter.fallbacks import places
-from benchmarks.filter.fallbacks.faults import REASONS, Faults
+from benchmarks.filter.fallbacks.faults import REASONS, SHORT, Faults, is_any
 from benchmarks.filter.fallbacks.genes import Genes
-from benchmarks.filter.fallbacks.pilot import CODE, Pilots, params_of
+from benchmarks.filter.fallbacks.pilot import Pilots, params_of
 from benchmarks.filter.fallbacks.plant import Team
 from benchmarks.filter.fallbacks.radio import Radio
 from benchmarks.filter.fallbacks.signals import Directions, Signals, directions
@@ -152,7 +152,7 @@ class Flight:
         sensed = None if self.strangers is None else self.strangers.seen(team.centre, off[0], off[1])
         command = self.pilots.decide(own, self.radio.view(), sensed, wish, code)
         said = np.concatenate([own.pos_m, own.vel_m_s, *self.pilots.carry.plan], -1)
-        sends = ~np.isin(code, [CODE[name] for name in ("nan_own", "stale_own", "blind", "blind_late")])
+        sends = ~is_any(code, *SHORT)
         self.radio.tell(step, said, sends, self._starved(code, step))
         push = self.signals.of("push", now, step) * words.push_m_s2
         team.move(command[..., :3], self.bias + push, self.genes["late"], now.g)
@@ -162,7 +162,7 @@ class Flight:
 
     def _starved(self, code: np.ndarray, step: int) -> np.ndarray:
         """[E, N, 2] bool: who receives nothing of the teammates, and of the ghost."""
-        stale = code == CODE["stale"]
+        stale = is_any(code, "stale")
         near = stale & self.genes["near_too"][:, None]
         if self.case.limit == "silent" and self.case.reason != "ok":
             near |= step >= self.genes["onset"][:, None]

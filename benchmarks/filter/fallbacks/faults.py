@@ -86,3 +86,8 @@ class Faults:
             dice = (spell * 40503 + self.genes["salt"][:, None] * 31) >> 4
             code = np.array([REASONS.index(name) for name in MIXED])[dice % len(MIXED)]
         return np.where(active, code, 0)
+
+
+def is_any(code: np.ndarray, *names: str) -> np.ndarray:
+    """[E, N] bool: what is wrong now is one of these names of `REASONS`."""
+    return np.array([name in names for name in REASONS])[code]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.filter.fallbacks.faults import REASONS
+from benchmarks.filter.fallbacks.faults import is_any
 from benchmarks.filter.fallbacks.genes import Genes
 from benchmarks.filter.fallbacks.places import Place
 from benchmarks.filter.fallbacks.strangers import Sensed, assumed
@@ -13,8 +13,6 @@ from benchmarks.filter.fallbacks.words import PERIOD_S, Words, words_of
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.safety.filter import FilterCarry, Reason, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.view import Heard, LocalView, Own, blank_view
-
-CODE = {name: number for number, name in enumerate(REASONS)}
 
 
 def params_of(words: Words, place: Place, mates: int) -> SafetyParams:
@@ -66,9 +64,9 @@ class Pilots:
             heard: messages.
             sensed: strangers.
             wish: [E, N, 4] of the policy.
-            code: [E, N] what is wrong, as numbers of `REASONS`.
+            code: [E, N] what is wrong, as `Faults.now` says it.
         """
-        is_now = lambda *names: np.isin(code, [CODE[name] for name in names])  # noqa: E731
+        is_now = lambda *names: is_any(code, *names)  # noqa: E731
         blank = blank_view(heard.mask.shape[-1], batch=code.shape)
         view = blank._replace(own=own, heard=heard, sensed=blank.sensed if sensed is None else sensed)
         lost = is_now("stale_own", "blind", "blind_late")
