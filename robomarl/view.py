@@ -98,6 +98,24 @@ class LocalView(NamedTuple):
     """[...] time since the policy was activated."""
 
 
+def leaf_shapes(lead: tuple[int, ...], mates: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every array of a view by its dotted name, without those of `sensed`, which are the task's.
+
+    Args:
+        lead: axes that all of them begin with.
+        mates: K, how many team-mates the view has room for.
+    """
+    pose = {"pos_m": (3,), "quat_wxyz": (4,)}
+    moves = {"pos_m": (3,), "vel_m_s": (3,)}
+    own = {**pose, "vel_m_s": (3,), "omega_rad_s": (3,), "age_s": ()}
+    plan = {f"plan.{name}": tail for name, tail in {**moves, "stop_m": (3,)}.items()}
+    heard = {"mask": (), **moves, "age_s": (), **plan}
+    found = {f"own.{name}": (*lead, *tail) for name, tail in own.items()}
+    found |= {f"heard.{name}": (*lead, mates, *tail) for name, tail in heard.items()}
+    found |= {f"goal.{name}": (*lead, *tail) for name, tail in pose.items()}
+    return found | {"role": lead, "time_s": lead}
+
+
 def blank_view(num_mates: int, sensed: tuple | None = None, batch: tuple[int, ...] = ()) -> LocalView:
     """A view of a robot at rest at the origin that has heard nobody (numpy, float32).
 

@@ -1,5 +1,10 @@
-"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly."""
+"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly.
 
+A number that is not finite, in the view or in a memory, costs the decision that it is in and no other: the policy then
+has no wish (NaN), on which the filter falls back, and its memory goes on from what it was before.
+"""
+
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -8,6 +13,8 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.domains.registry import commands, filter_for, onboard_of
+from robomarl.policies.given.shapes import GivenCheck
+from robomarl.policies.given.trees import all_finite, chosen, total
 from robomarl.policies.runtime import Policy, load_policy
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import GiveWay, WayCarry
@@ -15,6 +22,9 @@ from robomarl.safety.params import SafetyParams
 from robomarl.spec import ActionSpec, Memory
 from robomarl.types import FilterResult
 from robomarl.view import LocalView, Plan
+
+_ANSWERS: Any = {"invalid": "ignore", "over": "ignore"}
+"""For numpy: what is not finite is an answer here, and no mistake that has to be told."""
 
 
 class Observer(Protocol):
@@ -72,6 +82,7 @@ class Pilot:
         self.policy = policy
         self.safety = safety
         self.rules = rules
+        self._check = GivenCheck()
 
     def init(self, view: LocalView) -> PilotCarry:
         """The memory before the first decision, for the leading axes of the view."""
@@ -80,10 +91,33 @@ class Pilot:
         return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch), way)
 
     def step(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, FilterResult]:
-        """One decision for every robot of the view, [...]: the next carry, and what is to be sent."""
-        memory, obs = self.policy.observation.observe(carry.memory, view)
-        policy, nominal = self.policy(carry.policy, obs)
-        return self.guard(PilotCarry(memory, policy, carry.safety, carry.way), view, nominal)
+        """One decision for every robot of the view, [...]: the next carry, and what is to be sent.
+
+        Raises:
+            ValueError: an array of the view or of the memory has another shape or type; which, and what it must be.
+        """
+        carry, _, nominal = self.ask(carry, view)
+        return self.guard(carry, view, nominal)
+
+    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Any, np.ndarray]:
+        """What the policy wants, before rules and filter: the next memory, what it saw, its command [..., A].
+
+        Where the command is not finite, the memory is that of before; where that was not finite either, it starts
+        again. A mean or a network's state would not be finite for ever.
+
+        Raises:
+            ValueError: as `step`.
+        """
+        self._check(view, carry, lambda: self.init(view))
+        with np.errstate(**_ANSWERS):
+            memory, obs = self.policy.observation.observe(carry.memory, view)
+            policy, nominal = self.policy(carry.policy, obs)
+            good = np.asarray(np.isfinite(nominal).all(-1))
+            if not good.all():
+                before, now = (carry.memory, carry.policy), (memory, policy)
+                blank = (self.policy.observation.init(view), self.policy.init(good.shape))
+                memory, policy = chosen(good, now, chosen(all_finite(before, good.shape), before, blank))
+        return carry._replace(memory=memory, policy=policy), obs, nominal
 
     def guard(
         self, carry: PilotCarry, view: LocalView, nominal: np.ndarray, ruled: bool = True
@@ -101,13 +135,22 @@ class Pilot:
             filter changed it.
         """
         way, asked = carry.way, nominal
-        if self.rules and ruled and isinstance(way, WayCarry):
-            way, asked = self.rules(way, view, nominal)
-        safety, result = self.safety(carry.safety, view, asked)
+        with np.errstate(**_ANSWERS):
+            if self.rules and ruled and isinstance(way, WayCarry):
+                way, asked = self.rules(self._known(self.rules, way), view, nominal)
+            safety, result = self.safety(carry.safety, view, asked)
         if asked is not nominal and self.rules and isinstance(way, WayCarry):
             way = self.rules.after(way, result)
             result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))
         return PilotCarry(carry.memory, carry.policy, safety, way), result
+
+    @staticmethod
+    def _known(rules: GiveWay, way: WayCarry) -> WayCarry:
+        """The memory of the rules; where it is not finite, it starts again."""
+        if math.isfinite(total(way)):
+            return way
+        lead = np.shape(way.stuck_s)
+        return chosen(all_finite(way, lead), way, rules.init(np.zeros(lead)))
 
     def plan(self, carry: PilotCarry) -> Plan | None:
         """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""

@@ -146,10 +146,7 @@ class Decider:
         return carry._replace(safety=safety)
 
     def _ask(self, carry: PilotCarry, view: LocalView, wanted: NominalSource) -> tuple[PilotCarry, np.ndarray]:
-        memory, obs = self.pilot.policy.observation.observe(carry.memory, view)
-        self.observed = obs
-        policy, self.nominal = self.pilot.policy(carry.policy, obs)
-        carry = carry._replace(memory=memory, policy=policy)
+        carry, self.observed, self.nominal = self.pilot.ask(carry, view)
         if wanted.other is None:
             return carry, self.nominal
         count = len(wanted.other)  # what comes after it nobody but a policy says

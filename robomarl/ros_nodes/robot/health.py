@@ -1,5 +1,6 @@
 """What a policy node says of itself: a line in the log when something changes, diagnostics once a second. No ROS."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from robomarl.safety.model.bias import Bias
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""
 FALLBACKS = (State.HOLD, State.LAND)
+WELL = (Reason.OK, Held.INACTIVE, Held.LANDED)
+"""Reasons of ticks in which nothing was wrong."""
 BEFORE_FIRST = -100
 """No reason yet."""
 
@@ -42,6 +45,8 @@ class Health:
         self._why, self._ordered = "", False
         self._timings: list[Timing] = []
         self._filtered = 0
+        self._fallbacks: Counter[int] = Counter()
+        """Ticks so far by reason, those in which all was well left out."""
         self._last: tuple[Decision, str] | None = None
         self._bias: Bias | None = None
         self._misfits = 0
@@ -51,6 +56,7 @@ class Health:
         """Take one tick in; yields (is it bad?, line) for the log where something changed."""
         self._timings.append(timing)
         self._filtered += decision.filtered
+        self._fallbacks[decision.reason] += decision.reason not in WELL
         self._last, self._bias = (decision, autopilot.error), autopilot.bias
         sources = frozenset(p.source for p in decision.reading.problems)
         if autopilot.state != self._state:
@@ -99,6 +105,7 @@ class Health:
             "late_max_us": f"{late.max():.0f}",
             "ticks_skipped": str(self._timings[-1].skipped),
             "filtered_share": f"{self._filtered / len(latency):.3f}",
+            "fallbacks": ", ".join(f"{reason_name(r)} {n}" for r, n in sorted(self._fallbacks.items()) if n),
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
             "estimates_jumped": str(decision.reading.jumps if decision else 0),
@@ -129,7 +136,7 @@ class Health:
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:
         why = f": {error}" if error and reason == Held.FAILED else ""
-        return reason not in (Reason.OK, Held.INACTIVE, Held.LANDED), f"now: {reason_name(reason)}{why}."
+        return reason not in WELL, f"now: {reason_name(reason)}{why}."
 
 
 def _numbers(bias: Bias | None) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from robomarl.ros_nodes.intake.refusals import Refusals
 from robomarl.ros_nodes.recording.tick_record import Timing
 from robomarl.ros_nodes.robot.decision import Held
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, Health
@@ -50,6 +51,27 @@ def test_what_a_failed_policy_raised_is_logged():
     list(health.note(decision(), pilot(), timing()))
     (line,) = health.note(decision(Held.FAILED), pilot(error="RuntimeError: no such kernel"), timing())
     assert line == (True, "now: failed: RuntimeError: no such kernel.")
+
+
+def test_fallbacks_and_refused_messages_are_counted():
+    health, refused, log = made(), Refusals(), []
+    ticks = (
+        [Reason.OK] * 5 + [Reason.NON_FINITE] * 3 + [Reason.OK] + [Reason.STALE] * 2 + [Reason.NON_FINITE, Reason.OK]
+    )
+    for reason in ticks:
+        list(health.note(decision(reason), pilot(), timing()))
+    for _ in range(4):
+        refused.add("/right/state_and_plan", "/right/policy_node", "x is not finite: nan", log.append)
+    entry = health.summary([Count(9, 0)], refused=refused)
+    assert entry.values["fallbacks"] == "stale 2, non_finite 4"
+    assert entry.values["messages_refused"] == "4"
+    assert entry.values["refused /right/state_and_plan"] == "4 of /right/policy_node; last: x is not finite: nan"
+    assert entry.level == WARN
+    assert "refused 4 messages" in entry.message
+    list(health.note(decision(), pilot(), timing()))
+    entry = health.summary([Count(9, 0)], refused=refused)
+    assert (entry.level, entry.values["messages_refused"]) == (OK, "4")
+    assert "refused" not in entry.message
 
 
 def test_a_second_is_summed_up():
