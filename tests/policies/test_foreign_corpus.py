@@ -152,8 +152,8 @@ def test_tensors_that_reach_outside_their_numbers_are_refused(tmp_path: Path):
 
 
 NOT_POLICIES = {
-    "text.onnx": (b"just some text\n", "is text, not a policy: it begins with 'just some text"),
-    "page.pt": (b"<!DOCTYPE html><html>", "is a web page, not a policy"),
+    "text.onnx": (b"just some text\n", "is no ONNX file: it is text that begins with 'just some text"),
+    "page.pt": (b"<!DOCTYPE html><html>", "can't be read as a checkpoint: it is a web page"),
     "pointer.onnx": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS"),
     "empty.onnx": (b"", "is empty"),
     "actor.onnx": (b"\x08\x07\x3a\x99", "is no sound ONNX file"),
@@ -164,7 +164,7 @@ NOT_POLICIES = {
     "cut.pt": (b"\x80\x02}(X\x05\x00", "can't be read as a checkpoint"),
     "torn.pt": (b"PK\x03\x04" + bytes(30), "can't be read as a checkpoint"),
     "bad.msgpack": (b"\xc1\xc1\xc1", "can't be read as a checkpoint"),
-    "bad.safetensors": (bytes([9, 0, 0, 0, 0, 0, 0, 0]) + b"{broken}\xff", "can't be read as a checkpoint"),
+    "bad.safetensors": (bytes([9, 0, 0, 0, 0, 0, 0, 0]) + b"{broken}\xff", "is no sound safetensors file"),
     "exe": (b"\x7fELF\x02\x01\x01\x00", r"is of no kind that import reads; name one of \.onnx"),
 }
 

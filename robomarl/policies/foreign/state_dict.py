@@ -10,6 +10,7 @@ import numpy as np
 
 from robomarl.config import UserError
 from robomarl.policies.foreign.checkpoint.flax_names import as_torch
+from robomarl.policies.foreign.checkpoint.guard import library_errors
 from robomarl.policies.foreign.checkpoint.stable_baselines import SpaceLimits, read_settings
 from robomarl.policies.foreign.checkpoint.torch_file import is_legacy, read_archive, read_legacy
 from robomarl.policies.foreign.checkpoint.unpickle import Inert, unpickle
@@ -68,8 +69,9 @@ def _safetensors(file: Path) -> Checkpoint:
 
     content = file.read_bytes()
     size = int.from_bytes(content[:8], "little")
-    metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
-    arrays = {name.replace(",", "."): array for name, array in load(content).items()}  # JaxMARL's names have commas
+    with library_errors(f"{file}: is no sound safetensors file of numpy's kinds of numbers", "save it anew"):
+        metadata = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+        arrays = {name.replace(",", "."): array for name, array in load(content).items()}  # JaxMARL's have commas
     return Checkpoint(arrays, metadata)
 
 

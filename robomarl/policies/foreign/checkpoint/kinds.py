@@ -54,7 +54,8 @@ def kind_of(file: Path) -> str:
     if _is_text(head):
         page = "a web page" if head.lstrip().lower().startswith((b"<!doctype", b"<html")) else "text"
         start = head[:40].decode(errors="replace")
-        raise UserError(f"{file}: is {page}, not a policy: it begins with {start!r}; fetch the file itself.")
+        what = "is no ONNX file" if file.suffix == ".onnx" else "can't be read as a checkpoint"
+        raise UserError(f"{file}: {what}: it is {page} that begins with {start!r}; fetch the file itself.")
     return _by_bytes(head) or _by_name(file)
 
 
