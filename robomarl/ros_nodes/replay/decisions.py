@@ -31,6 +31,9 @@ from robomarl.view import Goal, LocalView
 SAME_STAMP_S = 2e-6
 """Stamps that differ by less are of one message: ages are differences of doubles since the epoch."""
 
+AHEAD_S = 1.0
+"""A stamp that is further ahead of the recorder's clock is of no message that a robot used."""
+
 
 class Again(NamedTuple):
     """One tick, decided again; None where a link was not in use or can't be compared."""
@@ -138,8 +141,10 @@ class RobotReplay:
         """The latest estimate that the robot used."""
         return self._inbox.own
 
-    def hear(self, source: str, value: Any, stamp_s: float) -> None:
-        """A message of a source, as `TickColumns.sources` names it, with its stamp."""
+    def hear(self, source: str, value: Any, stamp_s: float, received_s: float = math.inf) -> None:
+        """A message of a source, as `TickColumns.sources` names it, with its stamp and when it was recorded."""
+        if stamp_s - received_s > AHEAD_S:
+            return  # the robot refused it; and all that came after it would wait behind it
         self._waiting.setdefault(source, deque()).append((value, stamp_s))
 
     def tell(self, what: Goal | Announcement, received_s: float) -> None:

@@ -132,7 +132,7 @@ def _whole(topic: Topic, read: Callable) -> Callable[[bytes], Any]:
 
 
 def _hears(replay: RobotReplay, source: str, read: Stamped) -> Sink:
-    return lambda heard: replay.hear(source, *read(heard.data))
+    return lambda heard: replay.hear(source, *read(heard.data), heard.received_s)
 
 
 def _announces(replay: RobotReplay, mate: str, read: Callable[[bytes], Announcement]) -> Sink:
