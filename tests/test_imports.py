@@ -24,7 +24,7 @@ LAYERS = {
     "data": ["dataset"],  # which robots do without
     "hardware": ["hardware_configs"],
     "onboard": [
-        *("safety", "policies", "domains.flight.control"),
+        *("safety", "goals", "policies", "domains.flight.control"),
         *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer", "ground")),
     ],
     "robot": [

@@ -31,6 +31,7 @@ from robomarl.ros_nodes.intake.refusals import refused_entry
 from robomarl.ros_nodes.io.async_wait import wait_until
 from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
 from robomarl.ros_nodes.operator.fleet_table import FleetTable
+from robomarl.ros_nodes.operator.goal_watch import GoalWatch
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import Order, State
@@ -79,6 +80,7 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_reader(name))
             for name in settings.team
         }
+        self._goals = GoalWatch(self, settings.team, settings.base, settings.vehicle)
         claim = topics.MONITOR
         self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._look_for_others()
@@ -139,6 +141,7 @@ class MonitorNode(Node):
         statuses = self._table.statuses(self.get_fully_qualified_name(), self.pressed, now)
         if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
+        statuses += self._goals.entries(self.get_fully_qualified_name())
         if refused := refused_entry(self):
             statuses.append(DiagnosticEntry(*refused))
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))

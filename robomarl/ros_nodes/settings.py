@@ -95,6 +95,7 @@ class MonitorSettings:
     base: str = setting("", "namespace of the team")
     heartbeat_hz: float = setting(10.0, "how often it is said whether the E-stop is pressed", 2.0, 100.0)
     silent_after_s: float = setting(2.0, "a robot that has said nothing for so long is shown as silent", 0.5, 60.0)
+    vehicle: str = setting("", "vehicle file; goals nearer to each other than two rest are told of; empty: none are")
 
 
 @dataclass(frozen=True)

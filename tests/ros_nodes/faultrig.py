@@ -82,7 +82,7 @@ class FaultRig:
         self.node = team.console._node
         self._link = self.node.create_client(SetParameters, "/link/set_parameters")
         self._diagnostics = Mailbox(self.node, topics.DIAGNOSTICS, "/diagnostics", _statuses)
-        self._goals: dict[str, Goal] = {}
+        self.goals: dict[str, Goal] = {}
         self.said: dict[str, list[tuple[str, dict[str, str]]]] = {}
         self.rows: dict[str, list[Row]] = {name: [] for name in ROBOTS}
 
@@ -111,7 +111,7 @@ class FaultRig:
         """Both robots in ACTIVE, with nothing left of the fault before."""
         self.set(sensor=[""], cut=[""], loss=0.0, delay_s=0.0)
         self.console.change(DEACTIVATE, ROBOTS)
-        self._goals = dict(zip(ROBOTS, self.console.reset(), strict=True))
+        self.goals = dict(zip(ROBOTS, self.console.reset(), strict=True))
         self._send_goals(*ROBOTS)
         assert self.console.start(ROBOTS) == dict.fromkeys(ROBOTS, "")
         self.wait_for_state(State.ACTIVE, *ROBOTS)
@@ -150,7 +150,7 @@ class FaultRig:
     def _send_goals(self, *robots: str) -> None:
         for name in robots:
             with suppress(UserError):  # a killed process is in discovery for a while, and acknowledges nothing
-                self.console.send_goals({name: self._goals[name]}, 1.0)
+                self.console.send_goals({name: self.goals[name]}, 1.0)
 
     def kill(self, name: str) -> None:
         self.team.processes.kill(name, signal.SIGKILL)

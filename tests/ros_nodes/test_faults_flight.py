@@ -18,7 +18,7 @@ from robomarl.ros_nodes.io.node_base import publisher
 from robomarl.ros_nodes.robot.inbox import Broadcast
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.safety.filter import Reason
-from robomarl.view import Plan
+from robomarl.view import Goal, Plan
 from tests.ros_nodes.faultrig import LEFT, ROBOTS, FaultRig, accelerations, blind, fault
 
 pytestmark = [pytest.mark.ros, pytest.mark.alone]
@@ -142,6 +142,37 @@ def test_overrun(flying: FaultRig):
         return bool(counts) and counts[-1] > before + 3
 
     flying.wait(said, "the diagnostic to say so")
+
+
+@fault(
+    "A robot is told a goal outside the arena or that is not a number, or a goal too near to a team-mate's",
+    "it stays where it is, or flies on to the goal of before, and goes on with the next good goal; the monitor tells "
+    "of two goals that are too near to each other",
+    "at once; diagnostics each second",
+    "policy_node: `goal: refused, ...` or `refused /left/goal`; monitor: `the goals of left and right are ... m "
+    "apart`; level WARN",
+)
+def test_goals_that_robots_cannot_rest_at(flying: FaultRig):
+    right = flying.goals["right"]
+
+    def tell(x: float, y: float, z: float) -> None:
+        flying.console.send_goals({"left": Goal(np.array([x, y, z]), right.quat_wxyz)})
+
+    flying.forget()
+    for place, words in (((40.0, 0.0, 1.0), "-3.5 to 3.5 m"), ((0.5, 0.5, -5.0), "0.1 to 3 m")):
+        tell(*place)
+        flying.wait_for_words(LEFT, "ACTIVE: does not go to its goal", f"{place[0]:g}", words)
+        flying.forget()
+        flying.wait_for_rows("left", lambda row: True, 50)
+        away_m = [[value for name, value in row.items() if "goal_error" in name] for row in flying.rows["left"]]
+        assert np.shape(away_m)[1] == 3
+        assert np.linalg.norm(away_m, axis=1).max() < 0.5  # from where it was when it was told
+    tell(float("nan"), 0.0, 1.0)
+    flying.wait_for_words(LEFT, "refused /left/goal", "is not finite")
+    flying.forget()
+    tell(*(right.pos_m + [0.0, 0.34, 0.0]))
+    flying.wait_for_words("/monitor: goals", "left and right are 0.34 m apart", "robots rest no nearer than")
+    flying.wait_for_words(LEFT, "ACTIVE: ok")
 
 
 @fault(

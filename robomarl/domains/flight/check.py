@@ -22,8 +22,8 @@ def spread_out(scenario: FlightScenario, seconds: float) -> FlightScenario:
     sides = zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
     accel = math.hypot(*(max(-low, high) for low, high in sides))
     reach = accel * seconds**2 / 2 + 2 * scenario.start.speed_m_s * seconds + 1.0
-    start = dataclasses.replace(scenario.start, min_spacing_m=2 * reach + 1.0, height_m=reach)
-    goal = dataclasses.replace(scenario.goal, kind="far_side")
+    start = dataclasses.replace(scenario.start, min_spacing_m=2 * reach + 1.0, height_m=reach, places_m=())
+    goal = dataclasses.replace(scenario.goal, kind="far_side", places_m=())
     return dataclasses.replace(scenario, start=start, goal=goal)
 
 

@@ -10,6 +10,7 @@ ONBOARD = Onboard(
         ),
     ),
     check_fleet=Later("robomarl.domains.flight.ros_nodes.fleet_rules:check_fleet"),
+    check_order=Later("robomarl.domains.flight.safety.goal_check:check_fleet_goals"),
     rules=Later("robomarl.safety.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.ros_nodes.sim_node"),
     peers={

@@ -13,6 +13,7 @@ from robomarl.domains.flight.control.command_kinds import CommandConfig
 from robomarl.domains.flight.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
 from robomarl.domains.flight.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.domains.flight.residual import ResidualConfig
+from robomarl.domains.flight.safety.goal_check import check_goals
 from robomarl.domains.payload.onboard.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.payload.onboard.statics import widest_load_m
 from robomarl.hardware_configs.field import DeploymentConfig
@@ -177,7 +178,8 @@ def check_scenario(scenario: FlightScenario, file: str) -> None:
 
     Raises:
         UserError: no such vehicle, one that cannot carry the load, or one without drag beside a residual; somebody
-            starts or is sent outside of the arena; or robots can get out of each other's range.
+            starts or is sent outside of the arena; robots cannot rest at their goals; or they can get out of each
+            other's range.
     """
     vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
     if scenario.residual and not vehicle.body.drag_per_s > 0:
@@ -186,6 +188,7 @@ def check_scenario(scenario: FlightScenario, file: str) -> None:
     if scenario.load is None or scenario.cables is None:
         if scenario.count > 1:
             check_radio(scenario.radio.range_m, math.dist(*room), "in [arena]", file)
+        check_goals(scenario, vehicle, file)
         return
     if vehicle.carrier is None:
         raise UserError(f"{file}: vehicle = {scenario.vehicle!r} has no section carrier; name one that carries loads.")

@@ -102,7 +102,9 @@ class TeamRights:
         if node == "monitor":
             orders = {f"{self.base}/{name}/{order}" for name in self.names for order in Order}
             said = self.each(("",), *topics.MONITOR_TOPICS)
-            return Rights(said, announced | self.each(("",), topics.MONITOR), self.all(*Order), frozenset(orders))
+            goals = self.each(self.names, topics.GOAL) if graph_of(self.task).goal is topics.GOAL else frozenset()
+            heard = announced | goals | self.each(("",), topics.MONITOR)
+            return Rights(said, heard, self.all(*Order), frozenset(orders))
         if node == "recorder":
             heard = topics.recorded_topics(self.names, False, self.base, self.task)
             heard += topics.system_topics(self.names, self.base)

@@ -155,8 +155,9 @@ class Subscriptions:
         for told, _ in self._recording.take():
             self._inputs.recording.hear(told, steady_s)
         for mailbox in self._goals:
-            for goal, _ in mailbox.take():
-                self._inputs.inbox.put_goal(goal)
+            for goal, info in mailbox.take():
+                if why := self._inputs.inbox.put_goal(goal):
+                    mailbox.refuse(why, info)
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
                 self._inputs.agreement.hear(said, steady_s)

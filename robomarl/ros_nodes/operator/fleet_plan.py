@@ -32,6 +32,7 @@ from robomarl.ros_nodes.settings import (
     RecorderSettings,
     SimSettings,
 )
+from robomarl.ros_nodes.topics import GOAL, graph_of
 
 NODES = "robomarl.ros_nodes"
 _MAVLINK = ("mavlink_node", f"{NODES}.adapters.mavlink.node", MavlinkSettings)
@@ -63,7 +64,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     domain = domain_of_fleet(fleet)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
-    specs += _shared(team_of, base, options)
+    specs += _shared(fleet, team_of, base, options)
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
     if options.vehicles:
@@ -95,11 +96,12 @@ def domain_of_fleet(fleet: Fleet) -> Onboard:
     return domain
 
 
-def _shared(team_of: dict[str, Any], base: str, options: PlanOptions) -> list[NodeSpec]:
+def _shared(fleet: Fleet, team_of: dict[str, Any], base: str, options: PlanOptions) -> list[NodeSpec]:
     """Monitor and link emulator."""
     specs = []
     if options.monitor:
-        watched = _checked(MonitorSettings, team_of)
+        has_goals = graph_of(task_name(fleet.scenario)).goal is GOAL  # each robot its own
+        watched = _checked(MonitorSettings, {**team_of, "vehicle": _absolute(fleet.vehicle) if has_goals else ""})
         specs.append(
             replace(
                 _spec("monitor_node", f"{NODES}.monitor_node", ("monitor", base), watched, options),

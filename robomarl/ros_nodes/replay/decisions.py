@@ -200,19 +200,20 @@ class RobotReplay:
                 # Of a sensor nobody told when its message had arrived.
                 arrived_s = tick.at_s - (0.0 if is_sensed(source) else row[at + 1])
                 self._put(source, *waiting.popleft(), arrived_s)
+        # After the own estimate, as at the node: a robot stays where it is if its goal is refused.
+        for goal in self._goals.had(tick.goals, tick.at_s):
+            self._inbox.put_goal(goal)
         for at, has in zip(tick.columns.sources.values(), self._inbox.stamps(), strict=False):
             used_s = tick.at_s - row[at]
             complete = complete and (not math.isfinite(used_s) or abs(used_s - has) <= SAME_STAMP_S)
         return complete
 
     def _hear(self, tick: Tick) -> None:
-        """Announcements as they were recorded; goals when the robot had one more."""
+        """Announcements as they were recorded."""
         while self._said and self._said[0][1] <= tick.at_s:
             said, received_s = self._said.popleft()
             self._agreement.hear(said, received_s)
             self._inbox.put_bundle(said.robot, said.bundle_id)
-        for goal in self._goals.had(tick.goals, tick.at_s):
-            self._inbox.put_goal(goal)
 
     def _put(self, source: str, value: Any, stamp_s: float, arrived_s: float) -> None:
         if source == OWN:

@@ -1,10 +1,14 @@
 """Everything that one robot thinks with, put together from its parameters and its bundle. No ROS here."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 from robomarl import __version__
 from robomarl.config import UserError
+from robomarl.goals.rest import margins
+from robomarl.goals.room import box_fault, goal_fault, inside
+from robomarl.ros_nodes.intake.goal_slot import GoalLimits
 from robomarl.ros_nodes.recording.watch import RecordingWatch
 from robomarl.ros_nodes.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros_nodes.robot.blind_brake import Fallback
@@ -17,6 +21,8 @@ from robomarl.ros_nodes.robot.startup import Loaded
 from robomarl.ros_nodes.robot.state_machine import Patience, State, TeamFallback
 from robomarl.ros_nodes.robot.team_agreement import Announcement, TeamAgreement
 from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.ros_nodes.topics import GOAL
+from robomarl.safety.params import SafetyParams
 
 ANNOUNCED_S = 3.0
 """An announcement that is older is of a robot that is not there."""
@@ -53,7 +59,7 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     params = loaded.pilot.safety.params
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
     ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
-    limits = InboxLimits(*ages, reach=reach_of(params))
+    limits = InboxLimits(*ages, reach=reach_of(params), goals=goal_limits(params, loaded.task.goal is GOAL))
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
@@ -75,6 +81,19 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     team = TeamWatch(agreement, heartbeat, hover, inputs.recording)
     autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
     return AssembledRobot(settings, loaded, inputs, autopilot, fallback)
+
+
+def goal_limits(params: SafetyParams, is_own: bool) -> GoalLimits:
+    """What an inbox checks goals by; measures the margins of the robot's filter now, and not in flight.
+
+    Args:
+        params: of the robot's filter.
+        is_own: the goal is where the robot goes; otherwise what its team carries, which hangs inside the arena.
+    """
+    if not is_own:
+        return GoalLimits(partial(box_fault, params))
+    margins(params)
+    return GoalLimits(partial(goal_fault, params), partial(inside, params))
 
 
 def radio_every(rate_hz: float, radio_hz: float) -> int:

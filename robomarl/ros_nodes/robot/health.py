@@ -121,12 +121,18 @@ class Health:
         failed = self._reason in (Held.FAILED, Held.BLIND) or stopped or self._state is State.ESTOP
         level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
-        why = f" ({self._why})" if self._why else ""
-        said = "; ".join([f"{self._state.name}{why}: {reason_name(self._reason)}", *map(str, problems)])
-        said += f"; refused {news} messages" if news else ""
+        said = self._said(list(problems), news)
         said += "; slower than its period" if slow else ""
         said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
         return DiagnosticEntry(self._name, level, said, values)
+
+    def _said(self, problems: Sequence[Problem], news: int) -> str:
+        """State and reason, what is wrong with the inputs, and how many messages were refused in this second."""
+        why = f" ({self._why})" if self._why else ""
+        strays = self._reason == Reason.OK and any(problem.source == "goal" for problem in problems)
+        reason = "does not go to its goal" if strays else reason_name(self._reason)
+        refused = [f"refused {news} messages"] if news else []
+        return "; ".join([f"{self._state.name}{why}: {reason}", *map(str, problems), *refused])
 
     def stopped(self, why: str) -> DiagnosticEntry:
         """A node that does not tick any more."""

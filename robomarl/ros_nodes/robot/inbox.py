@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.ros_nodes.fieldtask import PLAIN, FieldTask
+from robomarl.ros_nodes.intake.goal_slot import GoalLimits, GoalSlot
 from robomarl.ros_nodes.intake.sound import fault_of, sound
 from robomarl.ros_nodes.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot, fault_in
 from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
@@ -79,6 +80,8 @@ class InboxLimits:
     """A stamp may be ahead of this machine's clock by this much."""
     reach: Reach | None = None
     """How far the vehicle can move from one own estimate to the next; None: not checked."""
+    goals: GoalLimits = GoalLimits()
+    """Where goals may be."""
 
 
 class Inbox:
@@ -107,7 +110,7 @@ class Inbox:
         self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
         self._said: list[Broadcast | None] = [None] * len(self.mates)
-        self._goal, self._goals, self._history = task.fixed_goal, 0, PoseHistory()
+        self._goal, self._history = GoalSlot(limits.goals, task.fixed_goal), PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
@@ -176,9 +179,10 @@ class Inbox:
         for slot in (self._own, *self._heard.values(), *self._sensed.values()):
             slot.arrived_s = NEVER
 
-    def put_goal(self, goal: Goal) -> None:
-        """A goal arrived; goals do not age."""
-        self._goal, self._goals = goal, self._goals + 1
+    def put_goal(self, goal: Goal) -> str:
+        """A goal arrived; goals do not age. Returns why it is refused, see `GoalSlot.put`; "" if it is not."""
+        own = self.own
+        return self._goal.put(goal, Goal(own.pos_m, own.quat_wxyz) if own and self.jumps.in_flight else None)
 
     def put_bundle(self, name: str, bundle_id: str) -> None:
         """A team-mate said which bundle it flies."""
@@ -214,14 +218,15 @@ class Inbox:
         source = [now.stamp_s - slot.stamp_s for slot in slots]
         delivery = [now.steady_s - slot.arrived_s for slot in slots]
         judged = {name: self._judge(name, slot, now) for name, slot in self._heard.items()}
-        problems = [*own_problems, *task_problems, *(Problem(name, text) for name, (text, _) in judged.items() if text)]
+        told = {"goal": self._goal.refused, **{name: text for name, (text, _) in judged.items()}}
+        problems = [*own_problems, *task_problems, *(Problem(name, text) for name, text in told.items() if text)]
         ages = [max(pair) for pair in zip(source, delivery, strict=True)]
         view = self._view(ages, [use for _, use in judged.values()], now.stamp_s, time_s)
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         ages = np.array(source), np.array(delivery)
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
         return InputSnapshot(
-            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goals
+            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count
         )
 
     def _own_problems(self, now: Now) -> list[Problem]:
@@ -233,9 +238,9 @@ class Inbox:
         return [Problem(OWN, text)] if text else []
 
     def _goal_problems(self) -> list[Problem]:
-        if self._goal is None:
-            return [Problem("goal", "none received yet")]
-        return [] if math.isfinite(self._goal.pos_m.sum()) else [Problem("goal", "is not finite")]
+        if self._goal.value is None:
+            return [Problem("goal", self._goal.missing)]
+        return [] if math.isfinite(self._goal.value.pos_m.sum()) else [Problem("goal", "is not finite")]
 
     def _sensed_problems(self, now: Now) -> list[Problem]:
         limits = self.task.max_age_s, self.limits.future_s
@@ -274,7 +279,7 @@ class Inbox:
             own=Own(*own, age_s=np.float64(max(age_s[0], 0.0))),
             heard=Heard(np.array(usable, bool), pos, vel, np.array(ages), Plan(*plan)),
             sensed=self.task.sensed({name: slot.value for name, slot in self._sensed.items()}, snapshot),
-            goal=self._goal or _NO_GOAL,
+            goal=self._goal.value or _NO_GOAL,
             role=self.task.role,
             time_s=np.float64(time_s),
         )

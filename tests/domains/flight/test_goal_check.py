@@ -1,0 +1,105 @@
+"""Scenario files whose goals robots cannot rest at are refused, by every command, with both numbers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robomarl import cli
+from robomarl.config import UserError
+from robomarl.domains.flight.check import spread_out
+from robomarl.goals.rest import rest_distances
+from robomarl.sim.filter_params import safety_params
+from robomarl.sim.scenario import load_scenario
+
+HEAD = 'extends = "swap_4"\n'
+
+
+def sent_to(folder: Path, *places: tuple[float, float, float], more: str = "") -> str:
+    """A scenario file in which robots are sent to these places."""
+    starts = [[1.5 * (i - 1), -2.0, 1.2] for i in range(len(places))]
+    file = folder / "sent.toml"
+    goals = json.dumps([list(place) for place in places])
+    text = f"{HEAD}count = {len(places)}\n[start]\nplaces_m = {json.dumps(starts)}\n{more}"
+    file.write_text(f'{text}[goal]\nkind = "places"\njitter_m = 0.0\nplaces_m = {goals}\n')
+    return str(file)
+
+
+def row(distance_m: float, count: int = 4) -> list[tuple[float, float, float]]:
+    return [(distance_m * i - 1, 1.0, 1.2) for i in range(count)]
+
+
+def needed() -> tuple[float, float]:
+    """What two robots of `swap_4` need beside and above each other."""
+    scenario = load_scenario("swap_4")
+    rest = rest_distances(safety_params(scenario), scenario.radio.latency_s + scenario.period_s)
+    assert rest.above_m is not None
+    return rest.beside_m, rest.above_m
+
+
+def test_goals_nearer_than_robots_rest_are_refused_and_others_are_not(tmp_path: Path):
+    beside, above = needed()
+    with pytest.raises(UserError, match=rf"sent.toml: \[goal\] .* {0.9 * beside:.3g} m apart .* {beside:.3f} m beside"):
+        load_scenario(sent_to(tmp_path, *row(0.9 * beside)))
+    with pytest.raises(UserError, match=rf"{0.9 * above:.3g} m above each other.*{above:.3f} m above"):
+        load_scenario(sent_to(tmp_path, (0, 1, 1.0), (0, 1, 1.0 + 0.9 * above)))
+    load_scenario(sent_to(tmp_path, *row(1.01 * beside)))
+    load_scenario(sent_to(tmp_path, (0, 1, 1.0), (0, 1, 1.0 + 1.01 * above)))
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        ((40, 0, 1), "reaches from 40 to 40 m on axis x, the arena from -3.5 to 3.5"),
+        ((0, 0, -5), "reaches from -5 to -5 m on axis z, the arena from 0.1 to 3"),
+        ((3.45, 0, 1), "0.05 m from the arena's limit on axis x"),
+        ((0, 0, 0.15), "0.05 m from the arena's limit on axis z"),
+        ((1, 1.2, 1), "0.1 m from obstacle 'post'"),
+    ],
+)
+def test_a_goal_that_the_filter_keeps_robots_from_is_refused(goal: tuple, words: str, tmp_path: Path):
+    post = '{ kind = "capsule", from_m = [1.0, 1.0, 0.0], to_m = [1.0, 1.0, 3.0], radius_m = 0.1, name = "post" }'
+    with pytest.raises(UserError) as error:
+        load_scenario(sent_to(tmp_path, goal, more=f"[arena]\nobstacles = [{post}]\n"))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("count = 16\n[start]\nmin_spacing_m = 0.35\n", "0.39 m apart"),
+        ('[goal]\nkind = "random"\nmin_separation_m = 0.2\n', "0.341 m apart"),
+        (
+            '[arena]\nobstacles = [{ kind = "sphere", from_m = [1.0, 0.0, 1.2], radius_m = 0.1 }]\n',
+            "a goal on the ring, (1, 0, 1.2) is -0.1 m from obstacle 0 (sphere)",
+        ),
+    ],
+)
+def test_goals_on_the_ring_are_judged_too(change: str, words: str, tmp_path: Path):
+    (tmp_path / "ring.toml").write_text(HEAD + change)
+    with pytest.raises(UserError) as error:
+        load_scenario(str(tmp_path / "ring.toml"))
+    assert words in str(error.value)
+
+
+def test_commands_refuse_with_status_1_before_anything_is_started(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    scenario = sent_to(tmp_path, *row(0.34, 2))
+    robots = "".join(f"  - {{name: r{i}, index: {i}, folder: {tmp_path}/r{i}}}\n" for i in range(2))
+    fleet = tmp_path / "pair.yaml"
+    fleet.write_text(f"version: 1\nname: pair\nvehicle: crazyflie_21\nscenario: {scenario}\nrobots:\n{robots}")
+    commands = (
+        ["check", scenario],
+        ["eval", "baseline", "--scenario", scenario],
+        ["up", str(fleet)],
+        ["up", str(fleet), "--sim", "mujoco", "--flights", "1"],
+        ["flash", "swap_4", str(fleet)],
+    )
+    for words in commands:
+        assert cli.main(words) == 1, words
+        said = capsys.readouterr().err
+        assert "0.34 m apart" in said and f"{needed()[0]:.3f} m beside" in said, words
+
+
+def test_engines_are_compared_in_a_scenario_with_places(tmp_path: Path):
+    apart = spread_out(load_scenario(sent_to(tmp_path, *row(0.8, 2))), 0.1)
+    assert (apart.goal.kind, apart.goal.places_m, apart.start.places_m) == ("far_side", (), ())
