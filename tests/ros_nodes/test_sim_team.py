@@ -73,6 +73,27 @@ def test_a_vehicle_that_stood_still_goes_by_the_time_that_has_passed(team: RealT
     assert (team.onboard.mode == mode).all()
 
 
+@pytest.mark.parametrize("ends", ["E-stop", "stood still"])
+def test_a_landing_that_begins_at_once_is_straight_down_and_ends_also_for_a_light_and_strong_vehicle(
+    scenario: FlightScenario, ends: str
+):
+    """No hover comes before it, in which the vehicle would learn its trim."""
+    extreme = replace(scenario.randomize, mass_scale=(0.95, 0.95), thrust_scale=(1.05, 1.05))
+    team = RealTimeTeam(replace(scenario, randomize=extreme))
+    team.reset(3)
+    run(team, 1.2, {0: np.array([0.8, 0, -0.5, 0]), 1: np.array([0, 0, -0.5, 0])})
+    left = team.truth().pos_m
+    if ends == "E-stop":
+        team.stop()
+    else:
+        team.stand_still(5.0)
+    run(team, 8.0)
+    landed = team.truth().pos_m
+    assert (team.onboard.mode == Mode.LANDED).all(), landed
+    assert abs(landed[1, :2] - left[1, :2]).max() < 0.3
+    assert -0.1 < landed[0, 0] - left[0, 0] < 0.8  # braked, and did not fly back to its start
+
+
 def test_without_commands_it_brakes_and_hovers_then_lands(team: RealTimeTeam):
     loss = team.scenario.vehicle_config.on_command_loss
     run(team, 0.5, {0: np.array([1.5, 0, 0, 0]), 1: HOVER})

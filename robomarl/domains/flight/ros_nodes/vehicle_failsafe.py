@@ -18,6 +18,8 @@ INTEGRAL_PER_S3 = 1.5
 """Hover: takes away what a wrong mass or steady wind leaves."""
 MAX_TRIM_M_S2 = 2.0
 """Most that the integral may add."""
+LANDING_LAG_M = 0.3
+"""A landing's set-point is at most so far below the vehicle: on the ground it waits there."""
 NEAR_GROUND = 3.0
 """Lower than so many body radii a vehicle that is not commanded lands instead of stopping its motors."""
 MOTORS_OFF_M_S2 = -9.8
@@ -62,11 +64,13 @@ class VehicleFailsafe:
         self._command = np.zeros((count, width))
         self._age_s = np.zeros(count)
         self._hold_m, self._trim = np.zeros((count, 3)), np.zeros((count, 3))
+        self._pos_m, self._vel_m_s = np.zeros((count, 3)), np.zeros((count, 3))
 
     def reset(self, pos_m: np.ndarray) -> None:
         """Hover at [N, 3] until commanded."""
         self.mode[:] = Mode.WAITING
-        self._hold_m[:] = pos_m
+        self._hold_m[:] = self._pos_m[:] = pos_m
+        self._vel_m_s[:] = 0.0
         self._trim[:] = self._command[:] = self._age_s[:] = 0.0
 
     def ground(self) -> None:
@@ -75,6 +79,7 @@ class VehicleFailsafe:
 
     def stop(self) -> None:
         """The E-stop was pressed: whoever is in the air lands, whatever is commanded, until the next reset."""
+        self._hold(self.mode == Mode.FOLLOWING)
         self.mode[self.mode < Mode.LANDING] = Mode.LANDING
 
     def receive(self, index: int, command: np.ndarray) -> None:
@@ -86,6 +91,7 @@ class VehicleFailsafe:
     def pass_time(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> None:
         """Let commands age by `dt_s`, and act where they are too old; estimates are [N, 3] each."""
         self._age_s += dt_s
+        self._pos_m, self._vel_m_s = pos_m, vel_m_s
         self._change_modes(pos_m, vel_m_s)
 
     def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
@@ -97,7 +103,9 @@ class VehicleFailsafe:
         wanted = np.zeros_like(vel_m_s)
         landing = self.mode == Mode.LANDING
         wanted[landing, 2] = -self._loss.land_speed_m_s
-        self._hold_m[landing, 2] = pos_m[landing, 2]
+        # The set-point sinks, whatever the vehicle does: otherwise one that is light or strong would never follow.
+        sunk_m = np.maximum(self._hold_m[:, 2] - self._loss.land_speed_m_s * dt_s, pos_m[:, 2] - LANDING_LAG_M)
+        self._hold_m[landing, 2] = sunk_m[landing]
         error = self._hold_m - pos_m
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - vel_m_s) + self._trim
@@ -108,11 +116,8 @@ class VehicleFailsafe:
 
     def _change_modes(self, pos_m: np.ndarray, vel_m_s: np.ndarray) -> None:
         lost = (self.mode == Mode.FOLLOWING) & (self._age_s > self._loss.hover_after_s)
-        if lost.any():
-            speed = np.linalg.norm(vel_m_s, axis=-1, keepdims=True)
-            stop_m = pos_m + vel_m_s * speed / (2 * self._brake_m_s2)
-            self._hold_m[lost], self._trim[lost] = stop_m[lost], 0.0
-            self.mode[lost] = Mode.HOVERING
+        self._hold(lost)
+        self.mode[lost] = Mode.HOVERING
         self.mode[(self.mode == Mode.HOVERING) & (self._age_s > self._loss.land_after_s)] = Mode.LANDING
         low = pos_m[:, 2] < 2 * self._radius_m
         if (off_s := self._loss.motors_off_after_s) is not None:
@@ -121,3 +126,9 @@ class VehicleFailsafe:
         slow = np.abs(vel_m_s[:, 2]) < TOUCHDOWN_SPEED_M_S
         told = (self.mode == Mode.FOLLOWING) & (self._command[:, 2] < MOTORS_OFF_M_S2)
         self.mode[((self.mode == Mode.LANDING) | told) & low & slow] = Mode.LANDED
+
+    def _hold(self, which: np.ndarray) -> None:
+        """Let vehicles [N] bool come to rest where braking takes them from their newest estimates."""
+        speed = np.linalg.norm(self._vel_m_s, axis=-1, keepdims=True)
+        stop_m = self._pos_m + self._vel_m_s * speed / (2 * self._brake_m_s2)
+        self._hold_m[which], self._trim[which] = stop_m[which], 0.0
