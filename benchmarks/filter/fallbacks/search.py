@@ -20,16 +20,16 @@ KEPT, NEW, MIXED = 0.25, 0.15, 0.3
 
 def badness(case: Case, found: Found) -> np.ndarray:
     """[E] how far each episode is beyond the limit that the case attacks, in its unit."""
-    by_limit = {
+    near = found.contact_m - found.least_m
+    own = {
         "obstacle": found.depth_m,
         "wall": found.outside_m,
         "speed": found.over_m_s,
         "stranger": found.hit_m_s,
-    }
-    near = found.contact_m - found.least_m
-    if case.crowd or case.limit not in by_limit:
-        return np.maximum(near, np.maximum(found.outside_m, -1.0))
-    return by_limit[case.limit]
+    }.get("" if case.crowd else case.limit, near)
+    for other in (near, found.depth_m, found.outside_m):  # another limit counts once it is broken
+        own = np.where(other > 1e-4, np.maximum(own, other), own)
+    return own
 
 
 def children(genes: Genes, bad: np.ndarray, random: np.random.Generator) -> Genes:
