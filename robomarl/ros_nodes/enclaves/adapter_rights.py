@@ -12,7 +12,7 @@ from robomarl.hardware_configs.fleet import RobotConfig
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.adapters.crazyswarm import topics as crazyswarm
 from robomarl.ros_nodes.adapters.mavros import topics as mavros
-from robomarl.ros_nodes.adapters.mocap.topics import KINDS, topics_of
+from robomarl.ros_nodes.adapters.mocap.topics import KINDS, RESET, topics_of
 from robomarl.ros_nodes.adapters.px4_dds import topics as px4_dds
 from robomarl.ros_nodes.adapters.ros_address import address_of
 from robomarl.ros_nodes.enclaves.rights_terms import SERVED_BY_LIFECYCLE, Rights
@@ -93,7 +93,9 @@ def mocap_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
     node = f"{base}/mocap_node"
     said = frozenset(topics.ODOMETRY.of(name, base) for name in names) | {topics.TF.name}
     heard = frozenset(name for kind in KINDS for name, _ in topics_of(kind, "", names))
-    return {node: Rights(said, heard) | lifecycle_rights(node)}
+    heard |= {topic.of(name, base) for name in names for topic in (topics.ANNOUNCE, topics.COMMAND)}
+    serves = frozenset(f"{base}/{name}/{RESET}" for name in names)
+    return {node: Rights(said, heard, serves) | lifecycle_rights(node)}
 
 
 def lifecycle_rights(node: str) -> Rights:

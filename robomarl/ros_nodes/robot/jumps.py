@@ -29,6 +29,17 @@ class Reach:
     """Declared bound, of each estimate."""
     velocity_error_m_s: float
     """Declared bound."""
+    axes_m_s2: tuple[float, float, float] | None = None
+    """Largest acceleration along each world axis of a vehicle that flies or drives; None: `accel_m_s2`."""
+    separation_m: float = 0.2
+    """Two vehicles are kept so far apart."""
+    planar: bool = False
+    """The vehicle drives: it stays upright."""
+
+    def around(self, dt_s: float, velocity_error_m_s: float) -> np.ndarray:
+        """Half-widths [3] [m] of the box about its place at constant velocity that holds it after `dt_s`."""
+        axes = np.array(self.axes_m_s2 or (self.accel_m_s2,) * 3)
+        return 2 * self.position_error_m + velocity_error_m_s * dt_s + axes * dt_s**2 / 2
 
     def after(self, speed_m_s: float, dt_s: float) -> float:
         """Distance [m] after `dt_s`, from an estimated speed: uniform acceleration, and both estimates err."""
@@ -42,7 +53,9 @@ def reach_of(params: SafetyParams) -> Reach:
     sides = np.maximum(np.abs(limits.accel_min_m_s2), np.abs(limits.accel_max_m_s2)) + params.bias_m_s2
     accel = float(np.linalg.norm(sides)) + safety.accel_error_m_s2
     falling = 0.0 if params.planar else GRAVITY_M_S2
-    return Reach(limits.speed_m_s, max(accel, falling), safety.position_error_m, safety.velocity_error_m_s)
+    errors = safety.position_error_m, safety.velocity_error_m_s
+    axes = tuple((sides + safety.accel_error_m_s2).tolist())
+    return Reach(limits.speed_m_s, max(accel, falling), *errors, axes, safety.separation_m, params.planar)
 
 
 class JumpCheck:

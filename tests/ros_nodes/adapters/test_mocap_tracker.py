@@ -76,11 +76,22 @@ def test_a_jump_of_a_metre_is_refused_until_poses_come_back():
     assert found.pos_m == pytest.approx([0, 0, 1], abs=0.01)
 
 
-def test_after_a_while_the_track_begins_where_the_body_is_now():
+@pytest.mark.parametrize("apart_m", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("gap_s", [DT_S, 0.3, 1.9, 2.5])
+def test_a_jump_that_stays_is_refused_for_as_long_as_it_stays(apart_m: float, gap_s: float):
+    """Also where it is hidden again and again meanwhile."""
     camera = Camera()
     camera.settle()
-    for k in range(round(RULES.restart_s / DT_S)):
-        assert camera.see((1.0, 0.0, 1.0)) is None, k
+    for k in range(600):
+        assert camera.see((apart_m, 0.0, 1.0), dt_s=gap_s if k % 200 == 0 else DT_S) is None, k
+    assert camera.quality is Quality.JUMPED
+
+
+def test_a_body_that_may_be_carried_is_where_its_poses_are():
+    camera = Camera()
+    camera.settle()
+    camera.tracker.carried = True
+    assert camera.see((1.0, 0.0, 1.0)) is None and camera.quality is Quality.SETTLING
     assert camera.settle(pos=(1.0, 0.0, 1.0)).pos_m[0] == pytest.approx(1.0, abs=0.001)
 
 
@@ -106,14 +117,16 @@ def test_markers_that_are_taken_for_each_other_are_refused():
     assert "turned by 115 degrees" in camera.status.why and "degrees and read as radians" in camera.status.why
 
 
-def test_a_body_that_is_not_seen_is_lost_and_settles_anew():
+def test_a_body_that_is_not_seen_is_lost_and_after_long_it_has_to_be_reset():
     camera = Camera()
     camera.settle()
     camera.now_s += RULES.lost_s + 0.1
     assert camera.quality is Quality.LOST and "no pose for 0.4 s" in camera.status.why
     camera.settle(0.2)
     camera.now_s += RULES.restart_s
-    assert camera.see() is None and camera.quality is Quality.SETTLING
+    for _ in range(300):
+        assert camera.see() is None
+    assert camera.quality is Quality.JUMPED and "not seen for 2.0 s, and can be anything: reset it" in camera.status.why
 
 
 @pytest.mark.parametrize(
@@ -208,3 +221,29 @@ def test_a_slow_roll_is_no_flip():
     for k in range(200):
         quat = quat_from_roll_pitch_yaw(np.array([0.0, 0.01 * k, 0.05 * k]))
         assert camera.see(quat=quat) is not None, camera.status
+
+
+@pytest.mark.parametrize("degrees", [20.5, 45.0, 90.0, 180.0])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (1, -2, 3)])
+@pytest.mark.parametrize("gap_s", [DT_S, 0.3])
+def test_a_flip_of_the_attitude_is_refused_for_as_long_as_it_lasts_and_no_longer(degrees: float, axis, gap_s: float):
+    camera, half = Camera(), math.radians(degrees) / 2
+    camera.settle()
+    flipped = np.array([math.cos(half), *(math.sin(half) * np.array(axis) / np.linalg.norm(axis))])
+    for k in range(300):
+        assert camera.see(quat=flipped, dt_s=gap_s if k == 0 else DT_S) is None, k
+    assert f"turned by {degrees:.0f}" in camera.status.why
+    camera.see()
+    assert camera.see() is not None, camera.status
+
+
+def test_a_clock_that_is_set_back_is_no_way_to_another_place():
+    camera = Camera()
+    camera.settle()
+    camera.now_s -= 100.0
+    for _ in range(300):
+        assert camera.see((1.0, 0.0, 1.0)) is None
+    camera = Camera()
+    camera.settle()
+    camera.now_s -= 100.0
+    assert camera.see() is not None

@@ -20,8 +20,8 @@ from robomarl.ros_nodes.robot.jumps import Reach
 OURS = Shirt("blue", 3)
 SHIRTS = [OURS, Shirt("yellow", 0)]
 NOISE = PoseNoise(0.0013, 0.01)
-REACH = Reach(speed_m_s=2.0, accel_m_s2=3.3, position_error_m=0.02, velocity_error_m_s=0.05)
-TRACK = TrackRules(NOISE, 0.05, 0.2, restart_s=0.15)
+REACH = Reach(2.0, 3.3, 0.02, 0.05, (3.3, 3.3, 0.0), 0.2, planar=True)
+TRACK = TrackRules(NOISE, 0.05, 0.2)
 PERIOD_S = 0.02
 
 
@@ -108,10 +108,39 @@ def test_degrees_jumps_another_clock_and_unsure_robots_are_not_told_on():
     assert not feed(found, 0.4, 3, yaw=90.0)
     assert "degrees are read as radians" in found.status(OURS, 0.46).why
     assert not feed(found, 0.46, 3, x_m=2.0) and found.status(OURS, 0.5).quality is Quality.JUMPED
-    assert feed(found, 0.52, 30, x_m=2.0), "it was put there"
+    assert not feed(found, 0.52, 150, x_m=2.0), "for as long as it is there"
+    found.may_be_put(OURS, True)
+    assert feed(found, 3.52, 30, x_m=2.0), "it was put there"
     packet = picture(50.0, 1.0, 0.5, 0.3)
     assert found.take(packet, 60.0) == ([], False)
     assert "poses are 10.00 s old" in found.status(OURS, 60.0).why
+
+
+def test_patterns_that_are_read_for_each_other_and_one_that_is_read_twice_are_not_told_on():
+    for gap_s in (0.0, 0.3, 1.0):
+        found, other, told = tracks(), SHIRTS[1], []
+        places = {OURS: 0.0, other: 0.4}
+        for k in range(150):
+            begin_s = k * PERIOD_S + gap_s * (k >= 20)
+            shown = (OURS, other) if k < 20 else (other, OURS)
+            for label, body in zip((OURS, other), shown, strict=True):
+                moved, _ = found.take(picture(begin_s, places[body], 0.0, 0.3, label), begin_s)
+                told += moved if k >= 20 else []
+        assert not told, gap_s
+    found = tracks()
+    feed(found, 0.0, 20)
+    packet = picture(0.4, 1.0, 0.5, 0.3)
+    packet.detection.robots_blue.add().CopyFrom(packet.detection.robots_blue[0])
+    packet.detection.robots_yellow.extend(picture(0.4, 0.0, 0.0, 0.0, SHIRTS[1]).detection.robots_yellow)
+    assert found.take(packet, 0.4)[0] == [] and "two robots" in found.status(OURS, 0.4).why
+    assert found.status(SHIRTS[1], 0.4).quality is Quality.SETTLING, "the other one is seen"
+
+
+@pytest.mark.parametrize("degrees", [21, 90, 180])
+def test_an_orientation_that_flips_is_refused_for_as_long_as_it_lasts(degrees: float):
+    found = tracks()
+    assert feed(found, 0.0, 20)
+    assert not feed(found, 0.4, 150, yaw=0.3 + math.radians(degrees))
 
 
 def test_of_two_cameras_that_see_a_robot_a_little_apart_one_tells():
@@ -122,7 +151,7 @@ def test_of_two_cameras_that_see_a_robot_a_little_apart_one_tells():
         found.take(picture(at_s + 0.005, 1.05, 0.0, 0.0, camera=2), at_s + 0.005)
         seen += [found.seen[OURS][0].pos_m[0]] if OURS in found.seen else []
     assert np.ptp(seen) < 1e-3
-    assert feed(found, 2.0, 20, camera=2), "the other one takes over"
+    assert feed(found, 2.0, 40, camera=2, y_m=0.0, yaw=0.0), "the other one takes over"
 
 
 def ball_at(places: list[float], off: list[float] | None = None) -> BallTrack:

@@ -36,6 +36,7 @@ def rights(team: TeamRights) -> dict[str, Rights]:
 def _ssl(team: TeamRights) -> Rights:
     """Of what speaks to robots of the Small Size League: vision and radio are no topics."""
     told = team.each(team.names, topics.ODOMETRY, SIGHTING, KICKER) | team.each((WORLD,), BALL)
-    heard = team.each(team.names, CMD_VEL, KICK) | team.each(("",), topics.ESTOP)
+    heard = team.each(team.names, CMD_VEL, KICK, topics.ANNOUNCE) | team.each(("",), topics.ESTOP)
+    heard |= team.each((REFEREE,), MATCH)
     serves = frozenset(f"{team.base}/{name}/vehicle/{order}" for name in team.names for order in BASE_ORDERS)
     return Rights(told, heard, serves) | lifecycle_rights(f"{team.base}/ssl_node")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robomarl.geometry import quat_conjugate, quat_multiply
+from robomarl.geometry import quat_conjugate, quat_multiply, rotate
 from robomarl.ros_nodes.io.messages import Estimate
 
 FIRST_SPEED_M_S, FIRST_ACCEL_M_S2, FIRST_RATE_RAD_S = 3.0, 10.0, 10.0
@@ -78,6 +78,10 @@ class MotionFilter:
         """A pose that came `dt_s` after the last one."""
         self._take_position(pos_m, dt_s)
         self._take_attitude(quat, dt_s)
+
+    def turn_back(self, turn: np.ndarray) -> None:
+        """Take a turn [4] in the body out of the attitude: poses had it, the body has not."""
+        self._quat, self._rate = quat_multiply(self._quat, quat_conjugate(turn)), rotate(turn, self._rate)
 
     def _take_position(self, pos_m: np.ndarray, dt_s: float) -> None:
         t, density = dt_s, self._noise.jerk_m_s2**2

@@ -3,7 +3,8 @@
 - configure: subscribe; poses are tracked and judged, `/diagnostics` says how each body is seen.
 - activate: `NAME/odometry` of the bodies that are seen well, at the stamps of their poses; with tf2_msgs also `/tf`.
 
-A body that jumps, is lost or can't be where its poses say has no odometry: the robot's rule for stale odometry acts.
+A body that jumps, is lost, is exchanged with another or can't be where its poses say has no odometry: the robot's rule
+for stale odometry acts. Service `NAME/mocap/reset`: an operator has seen that the name is the robot's.
 """
 
 import sys
@@ -13,6 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.vehicle import load_any_vehicle
@@ -21,21 +23,19 @@ from robomarl.ros_nodes.adapters.adapter_node import AdapterNode
 from robomarl.ros_nodes.adapters.mocap.frame_judge import FrameJudge
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
 from robomarl.ros_nodes.adapters.mocap.mounting import Mounting
+from robomarl.ros_nodes.adapters.mocap.robot_words import RobotWords
+from robomarl.ros_nodes.adapters.mocap.sensed import FLOWN, Quality, TrackRules
 from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of
-from robomarl.ros_nodes.adapters.mocap.topics import topics_of
-from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, Quality, TrackRules
-from robomarl.ros_nodes.intake.sound import fault_of
+from robomarl.ros_nodes.adapters.mocap.team import PERIOD_S, TeamTracks, tracked_as
+from robomarl.ros_nodes.adapters.mocap.topics import RESET, topics_of
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
-from robomarl.ros_nodes.robot.jumps import reach_of
+from robomarl.ros_nodes.robot.jumps import Reach
 from robomarl.ros_nodes.settings import MocapSettings
 from robomarl.ros_nodes.topics import Topic
-from robomarl.safety.params import from_vehicle
 
-TICK_S = 0.004
-"""Poses wait so long at most."""
 WAITS = 20
 """Messages that may wait for one tick: one machine's cameras send in bursts."""
 IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and accelerometer",
@@ -45,9 +45,23 @@ IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and a
 class TrackedBody:
     """One robot: its track, and what is told of it."""
 
-    def __init__(self, node: LifecycleNode, name: str, settings: MocapSettings, tracker: PoseTracker) -> None:
-        """Publish; subscribe to its inertial unit if it has one."""
-        self.name, self.tracker, self._need_imu = name, tracker, settings.need_imu
+    def __init__(
+        self, node: LifecycleNode, names: tuple[str, str], settings: MocapSettings, tracks: TeamTracks, flies: bool
+    ) -> None:
+        """Publish; subscribe to what its robot says, and to its inertial unit if it has one.
+
+        Args:
+            node: on which.
+            names: what motion capture calls it, and of the robot.
+            settings: of the node.
+            tracks: of the team.
+            flies: it is no vehicle that drives.
+        """
+        (self._body, self.name), self._tracks, self._need_imu = names, tracks, settings.need_imu
+        name = self.name
+        self._words = RobotWords(node, name, settings.base, flies)
+        self._resets = node.create_service(Trigger, f"{settings.base}/{name}/{RESET}", self._on_reset)
+        self._is_reset, self._node = False, node
         own = topics.ODOMETRY
         self._odometry, self._write = publisher(node, own, own.of(name, settings.base)), OdometryWriter(name)
         self.judge = FrameJudge()
@@ -58,7 +72,7 @@ class TrackedBody:
 
     def take(self, pose: NamedPose, at_s: float, active: bool) -> tuple[Estimate, float] | None:
         """A pose has come; returns what was published, and its stamp."""
-        estimate, stamp_s = self.tracker.take(pose.pose, at_s), pose.pose.stamp_s
+        estimate, stamp_s = self._tracks.take(self._body, pose.pose, at_s), pose.pose.stamp_s
         if estimate is None:
             return None
         self._feel(estimate, stamp_s)
@@ -66,6 +80,22 @@ class TrackedBody:
             return None
         self._odometry.publish(self._write(estimate, stamp_s))
         return estimate, stamp_s
+
+    def listen(self) -> None:
+        """What its robot and an operator have said."""
+        if self._is_reset:
+            self._is_reset = False
+            self._tracks.reset(self._body)
+        self._words.tell(self._tracks, self._body)
+
+    def distrust(self, why: str) -> None:
+        """A pose has come that is not one of this body."""
+        self._tracks.distrust(self._body, why)
+
+    def destroy(self) -> None:
+        """Listen no more."""
+        self._words.destroy()
+        self._node.destroy_service(self._resets)
 
     @property
     def problem(self) -> str:
@@ -76,13 +106,13 @@ class TrackedBody:
 
     def news(self, at_s: float) -> str:
         """A line for the log where its quality has changed; "" where not."""
-        status = self.tracker.status(at_s)
+        status = self._tracks.status(self._body, at_s)
         before, self._told = self._told, status.quality
         return "" if before is self._told else f"{self.name}: {before} -> {status.quality}: {status.why or 'ok'}"
 
     def entry(self, at_s: float) -> DiagnosticEntry:
         """For `/diagnostics`."""
-        status = self.tracker.status(at_s)
+        status = self._tracks.status(self._body, at_s)
         quality = Quality.IMPLAUSIBLE if self.judge.problem else status.quality
         why = self.problem or status.why
         level = OK if quality is Quality.GOOD and not why else WARN
@@ -91,11 +121,15 @@ class TrackedBody:
             "age_s": f"{status.age_s:.3f}",
             "rate_hz": f"{status.rate_hz:.1f}",
             "speed_error_m_s": f"{status.speed_error_m_s:.3f}",
-            "poses_refused": str(self.tracker.refused),
+            "poses_refused": str(self._tracks.refused(self._body)),
             "flown": "yes" if quality in FLOWN and not self.problem else "no",
         }
         values |= {"unjudged": ", ".join(self.judge.unjudged)} if self._imu is not None else {}
         return DiagnosticEntry(f"{self.name}/mocap", level, f"{quality}: {why or 'ok'}", values)
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._is_reset = response.success = True
+        return response
 
     def _feel(self, estimate: Estimate, stamp_s: float) -> None:
         if self._imu is None:
@@ -109,7 +143,7 @@ class TrackedBody:
 class MocapNode(AdapterNode):
     """All bodies of a team; while it is active there is odometry."""
 
-    tick_s = TICK_S
+    tick_s = PERIOD_S
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
@@ -123,10 +157,11 @@ class MocapNode(AdapterNode):
         self._settings, names = settings, named(settings)
         self._mounting = mounting_of(settings)
         sources = topics_of(settings.source, settings.topic, names)
-        trackers = [PoseTracker(*tracking_of(settings)) for _ in names]
+        rules, reach = tracking_of(settings)
+        tracks, flies = TeamTracks(names, rules, reach), not reach.planar
         whose = names if settings.source == "pose" else ("",)
-        robots = zip(names, settings.team, trackers, strict=True)
-        self._bodies = {body: TrackedBody(self, name, settings, tracker) for body, name, tracker in robots}
+        robots = zip(names, settings.team, strict=True)
+        self._bodies = {pair[0]: TrackedBody(self, pair, settings, tracks, flies) for pair in robots}
         boxes = zip(whose, sources, strict=False)
         self._boxes = [(body, Mailbox(self, topic, name, list_poses, WAITS)) for body, (name, topic) in boxes]
         self._tf = self._transforms() if settings.tf and settings.source != "tf" else None
@@ -136,6 +171,8 @@ class MocapNode(AdapterNode):
         self.stop_ticking()
         for _, box in self._boxes:
             box.destroy()
+        for tracked in self._bodies.values():
+            tracked.destroy()
         self._bodies, self._boxes = {}, []
         return TransitionCallbackReturn.SUCCESS
 
@@ -154,6 +191,8 @@ class MocapNode(AdapterNode):
 
     def tick(self) -> None:
         """What has come since the last one."""
+        for tracked in self._bodies.values():
+            tracked.listen()
         for body, box in self._boxes:
             for poses, _ in box.take():
                 self._take(body, poses)
@@ -171,11 +210,10 @@ class MocapNode(AdapterNode):
             tracked = self._bodies.get(body or pose.name)
             if tracked is None:
                 continue
-            if settings.frame and pose.frame != settings.frame:
-                tracked.tracker.distrust(f"poses are in {pose.frame!r}, and frame = {settings.frame!r}")
-                continue
-            if why := fault_of((*pose.pose.pos_m.tolist(), *pose.pose.quat.tolist()), "a number of a pose"):
-                tracked.tracker.distrust(why)
+            other = settings.frame and pose.frame != settings.frame
+            frame = f"poses are in {pose.frame!r}, and frame = {settings.frame!r}" if other else ""
+            if why := frame or pose.problem:
+                tracked.distrust(why)
                 continue
             stamp_s = at_s if settings.stamps == "arrival" else pose.pose.stamp_s
             stamp_s = stamp_s - settings.latency_s if settings.latency_s else stamp_s  # with its nanoseconds
@@ -218,7 +256,7 @@ def mounting_of(settings: MocapSettings) -> Mounting:
     return Mounting(axes, settings.origin_m, settings.yaw_rad)
 
 
-def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Any]:
+def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Reach]:
     """What is accepted of a robot's poses, and how far it moves.
 
     Raises:
@@ -226,8 +264,7 @@ def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Any]:
     """
     vehicle = load_any_vehicle(settings.vehicle)
     noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
-    rules = TrackRules(noise, vehicle.safety.velocity_error_m_s, settings.lost_s)
-    return rules, reach_of(from_vehicle(vehicle, TICK_S))
+    return tracked_as(vehicle, noise, settings.lost_s)
 
 
 def transform_from(robot: str, estimate: Estimate, stamp_s: float) -> TransformStamped:

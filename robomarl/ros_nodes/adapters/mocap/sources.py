@@ -1,13 +1,14 @@
 """What motion capture says, as poses by name: `NamedPoseArray`, `PoseStamped`, `tf`."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robomarl.ros_nodes.adapters.mocap.tracker import SensedPose
-from robomarl.ros_nodes.intake.sound import MessageError
-from robomarl.ros_nodes.timing.stamp import time_of
+from robomarl.ros_nodes.intake.sound import fault_of
+from robomarl.ros_nodes.timing.stamp import Stamp, time_of
 
 
 class NamedPose(NamedTuple):
@@ -17,32 +18,39 @@ class NamedPose(NamedTuple):
     """"" where the topic says whose it is."""
     frame: str
     pose: SensedPose
+    problem: str = ""
+    """Why it is none of this body, in words; "" where nothing speaks against it."""
 
 
 def poses_of(message: Any) -> Iterator[NamedPose]:
-    """All poses of a message of any of the kinds.
+    """All poses of a message of any of the kinds. Where one is wrong only its own body suffers.
 
-    Raises:
-        MessageError: a stamp is no time, or two poses have one name. Whether a pose can be meant, its tracker says.
+    A body that is named twice has no pose: one of the two is another's. Whether a pose can be meant, its tracker says.
     """
+    found = list(_listed(message))
+    count = Counter(pose.name for pose in found)
+    for pose in found:
+        twice = f"it is named {count[pose.name]} times in one message" if count[pose.name] > 1 else ""
+        yield pose._replace(problem=pose.problem or twice)
+
+
+def _listed(message: Any) -> Iterator[NamedPose]:
     if hasattr(message, "transforms"):
         for moved in message.transforms:
             place, turn = moved.transform.translation, moved.transform.rotation
             yield _named(moved.child_frame_id, moved.header, place, turn)
-        return
-    if hasattr(message, "pose"):
+    elif hasattr(message, "pose"):
         yield _named("", message.header, message.pose.position, message.pose.orientation)
-        return
-    names = [body.name for body in message.poses]
-    if len(set(names)) < len(names):
-        raise MessageError(f"two bodies have the same name, among {', '.join(sorted(names))}")
-    for body in message.poses:
-        yield _named(body.name, message.header, body.pose.position, body.pose.orientation)
+    else:
+        for body in message.poses:
+            yield _named(body.name, message.header, body.pose.position, body.pose.orientation)
 
 
 def _named(name: str, header: Any, place: Any, turn: Any) -> NamedPose:
     pos, quat = np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
+    problem = fault_of((*pos.tolist(), *quat.tolist()), "a number of a pose")
     try:
-        return NamedPose(name, header.frame_id, SensedPose(pos, quat, time_of(header.stamp)))
+        stamp_s = time_of(header.stamp)
     except ValueError as error:
-        raise MessageError(str(error)) from None
+        stamp_s, problem = Stamp.of(0, 0), str(error)
+    return NamedPose(name, header.frame_id, SensedPose(pos, quat, stamp_s), problem)

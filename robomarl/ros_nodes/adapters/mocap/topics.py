@@ -17,6 +17,8 @@ NAMED_POSES = Topic(
     (),
 )
 POSE = Topic("pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "", "", "pose of one body", ())
+RESET = "mocap/reset"
+"""Service of each robot, in its namespace."""
 KINDS = {"named_poses": NAMED_POSES, "pose": POSE, "tf": topics.TF}
 """By what the parameter `source` says."""
 

@@ -2,115 +2,74 @@
 
 What is wrong has a name (`Quality`), and nothing but `GOOD` and `NOISY` becomes odometry: where poses jump, are lost or
 can't be what they say, the robot hears nothing, and its own rule for stale odometry acts.
+
+A body goes on from where it was trusted last: how far it can be from there is asked once, when poses begin that do not
+go on from its track, and never again of the same ones (`doubt`). So no jump, flip or exchange is believed because it
+lasts. Poses come back into the track, an operator resets it, or the robot is not moving by itself and may be carried.
 """
 
 import math
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
-from robomarl.geometry import quat_conjugate, quat_multiply, rotation_matrix
-from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, PoseNoise, rotation_vector
-from robomarl.ros_nodes.intake.sound import fault_of
+from robomarl.ros_nodes.adapters.mocap.commanded import Commanded
+from robomarl.ros_nodes.adapters.mocap.doubt import FLIP_RAD, LASTS_S, Doubt, Flip, angle_between, heading, most_turn
+from robomarl.ros_nodes.adapters.mocap.motion_filter import MotionFilter, PoseNoise
+from robomarl.ros_nodes.adapters.mocap.sensed import (
+    FLOWN,
+    Quality,
+    SensedPose,
+    TrackRules,
+    TrackStatus,
+    pose_problem,
+    stamp_problem,
+)
+from robomarl.ros_nodes.adapters.mocap.whereabouts import TOUCH, Whereabouts
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.robot.jumps import JumpCheck, Reach
+from robomarl.ros_nodes.robot.jumps import Reach
 
-UNIT_TOLERANCE = 0.01
-"""A quaternion whose length is off by more is none."""
-FLIP_RAD = 0.35
-"""An attitude may be off by so much, and by what the vehicle turns."""
-UPRIGHT = math.cos(math.radians(60.0))
-"""Least part of the body's z axis that points up when tracking begins."""
+__all__ = ["FLOWN", "PoseNoise", "PoseTracker", "Quality", "SensedPose", "TrackRules", "TrackStatus"]
+
 SURPRISE_S = 0.5
 """Time constant of the mean of innovations."""
+YAW_S = 0.2
+"""Time constant of the mean of yaw rates."""
 NOISY = 12.0
 """A mean above this, four times what the noise explains, is named."""
 
 
-class Quality(StrEnum):
-    """How far the poses of a body can be trusted."""
-
-    WAITING = "waiting"
-    """None has come."""
-    SETTLING = "settling"
-    """The velocity is not known well enough yet."""
-    GOOD = "good"
-    NOISY = "noisy"
-    """The poses scatter more than the filter is told; told on, and named."""
-    JUMPED = "jumped"
-    """They are where the vehicle can't have moved."""
-    LOST = "lost"
-    """None comes any more."""
-    STAMPS = "stamps"
-    """Their stamps are of another clock, or stand still."""
-    IMPLAUSIBLE = "implausible"
-    """Unit or frame can't be what the file says."""
-
-
-FLOWN = (Quality.GOOD, Quality.NOISY)
-"""What becomes odometry."""
-
-
-class SensedPose(NamedTuple):
-    """One pose of one body."""
-
-    pos_m: np.ndarray
-    """[3] map."""
-    quat: np.ndarray
-    """[4] wxyz as it came: perhaps no rotation."""
-    stamp_s: float
-
-
-@dataclass(frozen=True)
-class TrackRules:
-    """What is accepted."""
-
-    noise: PoseNoise = PoseNoise()
-    settled_m_s: float = 0.1
-    """The velocity's standard deviation has to be below this: the vehicle file's `velocity_error_m_s`."""
-    lost_s: float = 0.3
-    """Without a pose for so long the body is lost; a pose that is older when it comes doesn't count."""
-    ahead_s: float = 0.05
-    """Stamps may be ahead of this machine's clock by so much."""
-    restart_s: float = 2.0
-    """After so long without one that is trusted, the track begins anew where poses are then."""
-    most_m: float = 100.0
-    """No position is further from the origin."""
-    turn_rad_s: float = 20.0
-    """No vehicle turns faster."""
-
-
-class TrackStatus(NamedTuple):
-    """How a body is seen."""
-
-    quality: Quality
-    why: str
-    """In words; "" where it is good."""
-    age_s: float
-    """From the stamp of the newest pose until it came: what motion capture and network take."""
-    rate_hz: float
-    """Of poses that counted."""
-    speed_error_m_s: float
-    """Standard deviation of the velocity."""
+Others = Callable[[np.ndarray, float, bool], frozenset[str]]
 
 
 class PoseTracker:
     """Memory of one body."""
 
-    def __init__(self, rules: TrackRules, reach: Reach) -> None:
+    def __init__(
+        self,
+        rules: TrackRules,
+        reach: Reach,
+        others: Others = lambda pos_m, stamp_s, obeys: frozenset(),
+    ) -> None:
         """Nothing seen yet.
 
         Args:
             rules: what is accepted.
             reach: how far the vehicle moves.
+            others: names of other bodies that can be at a place [3] at a stamp, where vehicles do as they are told.
         """
-        self._rules, self._reach = rules, reach
-        self._jumps = JumpCheck(reach)
+        self._rules, self._reach, self._others = rules, reach, others
+        self.commanded = Commanded(rules.delay_s, np.array(rules.command_error_m_s2))
+        """What its robot was told; may be nothing."""
+        self.carried = False
+        """The robot does not move by itself: its track may begin anew anywhere."""
+        self._proven = False
+        """Something was told of the track: from then on it does not begin anew by itself."""
         self._filter: MotionFilter | None = None
+        self._yaw = self._yaw_rate = self._turned_s = 0.0
+        self._doubt: Doubt | None = None
         self._quality, self._why = Quality.WAITING, "no pose has come"
-        self._stamp_s = self._heard_s = -math.inf
+        self._stamp_s = self._heard_s = self._seen_s = -math.inf
         self._age_s, self._period_s, self._surprise = math.nan, math.inf, 3.0
         self.refused = 0
         """Poses so far."""
@@ -122,28 +81,25 @@ class PoseTracker:
             pose: in the map.
             now_s: by the clock of stamps.
         """
-        dt_s, self._age_s = pose.stamp_s - self._stamp_s, now_s - pose.stamp_s
+        dt_s, self._age_s = pose.stamp_s - self._seen_s, now_s - pose.stamp_s
         if dt_s == 0:
             return None
-        if not math.isfinite(pose.stamp_s):
-            return self._refuse(Quality.STAMPS, f"a stamp is not finite: {pose.stamp_s}")
-        if why := self._stamp_problem(dt_s):
+        if why := stamp_problem(dt_s, self._age_s, self._rules):
             return self._refuse(Quality.STAMPS, why)
-        if why := self._unreadable(pose):
+        if why := pose_problem(pose, self._rules.most_m, self._filter is None):
             return self._refuse(Quality.IMPLAUSIBLE, why)
+        if dt_s < 0:
+            self._set_clock(dt_s - LASTS_S)
+        self._seen_s = pose.stamp_s
         pose = pose._replace(quat=pose.quat / np.linalg.norm(pose.quat))
-        if self._filter is None or not 0 < dt_s <= self._rules.restart_s:
+        if self._filter is None:
             return self._begin(pose, now_s)
-        if why := self._jump(self._filter, pose, dt_s):
-            return self._refuse(Quality.JUMPED, why)
-        self._filter.take(pose.pos_m, pose.quat, dt_s)
-        self._stamp_s, self._heard_s = pose.stamp_s, now_s
-        self._average(dt_s)
-        self._quality, self._why = self._judged(self._filter)
-        return self._filter.estimate if self._quality in FLOWN else None
+        if self._doubt is not None and self._goes_on(self._doubt, pose):
+            return self._take_doubted(self._doubt, pose, now_s)
+        return self._take(self._filter, pose, now_s)
 
     def distrust(self, why: str) -> None:
-        """A pose has come that is not in the frame that was expected."""
+        """A pose has come that is not one of this body."""
         self._refuse(Quality.IMPLAUSIBLE, why)
 
     def status(self, now_s: float) -> TrackStatus:
@@ -155,50 +111,153 @@ class PoseTracker:
         error = self._filter.speed_error_m_s if self._filter else math.inf
         return TrackStatus(quality, why, self._age_s, 1 / self._period_s, error)
 
-    def _stamp_problem(self, dt_s: float) -> str:
-        rules = self._rules
-        if dt_s < 0 and dt_s > -rules.restart_s:
-            return f"a stamp is {-dt_s:.3f} s before the last one"
-        if self._age_s < -rules.ahead_s:
-            return f"stamps are {-self._age_s:.2f} s ahead of this machine's clock; synchronize, or use stamps: arrival"
-        if self._age_s > rules.lost_s:
-            return f"poses are {self._age_s:.2f} s old when they come; synchronize clocks, or use stamps: arrival"
-        return ""
+    @property
+    def rivals(self) -> frozenset[str]:
+        """Other bodies that its poses can be of as well."""
+        return self._doubt.rivals if self._doubt is not None and not self._doubt.why else frozenset()
 
-    def _unreadable(self, pose: SensedPose) -> str:
-        if why := fault_of((*pose.pos_m.tolist(), *pose.quat.tolist()), "a number of a pose"):
-            return why
-        length = float(np.linalg.norm(pose.quat))
-        if abs(length - 1) > UNIT_TOLERANCE:
-            angles = "; are they angles in degrees?" if length > 1.5 else ""
-            return f"the quaternion has length {length:.3g}, not 1{angles}"
-        most = float(np.abs(pose.pos_m).max())
-        if most > self._rules.most_m:
-            return f"a position of {most:.0f} m: positions are in millimetres and read as metres"
-        return _wrong_way_up(pose.quat / length) if self._filter is None else ""
+    def may_be_at(self, pos_m: np.ndarray, stamp_s: float, obeys: bool) -> bool:
+        """Whether this body can be at a place [3] at a stamp, by where it was trusted last and, if so, its commands."""
+        return self._proven and not self.carried and self._known().may_be(pos_m, stamp_s, obeys)
 
-    def _jump(self, tracked: MotionFilter, pose: SensedPose, dt_s: float) -> str:
-        expected_m, attitude = tracked.ahead(dt_s)
-        angle = float(np.linalg.norm(rotation_vector(quat_multiply(quat_conjugate(attitude), pose.quat))))
-        if angle > FLIP_RAD + self._rules.turn_rad_s * dt_s:
-            return (
-                f"turned by {math.degrees(angle):.0f} degrees in {dt_s:.2f} s: markers were taken for each other, "
-                "or angles are in degrees and read as radians"
-            )
-        before = tracked.estimate
-        seen = before._replace(pos_m=pose.pos_m)
-        return "" if self._jumps.trusts(before, seen, dt_s) else self._jumps.problem
+    def is_apart_from(self, rival: "PoseTracker") -> bool:
+        """Whether another body is known to be elsewhere than these doubted poses."""
+        if rival.carried:
+            return True
+        if self._doubt is None or rival._doubt is not None or rival._filter is None:
+            return False
+        ahead_s = rival._stamp_s - self._doubt.stamp_s
+        if rival._stamp_s < self._doubt.born_s or abs(ahead_s) > LASTS_S:
+            return False
+        there = rival._filter.estimate.pos_m
+        return math.dist(self._doubt.filter.ahead(ahead_s)[0], there) > TOUCH * self._reach.separation_m
+
+    def clear(self, elsewhere: frozenset[str]) -> bool:
+        """Bodies that its poses can't be of; returns whether they are its own thereby."""
+        if self._doubt is None or not elsewhere:
+            return False
+        self._doubt.rivals -= elsewhere
+        return self._resolve(self._doubt)
+
+    def _set_clock(self, by_s: float) -> None:
+        """The clock of stamps was set back: the track goes on as if a short while had passed."""
+        self._stamp_s += by_s
+        self._heard_s += by_s
+        if self._doubt is not None:
+            self._doubt.stamp_s += by_s
+            self._doubt.born_s += by_s
 
     def _begin(self, pose: SensedPose, now_s: float) -> None:
         self._filter, self._surprise = MotionFilter(self._rules.noise, pose.pos_m, pose.quat), 3.0
-        self._jumps = JumpCheck(self._reach)
-        self._jumps.in_flight = True  # nobody here knows; who was carried begins anew after `restart_s`
+        self._doubt, self._proven = None, False
+        self._yaw, self._yaw_rate, self._turned_s = heading(pose.quat), 0.0, 0.0
         self._stamp_s, self._heard_s, self._period_s = pose.stamp_s, now_s, math.inf
         self._quality, self._why = Quality.SETTLING, "the track has begun"
+
+    def _take(self, track: MotionFilter, pose: SensedPose, now_s: float) -> Estimate | None:
+        """A pose that goes on from the track, or begins another motion."""
+        doubt = self._doubted(pose)
+        if doubt is not None:
+            return self._suspect(doubt) if self._proven and not self.carried else self._begin(pose, now_s)
+        if self._doubt is not None and self._doubt.of_body:  # a flip is over, and the body has moved meanwhile
+            track = self._adopt(self._doubt)
+        dt_s, self._doubt = pose.stamp_s - self._stamp_s, None
+        self._turn(heading(pose.quat), dt_s)
+        track.take(pose.pos_m, pose.quat, dt_s)
+        self._stamp_s, self._heard_s = pose.stamp_s, now_s
+        self._average(dt_s)
+        self._quality, self._why = self._judged(track)
+        self._proven = self._proven or self._quality in FLOWN
+        return track.estimate if self._quality in FLOWN else None
+
+    def _take_doubted(self, doubt: Doubt, pose: SensedPose, now_s: float) -> Estimate | None:
+        """A pose that goes on from doubted ones."""
+        if self.carried:
+            return self._begin(pose, now_s)
+        doubt.take(pose.pos_m, pose.quat, pose.stamp_s)
+        if doubt.of_body and doubt.flip is not None and doubt.explained(self._reach.planar):
+            doubt.flip = None
+        if self._resolve(doubt):
+            self._heard_s = now_s
+            return None
+        return self._suspect(doubt)
+
+    def _goes_on(self, doubt: Doubt, pose: SensedPose) -> bool:
+        """Whether a pose is of the motion that is doubted already."""
+        dt_s = pose.stamp_s - doubt.stamp_s
+        if not 0 < dt_s <= LASTS_S:
+            return False
+        expected_m, attitude = doubt.filter.ahead(dt_s)
+        young = doubt.stamp_s - doubt.born_s < LASTS_S / 2  # its velocity is not known yet
+        where = Whereabouts(doubt.filter, doubt.stamp_s, self._reach, self.commanded)
+        most_m = self._reach.after(0.0, dt_s) if young else where.room_m(pose.stamp_s)
+        return math.dist(expected_m, pose.pos_m) <= most_m and angle_between(attitude, pose.quat) <= FLIP_RAD
+
+    def _doubted(self, pose: SensedPose) -> Doubt | None:
+        """What speaks against a pose that goes on from where the body was trusted; None: nothing."""
+        known = self._known()
+        ahead_s = pose.stamp_s - known.at_s
+        off_m, why = known.jump(pose.pos_m, pose.stamp_s)
+        if ahead_s > self._rules.restart_s:
+            why = f"it was not seen for {ahead_s:.1f} s, and can be anything: reset it, or disarm its robot"
+        # Where only one body has room, and this one is, no other can be.
+        alone = why or not known.has_room(off_m, pose.stamp_s)
+        obeys = known.obeyed(pose.pos_m, pose.stamp_s) is not False
+        rivals = frozenset() if alone else self._others(pose.pos_m, pose.stamp_s, obeys)
+        expected = known.attitude(pose.stamp_s)
+        flip_rad = angle_between(expected, pose.quat)
+        flipped = flip_rad > most_turn(ahead_s)
+        if not (why or rivals or flipped):
+            return None
+        flip = (
+            Flip(expected, pose.quat, known.yaw_off(pose.quat, pose.stamp_s), _turned(flip_rad, ahead_s))
+            if flipped
+            else None
+        )
+        return Doubt(self._rules.noise, pose, why, rivals, flip)
+
+    def _known(self) -> Whereabouts:
+        """Where the body is as far as anybody knows."""
+        assert self._filter is not None
+        doubt = self._doubt if self._doubt is not None and self._doubt.of_body else None
+        if doubt is not None:
+            turn = doubt.flip and doubt.flip.turn
+            return Whereabouts(doubt.filter, doubt.stamp_s, self._reach, self.commanded, self._yaw_rate, turn)
+        return Whereabouts(self._filter, self._stamp_s, self._reach, self.commanded, self._yaw_rate)
+
+    def _resolve(self, doubt: Doubt) -> bool:
+        """Whether nothing speaks against doubted poses any more; then they are the body's."""
+        if not doubt.of_body or doubt.flip is not None:
+            return False
+        self._adopt(doubt)
+        self._quality, self._why = Quality.SETTLING, "it is known again whose poses these are"
+        return True
+
+    def _adopt(self, doubt: Doubt) -> MotionFilter:
+        if doubt.flip is not None:
+            doubt.filter.turn_back(doubt.flip.turn)
+        self._yaw = heading(doubt.filter.estimate.quat_wxyz)
+        self._filter, self._stamp_s, self._doubt, self._surprise = doubt.filter, doubt.stamp_s, None, 3.0
+        return doubt.filter
+
+    def _suspect(self, doubt: Doubt) -> None:
+        if self._doubt is not None and self._doubt is not doubt and self._doubt.of_body:
+            self._adopt(self._doubt)  # only its attitude was doubted: where the body was then is known
+        self._doubt = doubt
+        if doubt.rivals and not doubt.why:
+            others = ", ".join(sorted(doubt.rivals))
+            return self._refuse(Quality.DOUBTED, f"it was hidden, and its poses can be of {others} as well")
+        return self._refuse(Quality.JUMPED, doubt.why or (doubt.flip.why if doubt.flip else ""))
 
     def _refuse(self, quality: Quality, why: str) -> None:
         self._quality, self._why = quality, why
         self.refused += 1
+
+    def _turn(self, yaw_rad: float, dt_s: float) -> None:
+        """The mean of the yaw rate."""
+        self._turned_s = min(self._turned_s + dt_s, YAW_S)
+        rate = math.remainder(yaw_rad - self._yaw, 2 * math.pi) / dt_s
+        self._yaw, self._yaw_rate = yaw_rad, self._yaw_rate + dt_s / max(self._turned_s, dt_s) * (rate - self._yaw_rate)
 
     def _average(self, dt_s: float) -> None:
         assert self._filter is not None
@@ -217,11 +276,8 @@ class PoseTracker:
         return Quality.GOOD, ""
 
 
-def _wrong_way_up(quat: np.ndarray) -> str:
-    """What is odd about the attitude of a body whose track begins; "" where it is upright."""
-    up = rotation_matrix(quat)[2]
-    if up[2] >= UPRIGHT:
-        return ""
-    if up[2] <= -UPRIGHT:
-        return "the body is upside down: NED and FRD are read as ENU and FLU, or the markers' axes are so"
-    return "the body lies on its side: a frame with y up is read as one with z up, or the markers' axes are so"
+def _turned(by_rad: float, in_s: float) -> str:
+    return (
+        f"turned by {math.degrees(by_rad):.0f} degrees in {in_s:.2f} s: markers were taken for each other, "
+        "or angles are in degrees and read as radians"
+    )

@@ -20,6 +20,7 @@ from robomarl.config import UserError
 from robomarl.domains.soccer.ros_nodes import messages
 from robomarl.domains.soccer.ros_nodes.settings import SslSettings
 from robomarl.domains.soccer.ros_nodes.ssl import addresses
+from robomarl.domains.soccer.ros_nodes.ssl.game_words import GameWords
 from robomarl.domains.soccer.ros_nodes.ssl.league_messages import league_messages
 from robomarl.domains.soccer.ros_nodes.ssl.seat import PlayerSeat, RadioWords, radio_packet
 from robomarl.domains.soccer.ros_nodes.ssl.vision import FieldRules, VisionTracks
@@ -30,15 +31,13 @@ from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.adapters.adapter_node import AdapterNode, EStop
 from robomarl.ros_nodes.adapters.base.watch import BaseState
 from robomarl.ros_nodes.adapters.mocap.motion_filter import PoseNoise
-from robomarl.ros_nodes.adapters.mocap.tracker import TrackRules
+from robomarl.ros_nodes.adapters.mocap.sensed import TrackRules
 from robomarl.ros_nodes.intake.refusals import refusals_of
 from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import reach_of
 from robomarl.safety.params import from_vehicle
 
-RESTART_S = 0.15
-"""A robot that is at another place for so long was put there; so is one that was hidden for so long."""
 ANSWERS_S = 1.0
 """The league's simulators answer every command; radios need not."""
 
@@ -53,6 +52,7 @@ class SslNode(AdapterNode):
         self._told: dict[str, BaseState] = {}
         self._errors: dict[str, str] = {}
         self._sent_s, self._answered_s = -1.0, 0.0
+        self._forgotten: set[addresses.Shirt] = set()
         self.begin()
 
     def prepare(self, settings: SslSettings) -> None:
@@ -61,9 +61,10 @@ class SslNode(AdapterNode):
         for seat in self._seats:
             for order in ("stop", "reset"):
                 name = f"{settings.base}/{seat.name}/vehicle/{order}"
-                self.create_service(Trigger, name, partial(_on_order, seat, order))
+                self.create_service(Trigger, name, partial(self._on_order, seat, order))
         self._ball = publisher(self, BALL, BALL.of(topics.WORLD, settings.base))
         self._estop = EStop(self, settings.base)
+        self._game = GameWords(self, {seat.name: seat.shirt for seat in self._seats}, settings.base)
 
     def destroy_node(self) -> None:
         """Stop the robots first."""
@@ -96,6 +97,9 @@ class SslNode(AdapterNode):
     def tick(self) -> None:
         """What vision sees and robots answer; then what the robots are to do."""
         pressed = self._estop.is_pressed()
+        self._game.tell(self._tracks, now_s(self))
+        while self._forgotten:
+            self._tracks.forget(self._forgotten.pop())
         self._look()
         self._listen()
         at_s, words = now_s(self), []
@@ -107,6 +111,17 @@ class SslNode(AdapterNode):
                 self._told[seat.name] = state
                 self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
         self._send(words)
+
+    def _on_order(
+        self, seat: PlayerSeat, order: str, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        if order == "stop":
+            seat.stopped = True
+        else:
+            seat.reset()
+            self._forgotten.add(seat.shirt)
+        response.success = True
+        return response
 
     def _look(self) -> None:
         """What vision has sent."""
@@ -188,19 +203,10 @@ def field_rules(settings: SslSettings, robot: OmniRobot) -> FieldRules:
     if settings.stamps not in ("message", "arrival"):
         raise UserError(f"ssl_node: stamps = {settings.stamps!r} must be message or arrival.")
     noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
-    track = TrackRules(noise, robot.safety.velocity_error_m_s, settings.vision_s, restart_s=RESTART_S)
+    track = TrackRules(noise, robot.safety.velocity_error_m_s, settings.vision_s)
     reach = reach_of(from_vehicle(robot, AdapterNode.tick_s))
     arrival = settings.stamps == "arrival"
     return FieldRules(track, reach, settings.pitch_m, settings.turned, arrival, settings.latency_s)
-
-
-def _on_order(seat: PlayerSeat, order: str, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-    if order == "stop":
-        seat.stopped = True
-    else:
-        seat.reset()
-    response.success = True
-    return response
 
 
 def main(args: list[str] | None = None) -> int:

@@ -5,6 +5,7 @@ team attacks: vision's, or the opposite one. Poses are judged as those of motion
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,8 @@ import numpy as np
 from robomarl.domains.soccer.ros_nodes.ssl.addresses import BLUE, YELLOW, Shirt
 from robomarl.domains.soccer.ros_nodes.ssl.ball_track import BallTrack
 from robomarl.geometry import quat_from_yaw
-from robomarl.ros_nodes.adapters.mocap.tracker import FLOWN, PoseTracker, SensedPose, TrackRules, TrackStatus
+from robomarl.ros_nodes.adapters.mocap.sensed import FLOWN, SensedPose, TrackRules, TrackStatus
+from robomarl.ros_nodes.adapters.mocap.team import TeamTracks
 from robomarl.ros_nodes.intake.sound import fault_of
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.robot.jumps import Reach
@@ -53,7 +55,8 @@ class VisionTracks:
     def __init__(self, shirts: list[Shirt], rules: FieldRules) -> None:
         """Nothing seen yet; `shirts`: of all robots of the fleet."""
         self._rules, self.ball = rules, BallTrack()
-        self._trackers = {shirt: PoseTracker(rules.track, rules.reach) for shirt in shirts}
+        self._names = {shirt: str(shirt) for shirt in shirts}
+        self._tracks = TeamTracks(tuple(self._names.values()), rules.track, rules.reach)
         self.seen: dict[Shirt, tuple[Estimate, float]] = {}
         """The newest estimate of each robot that can be trusted, and its stamp."""
         self._camera: dict[Any, tuple[int, float]] = {}
@@ -79,15 +82,9 @@ class VisionTracks:
             return [], False
         stamp_s = (now_s if self._rules.arrival else frame.t_capture) - self._rules.latency_s
         moved = []
-        for colour, robots in ((BLUE, frame.robots_blue), (YELLOW, frame.robots_yellow)):
-            for robot in robots:
-                shirt = Shirt(colour, robot.robot_id)
-                if (
-                    self._sound(robot, str(shirt))
-                    and robot.confidence >= SURE
-                    and self._robot(shirt, robot, frame.camera_id, stamp_s, now_s)
-                ):
-                    moved.append(shirt)
+        for shirt, robot in self._patterns(frame):
+            if self._robot(shirt, robot, frame.camera_id, stamp_s, now_s):
+                moved.append(shirt)
         return moved, self._balls(frame, stamp_s, now_s)
 
     def problem(self, now_s: float) -> str:
@@ -99,26 +96,40 @@ class VisionTracks:
 
     def status(self, shirt: Shirt, now_s: float) -> TrackStatus:
         """How a robot is seen."""
-        return self._trackers[shirt].status(now_s)
+        return self._tracks.status(self._names[shirt], now_s)
 
     def forget(self, shirt: Shirt) -> None:
-        """Its track begins anew."""
-        self._trackers[shirt] = PoseTracker(self._rules.track, self._rules.reach)
+        """An operator has seen that the pattern is the robot's: its track begins anew."""
+        self._tracks.reset(self._names[shirt])
+
+    def may_be_put(self, shirt: Shirt, may: bool) -> None:
+        """Whether a robot may be put elsewhere; else it is believed where it can have driven only."""
+        self._tracks.may_be_carried(self._names[shirt], may)
+
+    def _patterns(self, frame: Any) -> list[tuple[Shirt, Any]]:
+        """The robots of a picture; of those with one pattern one is another, and neither is told on."""
+        colours = ((BLUE, frame.robots_blue), (YELLOW, frame.robots_yellow))
+        all_of = [(Shirt(colour, robot.robot_id), robot) for colour, robots in colours for robot in robots]
+        seen = [(s, robot) for s, robot in all_of if self._sound(robot, str(s)) and robot.confidence >= SURE]
+        count = Counter(shirt for shirt, _ in seen)
+        for shirt in self._names.keys() & {shirt for shirt in count if count[shirt] > 1}:
+            self._tracks.distrust(self._names[shirt], "two robots of one picture have its pattern")
+        return [(shirt, robot) for shirt, robot in seen if count[shirt] == 1]
 
     def _robot(self, shirt: Shirt, robot: Any, camera: int, stamp_s: float, now_s: float) -> bool:
-        tracker = self._trackers.get(shirt)
-        if tracker is None:
+        name = self._names.get(shirt)
+        if name is None:
             self._strange[shirt] = [*self._strange.get(shirt, []), now_s][-STRANGER_FRAMES:]
             return False
         if not robot.HasField("orientation") or not self._its_camera(shirt, camera, stamp_s):
             return False
         if abs(robot.orientation) > TURN_RAD:
-            tracker.distrust(f"an orientation of {robot.orientation:.0f}: degrees are read as radians")
+            self._tracks.distrust(name, f"an orientation of {robot.orientation:.0f}: degrees are read as radians")
             return False
         yaw = robot.orientation + math.pi * self._rules.turned
         pose = SensedPose(np.array([*self._place(robot), 0.0]), quat_from_yaw(np.float64(yaw)), stamp_s)
-        estimate = tracker.take(pose, now_s)
-        if estimate is None or tracker.status(now_s).quality not in FLOWN:
+        estimate = self._tracks.take(name, pose, now_s)
+        if estimate is None or self._tracks.status(name, now_s).quality not in FLOWN:
             return False
         self.seen[shirt] = estimate, stamp_s
         return True
