@@ -1,4 +1,4 @@
-"""`bench exchanged`: bodies of motion capture that are taken for each other, and attitudes that flip, at random.
+"""`python -m benchmarks.nodes.exchanged`: bodies of motion capture that are exchanged, attitudes that flip, at random.
 
 Written from the claim: whatever bodies are exchanged, at any distance and after any occlusion, and however an attitude
 flips by more than 20 degrees, no estimate of it is told on as good, for as long as it lasts. Bodies move as the words

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("rclpy")
 
 from geometry_msgs.msg import PoseStamped
+from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.adapters.mocap.topics import NAMED_POSES, POSE
+from robomarl.ros_nodes.adapters.mocap.topics import NAMED_POSES, POSE, RESET
 from robomarl.ros_nodes.io.node_base import message_class
 from tests.ros_nodes.adapters.noderig import Peer, spec, started
 
@@ -27,6 +28,7 @@ class Cameras:
     def __init__(self, peer: Peer, tell: Any) -> None:
         self.peer, self._tell, self.shift_m, self.seen = peer, tell, np.zeros(3), True
         self.stamps: set[tuple[int, int]] = set()
+        self.exchanged = False
         self.heard: dict[str, list[Any]] = {name: [] for name in TEAM}
         for name in TEAM:
             peer.hear(topics.ODOMETRY, f"/{name}/odometry", self.heard[name].append)
@@ -34,7 +36,16 @@ class Cameras:
 
     def beat(self) -> None:
         if self.seen:
-            self._tell([self.pose(k) for k in range(len(TEAM))])
+            order = reversed(range(len(TEAM))) if self.exchanged else range(len(TEAM))
+            self._tell([self.pose(k) for k in order])
+
+    def reset(self) -> None:
+        """As an operator does who has compared bodies and names."""
+        for name in TEAM:
+            client = self.peer.node.create_client(Trigger, f"/{name}/{RESET}")
+            assert self.peer.wait(client.service_is_ready)
+            answer = client.call_async(Trigger.Request())
+            assert self.peer.wait(answer.done) and answer.result().success
 
     def pose(self, index: int) -> PoseStamped:
         made = PoseStamped()
@@ -64,9 +75,26 @@ def check_flight(cameras: Cameras) -> None:
     peer.run(0.3)
     assert not heard["robot_0"], "a jump is not told on"
     cameras.shift_m = np.zeros(3)
-    assert peer.wait(lambda: heard["robot_0"])
+    cameras.reset()
+    assert peer.wait(lambda: all(heard.values())), peer.diagnostics
+    check_exchange(cameras)
     cameras.seen = False
     assert peer.wait(lambda: "lost: no pose for" in peer.says("robot_0/mocap")), peer.diagnostics
+
+
+def check_exchange(cameras: Cameras) -> None:
+    """Two bodies are hidden and come back under each other's names: nothing is told of them, and an operator resets."""
+    peer = cameras.peer
+    cameras.seen, cameras.exchanged = False, True
+    peer.run(0.3)
+    for rows in cameras.heard.values():
+        rows.clear()
+    cameras.seen = True
+    peer.run(3.0)
+    assert not any(cameras.heard.values()), peer.diagnostics
+    cameras.exchanged = False
+    cameras.reset()
+    assert peer.wait(lambda: all(cameras.heard.values())), peer.diagnostics
 
 
 def test_poses_become_odometry_and_jumps_and_losses_do_not():
@@ -80,9 +108,11 @@ def test_poses_become_odometry_and_jumps_and_losses_do_not():
 def test_named_poses_become_odometry_and_tf(foreign_messages: Path):
     kind, moved = message_class(NAMED_POSES.type), []
 
+    twice: list[str] = []
+
     def told(poses: list[PoseStamped]) -> Any:
         bodies = [message_class("motion_capture_tracking_interfaces/msg/NamedPose")(name="wand")]
-        for name, pose in zip(("cf1", "cf2"), poses, strict=True):
+        for name, pose in (*zip(("cf1", "cf2"), poses, strict=True), *((name, poses[0]) for name in twice)):
             bodies.append(type(bodies[0])(name=name, pose=pose.pose))
         return kind(header=poses[0].header, poses=bodies)
 
@@ -91,6 +121,14 @@ def test_named_poses_become_odometry_and_tf(foreign_messages: Path):
         peer.hear(topics.TF, "/tf", moved.append)
         cameras = Cameras(peer, lambda poses: sender.publish(told(poses)))
         check_flight(cameras)
+        twice.append("cf1")
+        cameras.seen = True
+        cameras.reset()
+        assert peer.wait(lambda: "named 2 times in one message" in peer.says("robot_0/mocap")), peer.diagnostics
+        for rows in cameras.heard.values():
+            rows.clear()
+        assert peer.wait(lambda: cameras.heard["robot_1"]), "only the body that is named twice suffers"
+        assert not cameras.heard["robot_0"]
         frames = {part.child_frame_id for message in moved for part in message.transforms}
         assert frames == {"robot_0/base_link", "robot_1/base_link"}
 
