@@ -87,8 +87,7 @@ class Health:
             wrong: what stands against activation.
             refused: what was no message, of the whole node; None: nothing was.
         """
-        refused = Refusals() if refused is None else refused
-        news = refused.news()
+        news = (refused := refused or Refusals()).news()
         latency = np.array([timing.latency_us for timing in self._timings])
         late = np.array([timing.late_us for timing in self._timings])
         decision, error = self._last or (None, "")
