@@ -164,6 +164,17 @@ def test_localization_that_comes_late_belongs_to_where_the_wheels_were():
     assert found is not None and found.pos_m == pytest.approx([6.1, 3.0, 0.0])
 
 
+@pytest.mark.parametrize("to", [PlanarPose(0.25, 0, 0), PlanarPose(0, 3, 0), PlanarPose(0, 0, math.radians(21))])
+def test_what_localization_takes_for_another_robot_or_flips_is_refused_while_the_robot_is_commanded(to: PlanarPose):
+    anchor = MapAnchor(PlanarPose(0, 0, 0))
+    anchor.free = False
+    anchor.anchor_at(to)
+    for k in range(100):
+        assert anchor.drive(moving(0, 0, 0, 0.0, 0), 0.1 * k) is None, "also at rest"
+    anchor.free = True
+    assert anchor.drive(moving(0, 0, 0, 0.0, 0), 10.0) is not None
+
+
 def test_corrections_are_slow_while_it_drives_and_large_ones_wait_until_it_rests():
     anchor = MapAnchor(PlanarPose(0, 0, 0))
     anchor.drive(moving(0, 0, 0, 0.2, 0), 0.0)

@@ -2,8 +2,8 @@
 
 Wheels tell of motion many times a second, in a frame that drifts; localization tells of the place in the map, seldom
 and late. The pose of the wheels' frame in the map follows from both at one stamp. It is corrected slowly, so that the
-estimate does not jump under a robot that drives; a correction that is too large for that stops the robot, and is taken
-over at rest.
+estimate does not jump under a robot that drives; a correction that is too large for that stops the robot. It may be
+another robot's place, or a flip: it is refused for as long as the robot is commanded, and taken over at rest then.
 """
 
 import math
@@ -22,8 +22,8 @@ APART_S = 0.2
 """A place of the wheels that is further from a stamp is none of that stamp."""
 SLEW_M_S, SLEW_RAD_S = 0.1, 0.3
 """How fast the wheels' frame is corrected."""
-JUMP_M, JUMP_RAD = 0.5, 0.7
-"""Larger corrections are taken over at rest only."""
+JUMP_M, JUMP_RAD = 0.2, 0.35
+"""Larger corrections are taken over at rest only: two robots are not nearer, and what flips, flips by more."""
 RESTS_M_S, RESTS_RAD_S = 0.02, 0.1
 """At rest."""
 
@@ -62,6 +62,8 @@ class MapAnchor:
             anchor: of the wheels' frame in the map, where it is known from the start.
         """
         self._now, self._wanted = anchor, anchor
+        self.free = True
+        """Nobody commands the robot, or an operator has looked: what localization says counts, however far it is."""
         self._history: deque[tuple[float, PlanarPose]] = deque()
         self._stamp_s = -math.inf
 
@@ -73,7 +75,8 @@ class MapAnchor:
         off_m, off_rad = _apart(self._now, self._wanted)
         if off_m > JUMP_M or abs(off_rad) > JUMP_RAD:
             return (
-                f"localization moved it by {off_m:.2f} m and {math.degrees(off_rad):.0f} degrees: it has to be at rest"
+                f"localization moved it by {off_m:.2f} m and {math.degrees(off_rad):.0f} degrees: "
+                "it has to be at rest, and reset or no longer commanded"
             )
         return ""
 
@@ -103,9 +106,10 @@ class MapAnchor:
         if self._now is None or self._wanted is None:
             return
         off_m, off_rad = _apart(self._now, self._wanted)
-        if rests:
+        small = off_m <= JUMP_M and abs(off_rad) <= JUMP_RAD
+        if rests and (small or self.free):
             self._now = self._wanted
-        elif off_m <= JUMP_M and abs(off_rad) <= JUMP_RAD:
+        elif small:
             share = min(1.0, SLEW_M_S * dt_s / max(off_m, 1e-9), SLEW_RAD_S * dt_s / max(abs(off_rad), 1e-9))
             a, b = self._now, self._wanted
             turn = float(wrapped(a.yaw_rad + share * off_rad))

@@ -63,7 +63,10 @@ class BaseNode(AdapterNode):
 
 
 def _on_order(seat: BaseSeat, stop: bool, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-    seat.stopped = stop
+    if stop:
+        seat.stopped = True
+    else:
+        seat.reset()
     response.success = True
     return response
 

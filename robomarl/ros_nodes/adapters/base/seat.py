@@ -25,6 +25,8 @@ from robomarl.ros_nodes.settings import BaseSettings
 from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 from robomarl.ros_nodes.topics import Topic
 
+FREE_S = 1.0
+"""A base that was not commanded for so long may have been put elsewhere."""
 STOPS_S = 1.0
 """A base that no longer drives is told to stop for so long; then it is left to whoever else may drive it."""
 FLOWN = topics.command_columns()
@@ -78,6 +80,7 @@ class BaseSeat:
         self._own_s = self._wheels_s = self._command_s = self._drove_s = -math.inf
         self._volts, self._rivals, self.stopped = math.nan, "", False
         self._state, self._why = BaseState.WAITING, "nothing was heard yet"
+        self._looked = False  # an operator has, at what localization says
 
     def tick(self, active: bool, pressed: bool) -> tuple[BaseState, str]:
         """Hear, decide, send."""
@@ -89,6 +92,8 @@ class BaseSeat:
             if active:
                 command, self._command_s = sent[FLOWN], clock_s - self._absence.waited_s(info)
         self._command_s = self._command_s if active else -math.inf
+        self._looked = self._looked and bool(self._anchor.problem)
+        self._anchor.free = self._looked or clock_s - self._command_s > FREE_S
         ages = (clock_s - self._command_s, clock_s - self._wheels_s, clock_s - self._own_s)
         self._state, self._why = watched(BaseSighted(*ages, pressed, self.stopped, self._unfit()), self._rules)
         if self._state is BaseState.DRIVING:
@@ -98,6 +103,10 @@ class BaseSeat:
         elif clock_s - self._drove_s < STOPS_S or self._state is BaseState.STOPPED:
             self._send(self._drive.rest())
         return self._state, self._why
+
+    def reset(self) -> None:
+        """An operator has looked at it."""
+        self.stopped, self._looked = False, True
 
     def leave(self) -> None:
         """Stop it before nobody speaks to it any more."""
