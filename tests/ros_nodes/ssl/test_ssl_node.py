@@ -81,6 +81,8 @@ def test_a_robot_that_the_radio_loses_stops_by_itself(driver: Driver):
 def test_a_pattern_that_is_seen_in_a_mirror_is_named(driver: Driver):
     driver.turn_rad_s = 4.0
     driver.fault("blue_0=mirrored")
+    assert driver.peer.wait(lambda: "blue 0: turned by" in driver.says()), "at once it is a flip"
+    driver.order("reset")
     assert driver.peer.wait(lambda: "it does not turn as it is told" in driver.says()), driver.says()
     assert driver.stops_within(BRAKES_S)
     driver.turn_rad_s = 2.0
