@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--limit", choices=LIMITS, help="limit that is attacked; default: all of them")
     found.add_argument("--crowd", choices=CROWDS, help="start a crowd in place of a limit")
     found.add_argument("--example", choices=tuple(EXAMPLES), help="fly a case that failed once, in place of a cell")
+    found.add_argument("--genes", type=Path, help="choices of one episode that `search --save` wrote: fly it again")
     found.add_argument("--count", type=int, default=0, help="robots; default: what the limit needs, 8 in a crowd")
     found.add_argument("--episodes", type=int, default=48, help="of each cell")
     found.add_argument("--seconds", type=float, default=20.0)
@@ -73,8 +74,13 @@ def flown(options: argparse.Namespace) -> list[Row]:
     """Fly cells at once, and print a line for each."""
     rows: list[Row] = []
     for case in cases_of(options):
-        fixed = EXAMPLES[options.example].fixed if options.example else None
-        found = fly(case, None if fixed is None else genes_of(case, fixed))
+        genes = None
+        if options.genes:
+            genes = dict(np.load(options.genes))
+            case = replace(case, episodes=1, count=genes["heading"].shape[1])
+        elif options.example:
+            genes = genes_of(case, EXAMPLES[options.example].fixed)
+        found = fly(case, genes)
         row = summary(case, found)
         rows.append(row)
         shares = [f"{k[6:]} {v:.0%}" for k, v in row.items() if k.startswith("share_") and float(v) > 0.005]
