@@ -9,11 +9,10 @@ import numpy as np
 from benchmarks.filter.fallbacks import genes as drawn
 from benchmarks.filter.fallbacks import places
 from benchmarks.filter.fallbacks.faults import REASONS, SHORT, Faults, is_any
-from benchmarks.filter.fallbacks.genes import Genes
+from benchmarks.filter.fallbacks.genes import Directions, Genes, Signals, directions
 from benchmarks.filter.fallbacks.pilot import Pilots, params_of
 from benchmarks.filter.fallbacks.plant import Team
 from benchmarks.filter.fallbacks.radio import Radio
-from benchmarks.filter.fallbacks.signals import Directions, Signals, directions
 from benchmarks.filter.fallbacks.strangers import Attackers
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, unit, words_of
 from robomarl.safety.filter import Reason, SafetyFilter
