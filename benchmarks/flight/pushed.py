@@ -22,9 +22,10 @@ STACKED = """extends = "swap_4"
 places_m = [[-1.0, -0.6, 0.9], [1.0, -0.6, 1.6], [1.0, 0.6, 0.9], [-1.0, 0.6, 1.6]]
 [goal]
 kind = "places"
-places_m = [[0.1, -0.6, 0.9], [-0.1, -0.6, 1.6], [0.0, 0.6, 0.9], [0.6, 0.6, 1.6]]
+places_m = [[0.1, -0.6, 0.9], [-0.1, -0.6, 1.68], [0.0, 0.6, 0.9], [0.6, 0.6, 1.6]]
 """
-"""Two pairs of which one flies 0.7 m above the other: the first two end above each other, the others pass."""
+"""Two pairs of which one flies 0.7 m above the other: the first two end above each other, 0.78 m apart in height,
+which is what two of these robots need to rest there; the others pass."""
 WIDE_M, DEEP_M, BELOW_M = 0.4, 1.0, 0.1
 
 

@@ -94,8 +94,11 @@ def test_commands_refuse_with_status_1_before_anything_is_started(tmp_path: Path
         ["up", str(fleet), "--sim", "mujoco", "--flights", "1"],
         ["flash", "swap_4", str(fleet)],
     )
+    figures = tmp_path / "figures.json"
     for words in commands:
-        assert cli.main(words) == 1, words
+        assert cli.main([*words, "--json", str(figures)]) == 1, words
+        found = json.loads(figures.read_text())
+        assert (found["passed"], len(found["problems"])) == (False, 1), words
         said = capsys.readouterr().err
         assert "0.34 m apart" in said and f"{needed()[0]:.3f} m beside" in said, words
 

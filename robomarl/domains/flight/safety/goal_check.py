@@ -37,7 +37,9 @@ def check_goals(scenario: Any, vehicle: Vehicle, file: str) -> None:
         raise UserError(f"{vehicle.name}.yaml: {error}") from None
     if faults := goal_faults(scenario, params):
         more = f" ({len(faults) - 1} more like it)" if len(faults) > 1 else ""
-        raise UserError(f"{file}: [goal] {faults[0]}{more}; move the goals, or change [arena].")
+        error = UserError(f"{file}: [goal] {faults[0]}{more}; move the goals, or change [arena].")
+        error.figures = {"scenario": scenario.name, "passed": False, "problems": faults}
+        raise error
 
 
 def check_fleet_goals(fleet: Any) -> None:
