@@ -34,6 +34,8 @@ class Checked(NamedTuple):
     """[..., S] bool."""
     nominal: Array
     """[..., 4]"""
+    has_own: Array
+    """[...] bool: the own state can be used."""
     has_vel: Array
     """[...] bool: the own velocity is finite."""
     age_s: Array
@@ -72,6 +74,7 @@ def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Chec
         strangers=strangers,
         seen=seen,
         nominal=xp.where(has_nominal[..., None], nominal, 0.0),
+        has_own=own_ok,
         has_vel=has_vel,
         age_s=own_age,
         reason=xp.where(finite & others_ok, reason, int(Reason.NON_FINITE)),

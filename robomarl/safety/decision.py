@@ -1,41 +1,23 @@
 """The filter for any number of robots at once, array-generic: no branch on data, numpy and JAX alike."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 from types import ModuleType
 from typing import NamedTuple
 
 from robomarl.safety.checks import Checked, check, split
+from robomarl.safety.limits import HalfSpaces, Limits, limits_of
 from robomarl.safety.memory import LARGE, FilterCarry, Reason, forget
 from robomarl.safety.model import barriers, bias, hold, motion, stacked
-from robomarl.safety.model.barriers import Bound, Row
-from robomarl.safety.model.body_kinds import Kind, Shape
+from robomarl.safety.model.barriers import Bound
 from robomarl.safety.model.constants import Constants
 from robomarl.safety.model.hold import Hold
-from robomarl.safety.model.likely import likely
-from robomarl.safety.model.motion import Motion, Predicted, Vec3
-from robomarl.safety.model.pairs import Body, pair, pair_textbook
+from robomarl.safety.model.motion import Predicted, Vec3
 from robomarl.safety.model.reckoning import reckoned
 from robomarl.safety.qp import least
 from robomarl.safety.qp.projection import Projection
 from robomarl.types import Array, FilterResult
 from robomarl.view import LocalView, Plan
-
-HalfSpaces = tuple[Vec3, Bound]
-"""Components [m, ...] of the unit normals, and bounds [m, ...] on the command."""
-
-
-class Limits(NamedTuple):
-    """All half-spaces but the input box and the arena, not clipped yet."""
-
-    rows: HalfSpaces
-    at_odds: tuple[Vec3, Array]
-    """What counts instead where no command holds all rows: the mates and the own speed as they most likely are, the
-    others as they are."""
-    gap_m: Array
-    """The smallest distance to a limit."""
-    pressed: Array
-    """By how many brakes a mate's row asks for more than braking."""
 
 
 class Library(NamedTuple):
@@ -73,9 +55,9 @@ def filter_batch(
     if gain_per_s is not None:
         fault = xp.where(xp.abs(gain_per_s) < LARGE, checked.reason, int(Reason.NON_FINITE))
         checked = checked._replace(reason=fault)
-    # Whoever does not hear the others brakes, keeps clear of those that it has heard of, and stays where it rests.
-    still = hold.Still(_is_deaf(checked), checked.has_vel, checked.mates, checked.silent)
-    stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
+    still = hold.Still(checked.has_own, checked.mates, checked.heard, checked.silent)
+    before = xp.where(checked.has_own[..., None], carry.place_m, hold.NOWHERE_M)
+    stay = hold.hold_of(c, split(before), own, still, xp)
     result = _decide(c, library, (own, checked), stay, nominal)
     if gain_per_s is not None:
         result = _gained(_decide(c, library, (_keeping(c, gain_per_s, own, xp), checked), stay, nominal), result, xp)
@@ -89,10 +71,12 @@ def blind_batch(
     xp = library.xp
     nominal = xp.zeros((*xp.shape(since_s), 4))
     checked = check(c, view._replace(own=view.own._replace(age_s=since_s * 0.0)), nominal, xp)
-    checked = checked._replace(reason=since_s.astype(int) * 0 + int(Reason.STALE), has_vel=since_s >= 0)
+    checked = checked._replace(
+        reason=since_s.astype(int) * 0 + int(Reason.STALE), has_own=since_s >= 0, has_vel=since_s >= 0
+    )
     own = reckoned(c, carry, since_s, xp)
     # Who flies blind does not know that it is slow, so it stays only where it stood before.
-    still = hold.Still(checked.has_vel, ~checked.has_vel, checked.mates, checked.silent)
+    still = hold.Still(~checked.has_vel, checked.mates, checked.heard, checked.silent)
     stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
     result = _decide(c, library, (own, checked), stay, nominal)
     after = _remember(c, carry, (own, carry.bias, stay), result, xp)
@@ -103,22 +87,28 @@ def _decide(
     c: Constants, library: Library, known: tuple[Predicted, Checked], stay: Hold, nominal: Array
 ) -> FilterResult:
     """From what is known, and where the robot stays, to the command."""
-    (own, checked), xp, deaf = known, library.xp, _is_deaf(known[1])
-    own = own._replace(room=hold.room_of(c, stay, xp)) if c.mode == "qp" else own
+    (own, checked), xp = known, library.xp
+    at_fault = checked.reason != Reason.OK
     limits = limits_of(c, own, checked, xp)
     normals, bounds = limits.rows
-    walls = stacked.faces(c, own, xp)
+    zero = own.motion.pos[0] * 0.0
+    arena = stacked.faces(c, own, None, xp)
+    place = box = arena
+    if c.mode == "qp":
+        place, box = (stacked.faces(c, own, hold.room_of(c, a, xp), xp) for a in (stay, hold.widened(stay)))
+    walls = arena if place is None else _either(at_fault & stay.on, place, arena, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
-    rows = xp.concatenate([clipped, stacked.box(c, walls, own.motion.pos[0] * 0.0, xp)])
+    rows = xp.concatenate([clipped, stacked.box(c, walls, zero, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
     wanted = _pressed(
-        xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(deaf, 1.0, limits.pressed), xp
+        xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(at_fault, 1.0, limits.pressed), xp
     )
     found = library.solve(rows, wanted)
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
-    torn = (reason == Reason.INFEASIBLE) | (deaf & ~found.solved)
-    given = _least(c, limits, rows[-6:, 3], (brake, own.last), (library, torn))
-    held = good | (deaf & found.solved)
+    boxes = tuple(stacked.box(c, faces, zero, xp)[:, 3] for faces in (arena, box, place))
+    held = good | (at_fault & found.solved & checked.has_own)
+    # Without a place of its own a robot can only brake: limits are somewhere, and it does not know where.
+    given = _least(c, limits, boxes, (brake, own.last), (library, ~held & checked.has_own))
     accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
@@ -126,8 +116,11 @@ def _decide(
     return FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
 
 
-def _is_deaf(checked: Checked) -> Array:
-    return (checked.reason == Reason.STALE) | (checked.reason == Reason.MISSING)
+def _either(which: Array, a: Bound, b: Bound | None, xp: ModuleType) -> Bound:
+    """The faces `a` where `which` holds, else `b`; no `b`: there are none."""
+    if b is None:
+        return Bound(xp.where(which, a.most, xp.inf), a.floor)
+    return Bound(xp.where(which, a.most, b.most), xp.where(which, a.floor, b.floor))
 
 
 def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Array:
@@ -144,10 +137,11 @@ def _remember(
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
     late = carry.commands.shape[-2] - c.num_acting
+    kept = hold.remembered(c, split(carry.place_m), own, xp)
     return FilterCarry(
         commands=sent[..., 1:, :],
         plan=Plan(*(xp.stack(v, -1) for v in (*after, stop))),
-        place_m=xp.stack(stay.place, -1),
+        place_m=xp.stack([xp.where(result.solved, a, b) for a, b in zip(kept, stay.place, strict=True)], -1),
         bias=bias.expect(c, learned, sent[..., late : late + c.next_count, :3], xp),
         ok=xp.where(result.solved, carry.ok + 1, 0),
     )
@@ -181,74 +175,6 @@ def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
     return xp.where(checked.reason != Reason.OK, checked.reason, reason)
 
 
-def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> Limits:
-    """What this robot has to keep, of everybody that it knows of."""
-    pressed = own.motion.pos[0] * 0.0
-    gap = pressed + xp.inf
-    if c.mode == "off":
-        none = xp.zeros((0, *gap.shape), gap.dtype)
-        return Limits(((none, none, none), Bound(none, none)), ((none, none, none), none), gap, pressed)
-    along = _broadcast(own)
-    limit = barriers.speed_limit(c, own, xp)
-    instead = barriers.likely_speed_limit(c, own, limit.normal, xp)
-    found = [tuple(x[..., None] for x in (*limit.normal, *limit.bound, *limit.normal, instead))]
-    for kind, body, tail, there in _bodies(c, checked):
-        row = _row(c, kind, along, body, xp, tail)
-        most, floor = row.bound
-        spread = kind.yields and c.mode == "qp"
-        normal, instead = likely(c, kind, along, body, xp, tail) if spread else (row.normal, most)
-        # A row of nobody is none, whatever was put in its place.
-        if there is not None:
-            most, instead = xp.where(there, most, xp.inf), xp.where(there, instead, xp.inf)
-        found.append((*row.normal, most, floor, *normal, instead))
-        if spread:
-            more = (floor - most) / c.brake_m_s2
-            # One after the other: the gradient of `max` looks for its result, which a compiler may have rounded anew.
-            pressed = reduce(xp.maximum, [more[..., k] for k in range(more.shape[-1])], pressed)
-        inside = row.gap_m if there is None else xp.where(there, row.gap_m, xp.inf)
-        gap = xp.minimum(gap, inside.min(-1, initial=xp.inf))
-    stacked_up = (xp.moveaxis(xp.concatenate(parts, -1), -1, 0) for parts in zip(*found, strict=True))
-    x, y, z, most, floor, *normal, instead = stacked_up
-    return Limits(((x, y, z), Bound(most, floor)), (tuple(normal), instead), gap, pressed)
-
-
-def _broadcast(own: Predicted) -> Predicted:
-    """With one more axis, along the bodies."""
-    wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
-    return Predicted(
-        Motion(*map(wide, own.motion)),
-        wide(own.unsure_m),
-        wide(own.unsure_m_s),
-        wide(own.bias),
-        wide(own.doubt),
-        wide(own.last),
-        None if own.keep is None else own.keep[..., None],
-    )
-
-
-def _bodies(c: Constants, checked: Checked) -> Iterator[tuple[Kind, Body, Vec3 | None, Array | None]]:
-    """Everything to keep clear of: its kind, its state, our tail where that is meant, and which entries count."""
-    yield c.mates, checked.mates, None, checked.heard
-    if c.tail_mates:
-        yield c.tail_mates, checked.mates._replace(shape=Shape(line=c.tail_m)), c.tail_m, checked.heard
-    if c.strangers and checked.strangers:
-        yield c.strangers, checked.strangers, None, checked.seen
-        if c.tail_strangers:
-            yield c.tail_strangers, checked.strangers, c.tail_m, checked.seen
-    for solid in c.solids:
-        place = tuple((checked.own.pos[0] * 0.0 + x)[..., None] for x in solid.place_m)
-        body = Body(Motion(place, tuple(x * 0.0 for x in place)), place[0] * 0.0, place[0] * 0.0, solid.shape)
-        yield solid.kind, body, None, None
-        if solid.tail_kind:
-            yield solid.tail_kind, body, c.tail_m, None
-
-
-def _row(c: Constants, kind: Kind, own: Predicted, body: Body, xp: ModuleType, tail: Vec3 | None) -> Row:
-    if c.mode == "textbook":
-        return pair_textbook(c, kind, own.motion, body, xp, tail)
-    return pair(c, kind, own, body, xp, tail)
-
-
 def _slack(rows: HalfSpaces, walls: Bound | None, u: Vec3, xp: ModuleType) -> Array:
     (x, y, z), bound = rows
     slack = xp.maximum((x * u[0] + y * u[1] + z * u[2] - bound.most).max(0, initial=-xp.inf), 0.0)
@@ -268,22 +194,27 @@ def _repeat(step: Callable, u: Array, needed: Array) -> Array:
     return u
 
 
-def _least(c: Constants, limits: Limits, box: Array, known: tuple[Vec3, Vec3], how: tuple[Library, Array]) -> Vec3:
-    """The brake, and where no command holds all rows the one that breaks them least, inside the box [6, ...].
+def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3], how: tuple[Library, Array]) -> Vec3:
+    """The brake, and where no command holds all rows the one that breaks them least.
 
-    `known`: the brake and the last command, from which that one settles in.
+    It begins with the brake within the sides of its place that near teammates have brought in. Teammates move it inside
+    the box about the place and no farther, because their pushes add up from robot to robot and a place's do not; the
+    box gives way to the arena and to what never moves.
+
+    `boxes`: arena, box and place [6, ...] each. `known`: the brake, and the last command, from which it settles in.
     """
     (brake, last), (library, needed), (normals, most), xp = known, how, limits.at_odds, how[0].xp
-    low, high = -box[1::2], box[::2]
+    arena, box, place = ((-sides[1::2], sides[::2]) for sides in boxes)
+    place = least.narrowed(place, box := least.narrowed(box, arena, xp), xp)
     rows = xp.stack([*normals, xp.clip(most, -c.loose_m_s2, c.loose_m_s2)], 1)
-    step = lambda u: least.toward_least(rows, u, (low, high), xp)  # noqa: E731
-    found = library.repeat(step, least.inside(xp.stack(brake), (low, high), xp), needed)
-    found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, (low, high), xp)
-    kept = lambda u, row: least.within(u, row, (low, high), xp)  # noqa: E731
-    for _ in range(2 if c.solids else 0):  # mates give way too, and what never moves does not
-        found = library.each(kept, found, _solid_rows(c, limits, xp))
+    step = lambda u: least.toward_least(rows, u, box, xp)  # noqa: E731
+    found = library.repeat(step, least.inside(xp.stack(brake), place, xp), needed)
+    found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, box, xp)
+    kept = lambda u, row: least.within(u, row, arena, xp)  # noqa: E731
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
         found = kept(found, rows[0])
+    for _ in range(2 if c.solids else 0):  # all else gives way to what never moves
+        found = library.each(kept, found, _solid_rows(c, limits, xp))
     x, y, z = (xp.where(needed, found[i], brake[i]) for i in range(3))
     return (x, y, z)
 

@@ -12,20 +12,22 @@ import numpy as np
 from robomarl.safety.decision import Library, blind_batch, filter_batch
 from robomarl.safety.kernel import usable
 from robomarl.safety.kernel.decision import KernelFilter
-from robomarl.safety.leaves import as_double, each
-from robomarl.safety.memory import FilterCarry, Reason, initial_carry
+from robomarl.safety.leaves import as_double, both, each
+from robomarl.safety.memory import LARGE, FilterCarry, Reason, initial_carry
 from robomarl.safety.model.constants import Mode, constants_of
 from robomarl.safety.params import Arena, SafetyParams, from_vehicle
 from robomarl.safety.qp.projection import project_rows
 from robomarl.safety.shapes import ShapeCheck
 from robomarl.types import Array, FilterResult
-from robomarl.view import LocalView
+from robomarl.view import LocalView, Own
 
 __all__ = ["Arena", "FilterCarry", "Mode", "Reason", "SafetyFilter", "SafetyParams", "from_vehicle", "initial_carry"]
 
 Backend = Literal["auto", "numpy", "c"]
 _NUMPY = Library(np, project_rows)
 _REASONS = tuple(Reason)
+SAME = 1e-9
+"""Commands that differ by less are the same one."""
 
 
 class SafetyFilter:
@@ -88,10 +90,12 @@ class SafetyFilter:
         """
         nominal = np.asarray(nominal)
         for_one = self._kernel if nominal.ndim == 1 else None
-        if for_one and (found := for_one.plain(carry, view, nominal, gain_per_s)):
-            return found
-        self._check_shapes(carry, view, nominal, gain_per_s)
-        return self._decide(carry, view, nominal, gain_per_s)
+        if not (for_one and (found := for_one.plain(carry, view, nominal, gain_per_s))):
+            self._check_shapes(carry, view, nominal, gain_per_s)
+            found = self._decide(carry, view, nominal, gain_per_s)
+        if self.mode == "qp" and np.any(found[1].reason == Reason.NON_FINITE):
+            return self._without_estimate(carry, view, found)
+        return found
 
     def blind(self, carry: FilterCarry, view: LocalView, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
         """A tick without an estimate of the own state: brake, within the rows of where the robot must be.
@@ -113,6 +117,31 @@ class SafetyFilter:
         after, found = blind_batch(self._constants, _NUMPY, _as_batch(carry), _as_batch(view), since[None])
         return _only(after), found.command[0]
 
+    def _without_estimate(
+        self, carry: FilterCarry, view: LocalView, found: tuple[FilterCarry, FilterResult]
+    ) -> tuple[FilterCarry, FilterResult]:
+        """`found`, but decided by `blind` where the own estimate is no number and there has been a decision before.
+
+        How long it has been none is not known here, so the margins are those of the delay, up to which they grow.
+        """
+        lost, (after, result) = _lost(view.own) & _has_plan(carry), found
+        if not lost.any():
+            return found
+        one = lost.ndim == 0
+        before, seen, since = carry, as_double(view), np.full(lost.shape or (1,), self._constants.horizon_s)
+        if one:
+            before, seen, after = _as_batch(before), _as_batch(seen), _as_batch(after)
+            lost = lost[None]
+        blind, brake = blind_batch(self._constants, _NUMPY, before, seen, since)
+
+        def pick(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return np.where(lost.reshape(lost.shape + (1,) * (a.ndim - lost.ndim)), a, b)
+
+        after = both(blind, after, pick)
+        command = brake.command[0] if one else pick(brake.command, result.command)
+        active = ~(np.abs(command - result.nominal) <= SAME).all(-1)
+        return _only(after) if one else after, result._replace(command=command, active=bool(active) if one else active)
+
     def _decide(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[FilterCarry, FilterResult]:
@@ -133,6 +162,18 @@ class SafetyFilter:
             reason=_REASONS[int(found.reason)],
             margin_m=float(found.margin_m),
         )
+
+
+def _lost(own: Own) -> np.ndarray:
+    """[...] bool: position, velocity or age are no numbers that can be meant."""
+    state = np.concatenate([own.pos_m, own.vel_m_s, np.asarray(own.age_s)[..., None]], -1)
+    return np.asarray(~(np.abs(state) < LARGE).all(-1))
+
+
+def _has_plan(carry: FilterCarry) -> np.ndarray:
+    """[...] bool: the memory is that of a decision, and holds numbers."""
+    plan, commands = np.concatenate(carry.plan, -1), np.asarray(carry.commands)
+    return np.asarray((np.abs(plan) < LARGE).all(-1)) & (plan != 0).any(-1) & (np.abs(commands) < LARGE).all((-2, -1))
 
 
 def _as_batch(tree: Any) -> Any:

@@ -22,3 +22,10 @@ def as_double(view: LocalView) -> LocalView:
 def each(tree: Any, change: Callable[[Any], Any]) -> Any:
     """Nested NamedTuples with every array changed."""
     return type(tree)(*(each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)
+
+
+def both(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
+    """Nested NamedTuples of the same kind, with every pair of arrays made into one."""
+    if isinstance(a, tuple):
+        return type(a)(*(both(x, y, pick) for x, y in zip(a, b, strict=True)))
+    return pick(np.asarray(a), np.asarray(b))

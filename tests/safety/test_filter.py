@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given
@@ -110,8 +111,8 @@ FAULTS = {
     "own age": (spoiled("own.age_s", (), np.nan), Reason.NON_FINITE),
     "absurd position": (spoiled("own.pos_m", 2, 1e9), Reason.NON_FINITE),
     "mate position": (spoiled("heard.pos_m", (1, 1), np.nan), Reason.NON_FINITE),
-    "mate velocity": (spoiled("heard.vel_m_s", (0, 2), -np.inf), Reason.NON_FINITE),
-    "mate age": (spoiled("heard.age_s", 0, np.nan), Reason.NON_FINITE),
+    "mate velocity": (spoiled("heard.vel_m_s", (1, 2), -np.inf), Reason.NON_FINITE),
+    "mate age": (spoiled("heard.age_s", 1, np.nan), Reason.NON_FINITE),
     "old mate": (spoiled("heard.age_s", 1, 0.51), Reason.STALE),
     "mate from the future": (spoiled("heard.age_s", 1, -0.51), Reason.STALE),
     "old estimate": (spoiled("own.age_s", (), 0.17), Reason.STALE),
@@ -142,6 +143,37 @@ def test_faults_brake_by_name_within_one_decision(params: SafetyParams, name: st
     assert carry.ok == 0
     # As soon as the inputs are good again, so is the command.
     assert safety(carry, view, REST)[1].reason == Reason.OK
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_policy_that_answers_nan_keeps_every_constraint_and_its_place(params: SafetyParams, backend: str):
+    safety = SafetyFilter(params, backend=backend)  # type: ignore[arg-type]
+    near = make_view((0, 0, 1.5), (0, 0, 0), [((0.15, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
+    carry, result = safety(safety.init(), near, np.full(4, np.nan))
+    assert result.reason == Reason.NON_FINITE
+    assert result.command[0] < -0.1, "the teammate is too near"
+    assert carry.place_m == pytest.approx((0, 0, 1.5))
+    off = near._replace(own=near.own._replace(pos_m=np.array((0.0, 0.3, 1.5))))
+    assert safety(carry, off, np.full(4, np.nan))[1].command[1] < -0.1, "and it goes back to its place"
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_an_estimate_that_is_nan_is_flown_blind(params: SafetyParams, backend: str):
+    """The robot goes on from its plan, alone and among others in a batch."""
+    safety, wish = SafetyFilter(params, backend=backend), np.array([0.5, 0, 0, 0])  # type: ignore[arg-type]
+    view = make_view((0, 0, 1.5), (0.4, 0, 0), [((0.9, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
+    carry, _ = safety(safety.init(), view, wish)
+    spoilt = FAULTS["own position"][0](view)
+    after, result = safety(carry, spoilt, wish)
+    blind_after, blind = safety.blind(carry, view, np.array(params.safety.delay_s))
+    assert result.reason == Reason.NON_FINITE
+    np.testing.assert_allclose(result.command, blind, atol=1e-12)
+    np.testing.assert_allclose(after.plan.pos_m, blind_after.plan.pos_m, atol=1e-12)
+    two = tuple(jax.tree.map(lambda *leaves: np.stack(leaves), *pair) for pair in ((carry, carry), (view, spoilt)))
+    both_after, both = safety(*two, np.stack([wish, wish]))
+    assert list(both.reason) == [Reason.OK, Reason.NON_FINITE]
+    np.testing.assert_allclose(both.command, [safety(carry, view, wish)[1].command, blind], atol=1e-9)
+    np.testing.assert_allclose(both_after.plan.stop_m[1], blind_after.plan.stop_m, atol=1e-12)
 
 
 @pytest.mark.parametrize("age_s", [0.51, -0.51])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robomarl.safety.checks import check
-from robomarl.safety.decision import limits_of
 from robomarl.safety.filter import SafetyFilter
+from robomarl.safety.limits import limits_of
 from robomarl.safety.memory import FilterCarry, Reason
 from robomarl.safety.model import stacked
 from robomarl.safety.model.constants import constants_of

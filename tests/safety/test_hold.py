@@ -14,7 +14,7 @@ from robomarl.safety.filter import Reason, SafetyFilter
 from robomarl.safety.jax_filter import make_jax_filter
 from robomarl.safety.model import barriers
 from robomarl.safety.model.constants import constants_of
-from robomarl.safety.model.hold import NOWHERE_M, Still, hold_of, room_of
+from robomarl.safety.model.hold import NOWHERE_M, Still, hold_of, remembered, room_of, widened
 from robomarl.safety.model.motion import Floats, Motion, Predicted
 from robomarl.safety.model.pairs import Body
 from robomarl.safety.model.reckoning import reckoned
@@ -33,6 +33,7 @@ def mate_at(pos: tuple[float, ...], vel: tuple[float, ...]) -> Body:
     return Body(Motion(*(tuple(np.array([x]) for x in v) for v in (pos, vel))), np.zeros(1), np.zeros(1))
 
 
+AWAY = mate_at((9.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 NEAR = mate_at((0.3, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
@@ -81,36 +82,34 @@ def test_without_the_box_it_would():
     assert drift * 8.0 > 4 * C.hold_m[0]
 
 
-def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: tuple[bool, bool], mate=NEAR, silent: bool = False):
+def hold_at(pos: tuple, vel: tuple, before: np.ndarray, still: bool, mate=AWAY, silent: bool = False):
     arrays = Predicted(Motion(tuple(map(np.array, pos)), tuple(map(np.array, vel))), (0.0,) * 3, (0.0,) * 3)
-    return hold_of(
-        C, tuple(before), arrays, Still(np.array(still[0]), np.array(still[1]), mate, np.array([silent])), np
-    )
+    heard = np.array([not silent])
+    return hold_of(C, tuple(before), arrays, Still(np.array(still), mate, heard, ~heard), np)
 
 
 def test_who_is_slow_finds_its_place_and_keeps_it():
     slow, fast = 0.9 * C.slow_m_s, 1.1 * C.slow_m_s
-    assert not hold_at((0, 0, 1), (fast, 0, 0), NOWHERE, (True, True)).on
-    assert not hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (False, True)).on, "who hears needs none"
-    assert not hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (True, False)).on, "who is blind does not know that it is slow"
-    found = hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, (True, True))
+    assert not hold_at((0, 0, 1), (fast, 0, 0), NOWHERE, True).on
+    assert not hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, False).on, "who is blind does not know that it is slow"
+    found = hold_at((0, 0, 1), (slow, 0, 0), NOWHERE, True)
     assert found.on and np.array(found.place) == pytest.approx((0, 0, 1))
-    inside = hold_at((0.05, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), (True, True))
+    inside = hold_at((0.05, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), True)
     assert inside.on and np.array(inside.place) == pytest.approx((0, 0, 1))
-    pushed = hold_at((0.5, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), (True, True))
+    pushed = hold_at((0.5, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), True)
     assert np.array(pushed.place) == pytest.approx((0.5 - C.hold_m[0], 0, 1)), "it takes the box along"
 
 
 def test_its_room_is_the_arena_cut_by_the_box():
-    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (True, True)), np)
+    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, True), np)
     assert np.array(low) == pytest.approx((3.0 - 2 * C.hold_m[0], -C.hold_m[1], 1 - C.hold_m[2])), "room to rest"
     assert np.array(high) == pytest.approx((3.0, C.hold_m[1], 1 + C.hold_m[2]))
-    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, (False, True)), np)
+    low, high = room_of(C, hold_at((2.95, 0, 1), (0, 0, 0), NOWHERE, False), np)
     assert (np.array(low), np.array(high)) == (pytest.approx((-3, -3, 0.1)), pytest.approx((3, 3, 3)))
 
 
 def test_near_a_silent_mate_the_near_side_comes_in_and_the_far_side_opens():
-    found = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), NEAR, silent=True)
+    found = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, True, NEAR, silent=True)
     h = C.hold_m[0]
     near = (PARAMS.safety.separation_m + 4 * h - 0.3) / (4 * h)
     assert 0 < near < 1 and np.array(found.away) == pytest.approx((-near, 0, 0), abs=1e-6)
@@ -119,16 +118,26 @@ def test_near_a_silent_mate_the_near_side_comes_in_and_the_far_side_opens():
     assert (low[1], high[1]) == (pytest.approx(-C.hold_m[1]), pytest.approx(C.hold_m[1]))
 
 
+def test_near_a_received_mate_the_near_side_comes_in_and_the_far_side_stays():
+    found = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, True, NEAR)
+    h = C.hold_m[0]
+    near = (PARAMS.safety.separation_m + 4 * h - 0.3) / (4 * h)
+    low, high = room_of(C, found, np)
+    assert low[0] == pytest.approx(-h) and high[0] == pytest.approx(h * (1 - near), abs=1e-6)
+    low, high = room_of(C, widened(found), np)
+    assert (low[0], high[0]) == (pytest.approx(-h), pytest.approx(h)), "as far as teammates may push it"
+
+
 def test_a_silent_mate_counts_where_it_comes_to_rest():
     speed = (2 * C.brake_m_s2 * 0.5) ** 0.5
-    moving = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), mate_at((0.8, 0, 1), (-speed, 0, 0)), silent=True)
-    resting = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), NEAR, silent=True)
+    moving = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, True, mate_at((0.8, 0, 1), (-speed, 0, 0)), silent=True)
+    resting = hold_at((0, 0, 1), (0, 0, 0), NOWHERE, True, NEAR, silent=True)
     assert np.array(moving.away) == pytest.approx(np.array(resting.away), abs=1e-5)
 
 
 def test_who_touches_the_separation_of_a_silent_mate_has_its_place_as_wall():
     touching = mate_at((PARAMS.safety.separation_m, 0, 1), (0, 0, 0))
-    low, high = room_of(C, hold_at((0, 0, 1), (0, 0, 0), NOWHERE, (True, True), touching, silent=True), np)
+    low, high = room_of(C, hold_at((0, 0, 1), (0, 0, 0), NOWHERE, True, touching, silent=True), np)
     assert high[0] == pytest.approx(0.0, abs=1e-6) and low[0] == pytest.approx(-5 * C.hold_m[0])
 
 
@@ -143,13 +152,22 @@ def test_two_walls_that_far_apart_leave_the_brake_alone():
             assert bound.most == pytest.approx(0.0, abs=0.02)
 
 
+def test_a_robot_that_flies_on_remembers_its_place_while_it_is_near():
+    own = Predicted(Motion((np.array(0.15), np.array(0.0), np.array(1.0)), (np.zeros(()),) * 3), (0.0,) * 3, (0.0,) * 3)
+    place = (np.array(0.0), np.array(0.0), np.array(1.0))
+    assert np.array(remembered(C, place, own, np)) == pytest.approx((0, 0, 1))
+    far = tuple(x + 2 * h + 0.16 for x, h in zip(place, C.hold_m, strict=True))
+    np.testing.assert_array_equal(remembered(C, far, own, np), NOWHERE)
+
+
 def test_who_hears_again_flies_on():
     safety = SafetyFilter(PARAMS)
     carry, _ = safety(safety.init(), make_view((0, 0, 1.5), (0, 0, 0), [FAR], age_s=OLD_S), np.zeros(4))
     assert carry.place_m == pytest.approx((0, 0, 1.5))
     carry, result = safety(carry, make_view((0, 0, 1.5), (0, 0, 0), [FAR]), np.array((1.0, 0, 0, 0)))
     assert result.reason == Reason.OK and not result.active
-    np.testing.assert_array_equal(carry.place_m, NOWHERE)
+    away = make_view((0.5, 0, 1.5), (0, 0, 0), [FAR])
+    np.testing.assert_array_equal(safety(carry, away, np.array((1.0, 0, 0, 0)))[0].place_m, NOWHERE)
 
 
 def test_who_is_blind_goes_on_from_its_plan():

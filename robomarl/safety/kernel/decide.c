@@ -4,11 +4,18 @@
 #define SAME 1e-9
 #define LEAST_ROUNDS 16
 
+static const double NOWHERE[3] = {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M};
+
+/* Bounds of the command towards the lower and the upper face along each axis. */
+typedef struct {
+    Bound low[3], high[3];
+} Walls;
+
 /* Rows on the command, not clipped yet, what each is clipped at, and the arena's bounds. */
 typedef struct {
     int count, others, solids; /* where the rows of who does not yield begin, and of what never moves */
     double *rows, *floors, gap, pressed, slow[4];
-    Bound low[3], high[3];
+    Walls walls;
 } Limits;
 
 /* Rows that a command may have to break. */
@@ -81,32 +88,35 @@ static void add_solids(const RmConstants *c, const Predicted *own, Limits *l) {
 }
 
 /* Where the robot stays, and where to from the mates that fell silent. */
-static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, double since, int deaf) {
-    Hold hold = rm_hold(c, g->place, own, deaf);
+static Hold stay(const RmConstants *c, const RmSizes *s, const Given *g, const Predicted *own, double since) {
+    Hold hold = rm_hold(c, g->place, own);
     for (int j = 0; j < s->mates && hold.on; j++) {
         const double age = fabs(g->mate_age[j]);
         if (!g->mask[j] || !sane_state(g->mate_pos + 3 * j, g->mate_vel + 3 * j, age)) continue;
-        if (age <= c->mates.max_age_s) continue;
         const Body mate = rm_mate(c, g, j, since);
-        rm_away(c, &mate, &hold);
+        rm_away(c, &mate, age > c->mates.max_age_s, &hold);
     }
     return hold;
 }
 
-static void add_room(const RmConstants *c, const Hold *hold, Predicted *own, Limits *l) {
+/* Bounds of the command towards the faces of the arena, cut by the box about a place. */
+static Walls walls_of(const RmConstants *c, const Hold *hold, const Predicted *own) {
     const Bound none = {INFINITY, -INFINITY};
-    rm_room(c, hold, own);
+    double low[3], high[3];
+    Walls walls;
+    rm_room(c, hold, low, high);
     for (int i = 0; i < 3; i++) {
-        const double x = own->motion.pos[i], low = own->room[0][i], high = own->room[1][i];
-        l->low[i] = low > -RM_LARGE ? rm_wall(c, own, i, -1.0, x - low) : none;
-        l->high[i] = high < RM_LARGE ? rm_wall(c, own, i, 1.0, high - x) : none;
+        const double x = own->motion.pos[i];
+        walls.low[i] = low[i] > -RM_LARGE ? rm_wall(c, own, i, -1.0, x - low[i]) : none;
+        walls.high[i] = high[i] < RM_LARGE ? rm_wall(c, own, i, 1.0, high[i] - x) : none;
     }
+    return walls;
 }
 
-/* The input box along an axis, cut by the arena. */
-static void sides(const RmConstants *c, const Limits *l, int i, double *low, double *high) {
-    *low = larger(-larger(l->low[i].most, l->low[i].floor), c->low[i]);
-    *high = smaller(larger(l->high[i].most, l->high[i].floor), c->high[i]);
+/* The input box along an axis, cut by walls. */
+static void sides(const RmConstants *c, const Walls *w, int i, double *low, double *high) {
+    *low = larger(-larger(w->low[i].most, w->low[i].floor), c->low[i]);
+    *high = smaller(larger(w->high[i].most, w->high[i].floor), c->high[i]);
 }
 
 /* The nearest acceleration that holds all rows. Clipped rows and the box go behind the rows. */
@@ -118,7 +128,7 @@ static int solve(const RmConstants *c, const Limits *l, const double *nominal, d
     }
     for (int i = 0; i < 3; i++) {
         double low, high;
-        sides(c, l, i, &low, &high);
+        sides(c, &l->walls, i, &low, &high);
         if (low > high) return RM_INFEASIBLE;
         memset(row, 0, 8 * sizeof(double));
         row[i] = 1.0, row[3] = high, row += 4;
@@ -161,34 +171,50 @@ static void keep_clear(const Limits *l, const double *low, const double *high, d
         }
 }
 
-/* The command that breaks them least, inside the box and the arena's walls: robomarl/safety/qp/least.py. */
-static void least_violation(const RmConstants *c, const Limits *l, const Rows *odds, const double *last, double *u) {
-    double low[3], high[3];
+/* The input box along an axis, cut by walls, as far as it is between two bounds: least.narrowed. */
+static void narrowed(const RmConstants *c, const Walls *w, int i, double least, double most, double *low, double *high) {
+    sides(c, w, i, low, high);
+    if (*low > *high) *low = *high = (*low + *high) / 2;
+    *low = within(*low, least, most), *high = within(*high, least, most);
+}
+
+/* The command that breaks them least, inside the box about the place where the robot stays, which gives way to the arena:
+ * robomarl/safety/decision.py, `_least`. */
+static void least_violation(const RmConstants *c, const Predicted *own, const Hold *hold, const Limits *l,
+                            const Rows *odds, double *u) {
+    const Hold nowhere = {0};
+    Hold wide = *hold;
+    memset(wide.near, 0, sizeof wide.near);
+    const Walls arena = walls_of(c, &nowhere, own), box = walls_of(c, &wide, own), place = walls_of(c, hold, own);
+    double low[3], high[3], least[3], most[3];
     for (int i = 0; i < 3; i++) {
-        sides(c, l, i, low + i, high + i);
-        if (low[i] > high[i]) low[i] = high[i] = (low[i] + high[i]) / 2;
-        u[i] = within(u[i], low[i], high[i]);
+        double start, end;
+        sides(c, &arena, i, least + i, most + i);
+        if (least[i] > most[i]) least[i] = most[i] = (least[i] + most[i]) / 2;
+        narrowed(c, &box, i, least[i], most[i], low + i, high + i);
+        narrowed(c, &place, i, low[i], high[i], &start, &end);
+        u[i] = within(u[i], start, end);
     }
     for (int round = 0; round < LEAST_ROUNDS; round++) {
-        double step[3] = {0.0, 0.0, 0.0}, most = 0.0, sum = 0.0;
+        double step[3] = {0.0, 0.0, 0.0}, worst = 0.0, sum = 0.0;
         for (int k = 0; k < odds->count; k++) {
             const double *row = odds->rows + 4 * k, excess = dot(row, u) - row[3];
             if (!(excess > 0)) continue;
-            sum += excess, most = larger(most, excess);
+            sum += excess, worst = larger(worst, excess);
             for (int i = 0; i < 3; i++) step[i] += excess * row[i];
         }
         int moved = 0;
         for (int i = 0; i < 3; i++) {
             const double before = u[i];
-            u[i] = within(before - step[i] * (most / larger(sum, 1e-12)), low[i], high[i]);
+            u[i] = within(before - step[i] * (worst / larger(sum, 1e-12)), low[i], high[i]);
             moved = moved || u[i] != before;
         }
         if (!moved) break;
     }
-    for (int i = 0; i < 3; i++) u[i] = within(last[i] + c->settle_share * (u[i] - last[i]), low[i], high[i]);
-    keep_clear(l, low, high, u);
+    for (int i = 0; i < 3; i++) u[i] = within(own->last[i] + c->settle_share * (u[i] - own->last[i]), low[i], high[i]);
     const double over = larger(dot(l->slow, u) - l->slow[3], 0.0);
-    for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], low[i], high[i]);
+    for (int i = 0; i < 3; i++) u[i] = within(u[i] - over * l->slow[i], least[i], most[i]);
+    keep_clear(l, least, most, u);
 }
 
 /* The nearest command to the brake that holds the rows of those that are heard; whether there is one. */
@@ -215,7 +241,7 @@ static double slack_of(const Limits *l, const double *u, int good) {
         const double *row = l->rows + 4 * k;
         if (!good || row[3] < l->floors[k]) worst = larger(worst, dot(row, u) - row[3]);
     }
-    for (int i = 0; i < 3; i++) worst = larger(worst, larger(-l->low[i].most - u[i], u[i] - l->high[i].most));
+    for (int i = 0; i < 3; i++) worst = larger(worst, larger(-l->walls.low[i].most - u[i], u[i] - l->walls.high[i].most));
     return worst;
 }
 
@@ -224,7 +250,7 @@ static double slack_of(const Limits *l, const double *u, int good) {
 static int decide(const RmConstants *c, const RmSizes *s, const double *in, double *out, double *room, int gained) {
     const Given g = rm_lay_out(s, in);
     const int most = most_rows(c, s);
-    Limits limits = {0, 0, 0, room, room + 8 * most, INFINITY, 0.0, {0}, {{0}}, {{0}}};
+    Limits limits = {0, 0, 0, room, room + 8 * most, INFINITY, 0.0, {0}, {{{0}}}};
     double *const place = room + 9 * most;
     Mates mates = {0, (Body *)(place + 3 * s->mates), {place, place + s->mates, place + 2 * s->mates}};
     Predicted own;
@@ -246,27 +272,32 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     int reason = k.stale ? RM_STALE : RM_OK;
     if (k.count < c->min_mates) reason = RM_MISSING;
     if (!k.finite) reason = RM_NON_FINITE;
-    const int deaf = reason == RM_STALE || reason == RM_MISSING;
-    const Hold hold = stay(c, s, &g, &own, k.since, deaf);
-    add_room(c, &hold, &own, &limits);
+    const int at_fault = reason != RM_OK;
+    Hold hold = {0};
+    if (at_fault && k.own_ok) hold = stay(c, s, &g, &own, k.since);
+    limits.walls = walls_of(c, &hold, &own);
     brake(c, &own, &k, u);
     const double share = smaller(limits.pressed, 1.0);
     for (int i = 0; i < 3; i++) wanted[i] = (1 - share) * k.nominal[i] + share * within(u[i], c->low[i], c->high[i]);
-    if (reason == RM_OK) reason = solve(c, &limits, wanted, u);
+    if (!at_fault) reason = solve(c, &limits, wanted, u);
     const int good = reason == RM_OK;
     if (gained && !good) return 0;
     if (!good) brake(c, &own, &k, u);
-    if (reason == RM_INFEASIBLE || (deaf && !brake_within(c, &limits, u))) {
+    /* Without a place of its own a robot can only brake: limits are somewhere, and it does not know where. */
+    if (!good && k.own_ok && !(at_fault && brake_within(c, &limits, u))) {
         Rows odds = {0, room + 4 * most};
+        if (!at_fault) hold = stay(c, s, &g, &own, k.since);
         at_odds(c, &own, &mates, &limits, &odds);
-        least_violation(c, &limits, &odds, own.last, u);
+        least_violation(c, &own, &hold, &limits, &odds, u);
     }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
     out[4] = slack_of(&limits, u, good);
     out[5] = limits.gap;
     rm_committed(c, &own, u, out + PLAN_OUT);
-    copy(out + MEMORY_OUT + BIAS, hold.place, 3);
+    const double *stays = hold.on ? hold.place : NOWHERE;
+    if (good) stays = rm_is_near(c, g.place, &own) ? g.place : NOWHERE;
+    copy(out + MEMORY_OUT + BIAS, stays, 3);
     rm_expect(c, &k.bias, &k.queue, u);
     rm_write_bias(&k.bias, out + MEMORY_OUT);
     int active = 0;

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     double separation_m, squash, error_m, error_m_s, drift_m_s2, bias_m_s2[3], reach_m_s2[3], speed_m_s;
     int yields, evade;
-    double brake_share, lost_share, max_age_s, keep, slope_per_s, crowd_m, crowd_slope_per_s;
+    double brake_share, lost_share, max_age_s, keep, slope_per_s;
 } RmKind;
 
 /* robomarl.safety.model.body_kinds.Solid */

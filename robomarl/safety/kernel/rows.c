@@ -171,13 +171,13 @@ double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own,
     offset[2] *= kind->squash;
     const Facing now = rm_facing(kind, body, tail, offset);
     const double doubt = c->own_error_m_s * now.lean + along_axes(now.n, own->unsure_m_s);
-    const double toward = larger(dot(now.n, w), 0.0), slope = kind->crowd_slope_per_s;
-    const double taken = kind->crowd_m + toward * toward * (now.per_lean / (2 * c->brake_m_s2));
+    const double along = dot(now.n, w), toward = larger(along, 0.0), slope = kind->slope_per_s;
+    const double taken = kind->separation_m + c->own_error_m + kind->error_m + toward * toward * (now.per_lean / (2 * c->brake_m_s2));
     const double allow = braking_speed(slope, now.distance - taken, c->brake_m_s2 * now.lean);
     const double value = allow + dot(now.n, v) - doubt;
     for (int i = 0; i < 3; i++) offset[i] += (v[i] - w[i]) * (i == 2 ? kind->squash : 1.0) * step;
     const Facing ahead = rm_facing(kind, body, tail, offset);
-    const double left = braking_speed(slope, ahead.distance - taken + toward * step, c->brake_m_s2 * ahead.lean);
+    const double left = braking_speed(slope, ahead.distance - taken + (along - doubt) * step, c->brake_m_s2 * ahead.lean);
     const double later = left + dot(ahead.n, v) - doubt;
     for (int i = 0; i < 3; i++) normal[i] = -ahead.n[i] * ahead.per_lean;
     const double lost = c->accel_error_m_s2 + along_axes(normal, own->doubt) + dot(normal, own->bias);

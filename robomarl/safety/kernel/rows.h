@@ -20,13 +20,13 @@ typedef struct {
 /* motion.Predicted, its keep -INFINITY where the policy asks for none. */
 typedef struct {
     Motion motion;
-    double unsure_m[3], unsure_m_s[3], bias[3], doubt[3], last[3], keep, room[2][3];
+    double unsure_m[3], unsure_m_s[3], bias[3], doubt[3], last[3], keep;
 } Predicted;
 
 /* hold.Hold */
 typedef struct {
     int on;
-    double place[3], away[3];
+    double place[3], away[3], near[2][3];
 } Hold;
 
 /* barriers.Bound */
@@ -75,11 +75,13 @@ void rm_learn(const RmConstants *c, Bias *bias, const double *vel, double age, i
 /* The bias at the end of the period; `command` is the new one. */
 void rm_expect(const RmConstants *c, Bias *bias, const Queue *queue, const double *command);
 /* Where a robot stays; `before` is the place in its memory. */
-Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own, int deaf);
-/* Adds to where to from mates that fell silent near the place. */
-void rm_away(const RmConstants *c, const Body *mate, Hold *hold);
-/* Sets `own->room`: the arena, cut by the box about the place of who stays; +-RM_LARGE where there is no side. */
-void rm_room(const RmConstants *c, const Hold *hold, Predicted *own);
+Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own);
+/* Whether a robot that flies on remembers the place where it stayed. */
+int rm_is_near(const RmConstants *c, const double *place, const Predicted *own);
+/* Adds what a mate near the place makes of the box. */
+void rm_away(const RmConstants *c, const Body *mate, int silent, Hold *hold);
+/* Corners of the arena, cut by the box about the place of a robot that stays; +-RM_LARGE where there is no side. */
+void rm_room(const RmConstants *c, const Hold *hold, double low[3], double high[3]);
 /* The plan that goes with a command: position, velocity, stop. */
 void rm_committed(const RmConstants *c, const Predicted *own, const double *command, double *plan);
 Motion rm_point_of(const Motion *centre, const double *quat, double yaw_rate, double ahead);

@@ -56,10 +56,6 @@ class Kind(NamedTuple):
     """Share of h that must be left after one step, 1 - gain * step."""
     slope_per_s: float = 0.0
     """Largest slope of the allowed closing speed over distance."""
-    crowd_m: float = 0.0
-    """Distance that is wanted instead of `separation_m` where no command holds all rows."""
-    crowd_slope_per_s: float = 0.0
-    """The slope there."""
 
 
 class Solid(NamedTuple):
@@ -106,28 +102,16 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         keep=keep_of(s.gain_per_s, params.period_s),
         slope_per_s=slope_of(s.gain_per_s),
     )
-    mates = _crowded(params, mates)
     flat = 0.0 if params.planar else 1.0
     away = stranger_of(params, strangers, strangers.separation_m + ahead) if strangers else None
     return Kinds(
         mates=mates,
-        tail_mates=_crowded(params, mates._replace(separation_m=tail.separation_m, squash=flat)) if tail else None,
+        tail_mates=mates._replace(separation_m=tail.separation_m, squash=flat) if tail else None,
         strangers=away,
         tail_strangers=away._replace(separation_m=tail.clearance_m) if away and tail else None,
         solids=tuple(_solid(params, o) for o in params.obstacles),
         tail_m=tail.to_m if tail else None,
     )
-
-
-def _crowded(params: SafetyParams, kind: Kind) -> Kind:
-    """What is wanted of mates beyond the separation, so that those who are near weigh more than those who are not.
-
-    As much as two robots may have braked or not braked since they heard of each other. At half of it nobody can do more
-    than fly away as fast as it may, so that nothing more is wanted.
-    """
-    s = params.safety
-    wanted = kind.separation_m + s.brake_m_s2 * s.max_age_s**2
-    return kind._replace(crowd_m=wanted, crowd_slope_per_s=min(kind.slope_per_s, 2 * kind.speed_m_s / wanted))
 
 
 def reach_of(params: SafetyParams) -> Vector3:

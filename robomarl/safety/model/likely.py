@@ -1,10 +1,10 @@
-"""The row of a team-mate from where it most likely is, for a robot whose rows are at odds.
+"""The row of a team-mate from where it most likely is, for a robot whose rows no command holds.
 
 What a mate may have done since it was heard is more than there is room for, then, and rows that ask for all of it at
-once no longer tell who is near. This one takes the mate to have braked along the end of its plan, as everybody does
-in a crowd, and wants `crowd_m` of distance to each: enough that the violations of all, least in the sum of squares,
-lead to the middle between them, and no more, so that those who are near weigh more. What the robot does not know of
-itself counts as ever.
+once no longer tell which mate is near. This row takes the mate to have braked along the end of its plan, as every
+robot does in a crowd, and wants the separation, and what the estimates of both places may be wrong by. A wider reach
+would press: pushes of many mates add up from robot to robot, and the innermost one is between them and a wall. A mate
+that moves away does not count as doing so, because within its errors it may only seem to.
 """
 
 from robomarl.safety.model.barriers import along_axes, braking_speed
@@ -24,14 +24,15 @@ def likely(
     offset = px - qx, py - qy, (pz - qz) * kind.squash
     distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
     doubt = c.own_error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.unsure_m_s)
-    toward = xp.maximum(nx * wx + ny * wy + nz * wz, 0.0)
-    taken = kind.crowd_m + toward * toward / (2 * c.brake_m_s2 * lean)
-    value = braking_speed(kind.crowd_slope_per_s, distance - taken, c.brake_m_s2 * lean, xp)
+    along = nx * wx + ny * wy + nz * wz
+    toward = xp.maximum(along, 0.0)
+    taken = kind.separation_m + c.own_error_m + kind.error_m + toward * toward / (2 * c.brake_m_s2 * lean)
+    value = braking_speed(kind.slope_per_s, distance - taken, c.brake_m_s2 * lean, xp)
     value = value + nx * vx + ny * vy + nz * vz - doubt
     x, y, z = offset
     offset = x + (vx - wx) * step, y + (vy - wy) * step, z + (vz - wz) * kind.squash * step
     distance, (nx, ny, nz), lean = facing(kind, body, tail, offset, xp)
-    later = braking_speed(kind.crowd_slope_per_s, distance - taken + toward * step, c.brake_m_s2 * lean, xp)
+    later = braking_speed(kind.slope_per_s, distance - taken + (along - doubt) * step, c.brake_m_s2 * lean, xp)
     later = later + nx * vx + ny * vy + nz * vz - doubt
     nx, ny, nz = normal = -nx / lean, -ny / lean, -nz / lean
     bx, by, bz = own.bias

@@ -58,13 +58,16 @@ def _stretches(queue: Queue) -> np.ndarray:
     return np.array(rows, np.uint32).reshape(-1, widest)  # JAX looks no sign up in these
 
 
-def faces(c: Constants, own: Predicted, xp: ModuleType) -> barriers.Bound | None:
-    """[6, ...] bounds of the command [m/s^2] towards each face of its room, not clipped yet; None without one."""
-    if own.room is None and c.arena is None:
+def faces(c: Constants, own: Predicted, room: tuple[Vec3, Vec3] | None, xp: ModuleType) -> barriers.Bound | None:
+    """[6, ...] bounds of the command [m/s^2] towards each face of a room, not clipped yet; None without one.
+
+    `room`: lowest and highest corner; None: the arena, if there is one.
+    """
+    if room is None and c.arena is None:
         return None
     both = lambda v: xp.repeat(xp.stack(v), 2, 0)  # noqa: E731
     sign = along(_SIGN, own.motion.pos[0])
-    ends = _ends(own.room, xp) if own.room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
+    ends = _ends(room, xp) if room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
     unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)
     toward = barriers.Toward(both(own.motion.vel) * sign, both(own.bias) * sign, both(own.last) * sign, *unsure)
     bound = barriers.plane(c, toward, (ends - both(own.motion.pos)) * sign, xp)[0]

@@ -39,6 +39,13 @@ def inside(u: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     return xp.minimum(xp.maximum(u, xp.where(apart, middle, low)), xp.where(apart, middle, high))
 
 
+def narrowed(inner: tuple[Array, Array], outer: tuple[Array, Array], xp: ModuleType) -> tuple[Array, Array]:
+    """Lowest and highest command [3, ...] of the box `inner`, as far as they are in `outer`."""
+    middle, apart = (inner[0] + inner[1]) / 2, inner[0] > inner[1]
+    low, high = (inside(xp.where(apart, middle, side), outer, xp) for side in inner)
+    return low, high
+
+
 def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: ModuleType) -> Array:
     """A share of the way from the last command [3, ...] to the one found."""
     return inside(last + share * (u - last), box, xp)
