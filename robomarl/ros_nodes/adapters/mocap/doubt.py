@@ -109,6 +109,9 @@ def heading(quat: np.ndarray) -> float:
     return 2 * math.atan2(float(quat[3]), float(quat[0]))
 
 
-def most_turn(ahead_s: float) -> float:
-    """Angle [rad] from the expected attitude at which one is doubted, after a time without poses [s]."""
-    return max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s)
+def most_turn(ahead_s: float, planar: bool) -> float:
+    """Angle [rad] from the expected attitude at which one is doubted, after a time without poses [s].
+
+    Vehicles that drive turn faster than those that fly, and no tilt says afterwards that they did.
+    """
+    return FLIP_RAD if planar else max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s)

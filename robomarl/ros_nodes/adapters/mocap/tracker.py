@@ -206,7 +206,7 @@ class PoseTracker:
         rivals = frozenset() if alone else self._others(pose.pos_m, pose.stamp_s, obeys)
         expected = known.attitude(pose.stamp_s)
         flip_rad = angle_between(expected, pose.quat)
-        flipped = flip_rad > most_turn(ahead_s)
+        flipped = flip_rad > most_turn(ahead_s, self._reach.planar)
         if not (why or rivals or flipped):
             return None
         flip = (

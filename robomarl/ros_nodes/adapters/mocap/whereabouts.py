@@ -92,7 +92,9 @@ class Whereabouts:
         quat, rates = own.quat_wxyz, own.omega_rad_s
         if self.turn is not None:
             quat, rates = quat_multiply(quat, quat_conjugate(self.turn)), rotate(self.turn, rates)
-        carried = self.yaw_rate_rad_s * min(stamp_s - self.at_s, CARRIED_S)
+        # The mean lags where a vehicle turns otherwise all the time; over a short while noise does no harm.
+        rate = float(rates[2]) if self.reach.planar or stamp_s - self.at_s <= LASTS_S else self.yaw_rate_rad_s
+        carried = rate * min(stamp_s - self.at_s, CARRIED_S)
         return quat, rates, carried if course is None else course.turned_rad
 
     @property
