@@ -92,35 +92,37 @@ def _decide(
     limits = limits_of(c, own, checked, xp)
     normals, bounds = limits.rows
     zero = own.motion.pos[0] * 0.0
-    arena = stacked.faces(c, own, None, xp)
-    place = box = arena
-    if c.mode == "qp":
-        place, box = (stacked.faces(c, own, hold.room_of(c, a, xp), xp) for a in (stay, hold.widened(stay)))
-    walls = arena if place is None else _either(at_fault & stay.on, place, arena, xp)
+    arena, boxes = _boxes(c, own, stay, xp)
     clipped = xp.stack([*normals, barriers.clip(c, bounds, xp)], 1)
-    rows = xp.concatenate([clipped, stacked.box(c, walls, zero, xp)])
+    rows = xp.concatenate([clipped, stacked.box(c, arena, zero, xp)])
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
-    wanted = _pressed(
-        xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), xp.where(at_fault, 1.0, limits.pressed), xp
-    )
-    found = library.solve(rows, wanted)
+    # The place is wished for, and no more: walls, obstacles and teammates that are received go before it.
+    place = least.inside(xp.stack(brake), boxes[-1], xp)
+    wish = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), limits.pressed, xp)
+    found = library.solve(rows, xp.where(at_fault, place, wish))
     good = (reason := _verdict(found, checked, xp)) == Reason.OK
-    boxes = tuple(stacked.box(c, faces, zero, xp)[:, 3] for faces in (arena, box, place))
     held = good | (at_fault & found.solved & checked.has_own)
     # Without a place of its own a robot can only brake: limits are somewhere, and it does not know where.
     given = _least(c, limits, boxes, (brake, own.last), (library, ~held & checked.has_own))
     accel = _chosen(c, tuple(xp.where(held, found.u[i], given[i]) for i in range(3)), xp)
     yaw = xp.where(good, xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s), 0.0)
     command = xp.stack([*accel, yaw], -1)
-    slack, active = _slack(limits.rows, walls, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
+    slack, active = _slack(limits.rows, arena, accel, xp), ~(xp.abs(command - nominal) <= 1e-9).all(-1)
     return FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
 
 
-def _either(which: Array, a: Bound, b: Bound | None, xp: ModuleType) -> Bound:
-    """The faces `a` where `which` holds, else `b`; no `b`: there are none."""
-    if b is None:
-        return Bound(xp.where(which, a.most, xp.inf), a.floor)
-    return Bound(xp.where(which, a.most, b.most), xp.where(which, a.floor, b.floor))
+def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple]:
+    """Faces of the arena, and lowest and highest command [3, ...] within it, within the box about the robot's place, and
+    within the sides of it that teammates have brought in; each is in the one before."""
+    faces = [stacked.faces(c, own, None, xp)]
+    if c.mode == "qp":
+        faces += [stacked.faces(c, own, hold.room_of(c, a, xp), xp) for a in (hold.widened(stay), stay)]
+    sides = [stacked.box(c, each, own.motion.pos[0] * 0.0, xp)[:, 3] for each in faces]
+    arena, *inner = ((-side[1::2], side[::2]) for side in sides)
+    if not inner:
+        return faces[0], (arena, arena, arena)
+    box = least.narrowed(inner[0], arena, xp)
+    return faces[0], (arena, box, least.narrowed(inner[1], box, xp))
 
 
 def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Array:
@@ -201,11 +203,10 @@ def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3],
     the box about the place and no farther, because their pushes add up from robot to robot and a place's do not; the
     box gives way to the arena and to what never moves.
 
-    `boxes`: arena, box and place [6, ...] each. `known`: the brake, and the last command, from which it settles in.
+    `boxes`: those of `_boxes`. `known`: the brake, and the last command, from which it settles in.
     """
     (brake, last), (library, needed), (normals, most), xp = known, how, limits.at_odds, how[0].xp
-    arena, box, place = ((-sides[1::2], sides[::2]) for sides in boxes)
-    place = least.narrowed(place, box := least.narrowed(box, arena, xp), xp)
+    arena, box, place = boxes
     rows = xp.stack([*normals, xp.clip(most, -c.loose_m_s2, c.loose_m_s2)], 1)
     step = lambda u: least.toward_least(rows, u, box, xp)  # noqa: E731
     found = library.repeat(step, least.inside(xp.stack(brake), place, xp), needed)

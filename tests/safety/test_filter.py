@@ -148,13 +148,15 @@ def test_faults_brake_by_name_within_one_decision(params: SafetyParams, name: st
 @pytest.mark.parametrize("backend", ["numpy", "c"])
 def test_a_policy_that_answers_nan_keeps_every_constraint_and_its_place(params: SafetyParams, backend: str):
     safety = SafetyFilter(params, backend=backend)  # type: ignore[arg-type]
-    near = make_view((0, 0, 1.5), (0, 0, 0), [((0.15, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
+    near = make_view((0, 0, 1.5), (0, 0, 0), [((2, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
     carry, result = safety(safety.init(), near, np.full(4, np.nan))
     assert result.reason == Reason.NON_FINITE
-    assert result.command[0] < -0.1, "the teammate is too near"
     assert carry.place_m == pytest.approx((0, 0, 1.5))
     off = near._replace(own=near.own._replace(pos_m=np.array((0.0, 0.3, 1.5))))
-    assert safety(carry, off, np.full(4, np.nan))[1].command[1] < -0.1, "and it goes back to its place"
+    assert safety(carry, off, np.full(4, np.nan))[1].command[1] < -0.1, "it goes back to its place"
+    close = make_view((0, 0, 1.5), (0.6, 0.5, 0), [((0.5, 0, 1.5), (0, 0, 0)), ((-2, 0, 1.5), (0, 0, 0))])
+    wish, none = (safety(safety.init(), close, np.full(4, wish))[1] for wish in (0.0, np.nan))
+    assert none.command[0] <= wish.command[0] < -1.0, "and has the constraint of its teammate"
 
 
 @pytest.mark.parametrize("backend", ["numpy", "c"])

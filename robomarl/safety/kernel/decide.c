@@ -178,23 +178,33 @@ static void narrowed(const RmConstants *c, const Walls *w, int i, double least, 
     *low = within(*low, least, most), *high = within(*high, least, most);
 }
 
-/* The command that breaks them least, inside the box about the place where the robot stays, which gives way to the arena:
- * robomarl/safety/decision.py, `_least`. */
-static void least_violation(const RmConstants *c, const Predicted *own, const Hold *hold, const Limits *l,
-                            const Rows *odds, double *u) {
-    const Hold nowhere = {0};
+/* Lowest and highest command within the arena, within the box about the place where the robot stays, and within the sides
+ * of it that teammates have brought in: decision.py, `_boxes`. */
+typedef struct {
+    double arena[2][3], box[2][3], place[2][3];
+} Boxes;
+
+static Boxes boxes_of(const RmConstants *c, const Predicted *own, const Walls *arena, const Hold *hold) {
     Hold wide = *hold;
     memset(wide.near, 0, sizeof wide.near);
-    const Walls arena = walls_of(c, &nowhere, own), box = walls_of(c, &wide, own), place = walls_of(c, hold, own);
-    double low[3], high[3], least[3], most[3];
+    const Walls box = walls_of(c, &wide, own), place = walls_of(c, hold, own);
+    Boxes b;
     for (int i = 0; i < 3; i++) {
-        double start, end;
-        sides(c, &arena, i, least + i, most + i);
-        if (least[i] > most[i]) least[i] = most[i] = (least[i] + most[i]) / 2;
-        narrowed(c, &box, i, least[i], most[i], low + i, high + i);
-        narrowed(c, &place, i, low[i], high[i], &start, &end);
-        u[i] = within(u[i], start, end);
+        narrowed(c, arena, i, -INFINITY, INFINITY, &b.arena[0][i], &b.arena[1][i]);
+        narrowed(c, &box, i, b.arena[0][i], b.arena[1][i], &b.box[0][i], &b.box[1][i]);
+        narrowed(c, &place, i, b.box[0][i], b.box[1][i], &b.place[0][i], &b.place[1][i]);
     }
+    return b;
+}
+
+static void inside(const double box[2][3], double *u) {
+    for (int i = 0; i < 3; i++) u[i] = within(u[i], box[0][i], box[1][i]);
+}
+
+/* The command that breaks them least, from one that is within the place: robomarl/safety/decision.py, `_least`. */
+static void least_violation(const RmConstants *c, const Predicted *own, const Boxes *b, const Limits *l, const Rows *odds,
+                            double *u) {
+    const double *low = b->box[0], *high = b->box[1], *least = b->arena[0], *most = b->arena[1];
     for (int round = 0; round < LEAST_ROUNDS; round++) {
         double step[3] = {0.0, 0.0, 0.0}, worst = 0.0, sum = 0.0;
         for (int k = 0; k < odds->count; k++) {
@@ -217,10 +227,10 @@ static void least_violation(const RmConstants *c, const Predicted *own, const Ho
     keep_clear(l, least, most, u);
 }
 
-/* The nearest command to the brake that holds the rows of those that are heard; whether there is one. */
-static int brake_within(const RmConstants *c, Limits *l, double *u) {
+/* The nearest command that holds the rows of those that are heard; whether there is one. */
+static int nearest(const RmConstants *c, Limits *l, double *u) {
     double wanted[3];
-    for (int i = 0; i < 3; i++) wanted[i] = within(u[i], c->low[i], c->high[i]);
+    copy(wanted, u, 3);
     if (solve(c, l, wanted, u) == RM_OK) return 1;
     copy(u, wanted, 3);
     return 0;
@@ -273,9 +283,9 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     if (k.count < c->min_mates) reason = RM_MISSING;
     if (!k.finite) reason = RM_NON_FINITE;
     const int at_fault = reason != RM_OK;
-    Hold hold = {0};
-    if (at_fault && k.own_ok) hold = stay(c, s, &g, &own, k.since);
-    limits.walls = walls_of(c, &hold, &own);
+    const Hold nowhere = {0};
+    Hold hold = nowhere;
+    limits.walls = walls_of(c, &nowhere, &own);
     brake(c, &own, &k, u);
     const double share = smaller(limits.pressed, 1.0);
     for (int i = 0; i < 3; i++) wanted[i] = (1 - share) * k.nominal[i] + share * within(u[i], c->low[i], c->high[i]);
@@ -284,11 +294,16 @@ static int decide(const RmConstants *c, const RmSizes *s, const double *in, doub
     if (gained && !good) return 0;
     if (!good) brake(c, &own, &k, u);
     /* Without a place of its own a robot can only brake: limits are somewhere, and it does not know where. */
-    if (!good && k.own_ok && !(at_fault && brake_within(c, &limits, u))) {
+    if (!good && k.own_ok) {
         Rows odds = {0, room + 4 * most};
-        if (!at_fault) hold = stay(c, s, &g, &own, k.since);
-        at_odds(c, &own, &mates, &limits, &odds);
-        least_violation(c, &own, &hold, &limits, &odds, u);
+        hold = stay(c, s, &g, &own, k.since);
+        const Boxes boxes = boxes_of(c, &own, &limits.walls, &hold);
+        for (int i = 0; i < 3; i++) u[i] = within(u[i], c->low[i], c->high[i]);
+        inside(boxes.place, u);
+        if (!at_fault || !nearest(c, &limits, u)) {
+            at_odds(c, &own, &mates, &limits, &odds);
+            least_violation(c, &own, &boxes, &limits, &odds, u);
+        }
     }
     for (int i = 0; i < 3; i++) out[i] = u[i] = within(u[i], c->low[i], c->high[i]);
     out[3] = good ? within(k.nominal[3], -c->yaw_rate_rad_s, c->yaw_rate_rad_s) : 0.0;
