@@ -21,7 +21,7 @@ FLIP_RAD = math.radians(15.0)
 """An attitude that is further from the one that is expected is doubted ..."""
 HIDDEN_RAD, NARROWS_RAD_S = math.radians(5.0), math.radians(120.0)
 """... and, the longer the body was hidden, one that is less far from it, down to this: nobody saw how it turned."""
-TILT_RAD, YAW_RAD = math.radians(8.0), math.radians(8.0)
+TILT_RAD, YAW_RAD = math.radians(8.0), math.radians(10.0)
 """A doubted attitude is the body's where its tilt explains the acceleration, and its yaw is that which is expected."""
 WITNESS_S = 0.25
 """Tilt and acceleration are compared over so long."""
