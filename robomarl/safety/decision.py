@@ -112,7 +112,7 @@ def _decide(
 
 
 def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple]:
-    """Faces of the arena, and lowest and highest command [3, ...] within it, within the box about the robot's place, and
+    """Faces of the arena; lowest and highest command [3, ...] within it, within the box about the robot's place, and
     within the sides of it that teammates have brought in; each is in the one before."""
     faces = [stacked.faces(c, own, None, xp)]
     if c.mode == "qp":
