@@ -247,3 +247,11 @@ def test_a_clock_that_is_set_back_is_no_way_to_another_place():
     camera.settle()
     camera.now_s -= 100.0
     assert camera.see() is not None
+
+
+@pytest.mark.parametrize("rate_hz", [20, 30, 100, 300])
+def test_a_body_that_was_hidden_is_good_again_at_every_rate_that_is_enough(rate_hz: int):
+    camera = Camera(TrackRules(settled_m_s=0.2))
+    for k in range(3 * rate_hz):
+        found = camera.see(dt_s=0.3 if k == 2 * rate_hz else 1 / rate_hz)
+    assert found is not None, camera.status

@@ -20,11 +20,11 @@ LASTS_S = 0.1
 FLIP_RAD = math.radians(15.0)
 """An attitude that is further from the one that is expected is doubted ..."""
 HIDDEN_RAD, NARROWS_RAD_S = math.radians(5.0), math.radians(120.0)
-"""... and, the longer the body was hidden, one that is less far from it, down to this: nobody saw how it turned."""
+"""... and, the longer there was no pose, one that is less far from it, down to this ..."""
 TILT_RAD, YAW_RAD = math.radians(8.0), math.radians(10.0)
 """A doubted attitude is the body's where its tilt explains the acceleration, and its yaw is that which is expected."""
-WITNESS_S = 0.25
-"""Tilt and acceleration are compared over so long."""
+WITNESS_S, LEAST = 0.25, 5
+"""Tilt and acceleration are compared over so long, and so many poses."""
 
 
 class Flip(NamedTuple):
@@ -85,7 +85,7 @@ class Doubt:
     def explained(self, planar: bool) -> bool:
         """Whether the attitude is the body's after all: it turned faster than was thought."""
         assert self.flip is not None, "the attitude is doubted"
-        if self._rows[-1][0] - self._rows[0][0] < 0.8 * WITNESS_S or len(self._rows) < 8:
+        if self._rows[-1][0] - self._rows[0][0] < 0.8 * WITNESS_S or len(self._rows) < LEAST:
             return False
         return abs(self.flip.yaw_rad) <= YAW_RAD and self._tilt_off(planar) <= TILT_RAD
 
@@ -112,6 +112,9 @@ def heading(quat: np.ndarray) -> float:
 def most_turn(ahead_s: float, planar: bool) -> float:
     """Angle [rad] from the expected attitude at which one is doubted, after a time without poses [s].
 
-    Vehicles that drive turn faster than those that fly, and no tilt says afterwards that they did.
+    After `LASTS_S` every attitude of what flies is: a flip may be as large as what it turned meanwhile. Vehicles that
+    drive turn faster, and no tilt says afterwards that they did.
     """
-    return FLIP_RAD if planar else max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s)
+    if planar:
+        return FLIP_RAD
+    return max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s) if ahead_s <= LASTS_S else 0.0
