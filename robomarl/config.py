@@ -87,7 +87,7 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
     fields = {f.name: f for f in dataclasses.fields(cls)}
     for name in data:
         if name not in fields:
-            raise UserError(f"{file}: unknown key {_join(key, name)!r}; {suggest(str(name), fields)}.")
+            raise UserError(f"{file}: unknown key {_join(key, name)!r}; {suggest(str(name), fields)}")
     values = {}
     for name, field in fields.items():
         if name in data:
@@ -174,11 +174,11 @@ def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def suggest(name: str, allowed: Any) -> str:
-    """What to write in place of a name: the one that is nearly the same, or all that there are."""
+def suggest(name: str, allowed: Any, all_of_them: str = "allowed") -> str:
+    """What to write in place of a name: the one that is nearly the same, or all that there are, after `all_of_them`."""
     small = {other.lower(): other for other in allowed}
     close = difflib.get_close_matches(name.lower(), small, n=1)
-    return f"did you mean {small[close[0]]!r}?" if close else "allowed: " + ", ".join(allowed)
+    return f"did you mean {small[close[0]]!r}?" if close else f"{all_of_them}: " + (", ".join(allowed) or "none") + "."
 
 
 def _kind(value: Any) -> str:

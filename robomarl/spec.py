@@ -64,9 +64,7 @@ class ObservationSpec:
             load_features()
         for item in self.fields:
             if item.name not in FEATURES:
-                raise UserError(
-                    f"Observation field {item.name!r} is not known; {suggest(item.name, sorted(FEATURES))}."
-                )
+                raise UserError(f"Observation field {item.name!r} is not known; {suggest(item.name, sorted(FEATURES))}")
             if item.history < 1:
                 raise UserError(f"Observation field {item.name!r}: history = {item.history} must be at least 1.")
             if not 0 <= item.keep < 1:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.config import UserError, suggest
 
 FILES = (".toml", ".yaml", ".yml", ".npz")
 """Endings of what a file may name by path."""
@@ -78,8 +78,8 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
 
     path = Path(name) if name.endswith((".yaml", ".yml")) else folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.yaml"))) or "none"
-        raise UserError(f"Unknown {kind} {name!r}: no file {path.name}; known {kind}s: {known}.")
+        meant = suggest(path.stem, sorted(p.stem for p in folder.glob("*.yaml")), f"known {kind}s")
+        raise UserError(f"Unknown {kind} {name!r}: no file {path.name}; {meant}")
     text = read_text(path)
     try:
         return yaml.load(text, _yaml_loader()), path.name

@@ -47,7 +47,9 @@ def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["fyl"], "unknown command 'fyl'"),
+        (["fyl"], "unknown command 'fyl'; allowed: demo"),
+        (["trian"], "unknown command 'trian'; did you mean 'train'?"),
+        (["up", "local4"], "Unknown fleet 'local4': no file local4.yaml; did you mean 'local_4'?"),
         (["list", "--json"], "--json needs the name"),
         (["list", "--json", "/dev/null/x.json"], "can't be written"),
         (["train"], "name a SCENARIO or a --recipe"),

@@ -120,7 +120,9 @@ def dispatch(words: list[str]) -> int:
         print(f"robomarl {__version__}")
         return 0
     if words[0] not in COMMANDS:
-        print(f"robomarl: unknown command {words[0]!r}; allowed: {', '.join(COMMANDS)}.", file=sys.stderr)
+        from robomarl.config import suggest
+
+        print(f"robomarl: unknown command {words[0]!r}; {suggest(words[0], COMMANDS)}", file=sys.stderr)
         return MISUSED
     return run_command(words[0], words[1:])
 

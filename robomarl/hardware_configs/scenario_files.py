@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.config import UserError, suggest
 from robomarl.paths import scenarios_dir
 from robomarl.tables import read_toml
 
@@ -38,8 +38,8 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
         path = _path(name)
         return read_toml(path, lambda base: read_scenario(base)[0]), path.name
     if (family := _family(name)) is None:
-        known = ", ".join(scenario_names())
-        raise UserError(f"Unknown scenario {name!r}: no file {_path(name).name}; known scenarios: {known}.")
+        meant = suggest(name, scenario_names(), "known scenarios")
+        raise UserError(f"Unknown scenario {name!r}: no file {_path(name).name}; {meant}")
     (content, file), count = read_scenario(family[0]), family[1]
     return {**content, "count": count}, f"{file} with count = {count}"
 

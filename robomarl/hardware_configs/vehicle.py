@@ -114,7 +114,18 @@ def load_any_vehicle(name: str) -> AnyVehicle:
     data, file = read_yaml(name, "vehicle", vehicles_dir())
     vehicle = build(_class_of(data, file), data, file)
     _check_sources(vehicle, file)
+    _check_separation(vehicle, file)
     return vehicle
+
+
+def _check_separation(vehicle: AnyVehicle, file: str) -> None:
+    """Two bodies whose centres are as near as the filter lets them be must not touch."""
+    least, kept = 2 * vehicle.body.radius_m, vehicle.safety.separation_m
+    if kept < least:
+        raise UserError(
+            f"{file}: safety.separation_m = {kept:g} m is less than two vehicles of body.radius_m = "
+            f"{vehicle.body.radius_m:g} m need; it must be at least {least:g} m."
+        )
 
 
 def _class_of(data: Any, file: str) -> type[AnyVehicle]:

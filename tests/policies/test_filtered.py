@@ -138,5 +138,5 @@ def test_bad_input_is_never_ok(
     assert not found["ok"].any()
     assert (found["reason"] == Reason.NON_FINITE).all()
     assert np.isfinite(found["command"]).all()
-    low, high = PARAMS.limits.accel_min_m_s2, PARAMS.limits.accel_max_m_s2
+    low, high = np.array((PARAMS.limits.accel_min_m_s2, PARAMS.limits.accel_max_m_s2), np.float32)
     assert ((found["command"][:, :3] >= low) & (found["command"][:, :3] <= high)).all()

@@ -88,15 +88,21 @@ def test_a_missing_key_is_named(tmp_path: Path):
         load_scenario(write(tmp_path, "\n".join(kept)))
 
 
-@pytest.mark.parametrize("name", ["swop_4", "swap_0", "swap", "nosuch.toml"])
-def test_an_unknown_scenario_lists_the_known(name: str):
-    with pytest.raises(UserError, match=r"Unknown scenario .*; known scenarios: .*swap_4"):
+@pytest.mark.parametrize("name", ["swop_4", "swap4", "swap-4", "SWAP_4"])
+def test_a_scenario_that_is_nearly_known_is_suggested(name: str):
+    with pytest.raises(UserError, match=r"Unknown scenario .*; did you mean 'swap_4'\?$"):
         load_scenario(name)
+
+
+def test_an_unknown_scenario_lists_the_known():
+    with pytest.raises(UserError, match=r"Unknown scenario .*; known scenarios: .*swap_4.*\.$"):
+        load_scenario("zeppelin.toml")
 
 
 VEHICLE_MISTAKES = {
     ("mass_kg: 0.033", "mass_kg: -1"): "mine.yaml: body.mass_kg = -1.0 is out of range",
     ("mass_kg: 0.033", "mass_kg: 0.2"): "rotors.max_thrust_n lifts only 2.25 m/s^2; it must exceed 10.79",
+    ("radius_m: 0.07 ", "radius_m: 7.0 "): "mine.yaml: safety.separation_m = 0.2 m is less than two vehicles of",
     ("mass_kg: 0.033", "mass: 0.033"): "mine.yaml: unknown key 'body.mass'; did you mean 'mass_kg'?",
     (
         "kind: quadrotor",

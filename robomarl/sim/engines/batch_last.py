@@ -154,7 +154,7 @@ def _product(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any
     """A product of matrices with one short axis in common, as a sum of products of numbers."""
     ((left,), (right,)), both = (equation.params["dimension_numbers"][0], equation.params["dimension_numbers"][1])
     a, b = lax.optimization_barrier([_wide(size, value) for value in given])
-    if a.shape[left] > FEW or both != (tuple(range(len(both[0]))),) * 2:
+    if not 0 < a.shape[left] <= FEW or both != (tuple(range(len(both[0]))),) * 2:
         return _by_vmap(size, equation, given)
     a, b = jnp.moveaxis(a, left, 0), jnp.moveaxis(b, right, 0)
     shared = len(both[0])
