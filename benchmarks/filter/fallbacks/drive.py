@@ -220,7 +220,7 @@ def summary(case: Case, found: Found) -> dict[str, float | int | str]:
         "over_speed_m_s": float(found.over_m_s.max()),
         "hit_m_s": float(found.hit_m_s.max()),
         "toward_m_s": float(found.toward_m_s.max()),
-        "hits": int((found.hit_m_s > found.still_m_s).sum()),
+        "hits": int((found.toward_m_s > found.still_m_s).sum()),
         "misfits": int(found.misfits.sum()),
     }
     shares = found.reasons.sum(0) / decisions

@@ -81,7 +81,7 @@ def _table(head: list[str], lines: list[tuple[str, list[Row]]]) -> list[str]:
 
 def broken(row: Row) -> list[str]:
     """What a cell broke, in words; empty if it broke nothing."""
-    kinds = {"contacts": "touch", "in_obstacles": "in obstacles", "outside": "outside", "hits": "hit moving"}
+    kinds = {"contacts": "touch", "in_obstacles": "in obstacles", "outside": "outside", "hits": "hit moving towards it"}
     return [f"{row[name]} {words}" for name, words in kinds.items() if row[name]]
 
 
@@ -90,7 +90,7 @@ def cell(row: Row) -> str:
     limit = str(row["limit"])
     figure = {
         "obstacle": f"{-float(row['depth_m']):.3f} m",
-        "stranger": f"{float(row['hit_m_s']):.2f} m/s",
+        "stranger": f"{float(row['toward_m_s']):.2f} m/s",
         "wall": f"{-float(row['outside_m']):.3f} m",
         "speed": f"{float(row['over_speed_m_s']):.3f} m/s",
     }.get(limit, f"{float(row['min_distance_m']):.3f} m")
