@@ -35,7 +35,7 @@ def rows_of(carry: FilterCarry, views: LocalView, gain: np.ndarray | None) -> li
     acting = carry.commands[:, carry.commands.shape[1] - c.num_acting :, :3]
     own = stacked.predict(c, checked.own, acting, carry.bias, np, stacked.weigh)
     own = own if gain is None else own._replace(keep=1 - gain * c.step_s)
-    walls = stacked.faces(c, own, np)
+    walls = stacked.faces(c, own, None, np)
     assert walls is not None
     return [limits_of(c, own, checked, np).rows[1].most, walls.most]
 
