@@ -172,7 +172,7 @@ def test_an_estimate_that_is_nan_is_flown_blind(params: SafetyParams, backend: s
     np.testing.assert_allclose(result.command, blind, atol=1e-12)
     np.testing.assert_allclose(after.plan.pos_m, blind_after.plan.pos_m, atol=1e-12)
     two = tuple(jax.tree.map(lambda *leaves: np.stack(leaves), *pair) for pair in ((carry, carry), (view, spoilt)))
-    both_after, both = safety(*two, np.stack([wish, wish]))
+    both_after, both = safety(*two, np.stack([wish, wish]))  # type: ignore[call-arg]
     assert list(both.reason) == [Reason.OK, Reason.NON_FINITE]
     np.testing.assert_allclose(both.command, [safety(carry, view, wish)[1].command, blind], atol=1e-9)
     np.testing.assert_allclose(both_after.plan.stop_m[1], blind_after.plan.stop_m, atol=1e-12)

@@ -1,3 +1,4 @@
+# pyright: reportArgumentType=false
 """Messages in, view out; what is missing or stale is named."""
 
 import numpy as np
