@@ -35,6 +35,8 @@ class Flip(NamedTuple):
     """[4] wxyz."""
     yaw_rad: float
     """From the yaw that is expected to the one that is seen: that of an attitude without its tilt."""
+    hidden: bool
+    """Nobody saw how it came to it: it may be true. Between two poses nothing turns so fast."""
     why: str
     """In words."""
 
@@ -85,7 +87,7 @@ class Doubt:
     def explained(self, planar: bool) -> bool:
         """Whether the attitude is the body's after all: it turned faster than was thought."""
         assert self.flip is not None, "the attitude is doubted"
-        if self._rows[-1][0] - self._rows[0][0] < 0.8 * WITNESS_S or len(self._rows) < LEAST:
+        if not self.flip.hidden or self._rows[-1][0] - self._rows[0][0] < 0.8 * WITNESS_S or len(self._rows) < LEAST:
             return False
         return abs(self.flip.yaw_rad) <= YAW_RAD and self._tilt_off(planar) <= TILT_RAD
 
@@ -109,12 +111,12 @@ def heading(quat: np.ndarray) -> float:
     return 2 * math.atan2(float(quat[3]), float(quat[0]))
 
 
-def most_turn(ahead_s: float, planar: bool) -> float:
+def most_turn(ahead_s: float, hidden: bool, planar: bool) -> float:
     """Angle [rad] from the expected attitude at which one is doubted, after a time without poses [s].
 
-    After `LASTS_S` every attitude of what flies is: a flip may be as large as what it turned meanwhile. Vehicles that
-    drive turn faster, and no tilt says afterwards that they did.
+    Every attitude of what flies is after it was hidden: a flip may be as large as what it turned meanwhile. Vehicles
+    that drive turn faster, and no tilt says afterwards that they did.
     """
     if planar:
         return FLIP_RAD
-    return max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s) if ahead_s <= LASTS_S else 0.0
+    return 0.0 if hidden else max(HIDDEN_RAD, FLIP_RAD - NARROWS_RAD_S * ahead_s)

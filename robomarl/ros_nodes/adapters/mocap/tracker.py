@@ -35,6 +35,8 @@ SURPRISE_S = 0.5
 """Time constant of the mean of innovations."""
 YAW_S = 0.2
 """Time constant of the mean of yaw rates."""
+BLINK_S, BLINKS = 0.035, 2.5
+"""A body is hidden where no pose came for so long, and for so many periods."""
 NOISY = 12.0
 """A mean above this, four times what the noise explains, is named."""
 
@@ -206,15 +208,13 @@ class PoseTracker:
         rivals = frozenset() if alone else self._others(pose.pos_m, pose.stamp_s, obeys)
         expected = known.attitude(pose.stamp_s)
         flip_rad = angle_between(expected, pose.quat)
-        flipped = flip_rad > most_turn(ahead_s, self._reach.planar)
+        hidden = ahead_s > max(BLINK_S, BLINKS * min(self._period_s, LASTS_S / BLINKS))
+        flipped = flip_rad > most_turn(ahead_s, hidden, self._reach.planar)
         if not (why or rivals or flipped):
             return None
-        flip = (
-            Flip(expected, pose.quat, known.yaw_off(pose.quat, pose.stamp_s), _turned(flip_rad, ahead_s))
-            if flipped
-            else None
-        )
-        return Doubt(self._rules.noise, pose, why, rivals, flip)
+        may, why_not = hidden or known.turn is not None, _turned(flip_rad, ahead_s)
+        flip = Flip(expected, pose.quat, known.yaw_off(pose.quat, pose.stamp_s), may, why_not)
+        return Doubt(self._rules.noise, pose, why, rivals, flip if flipped else None)
 
     def _known(self) -> Whereabouts:
         """Where the body is as far as anybody knows."""
@@ -263,7 +263,8 @@ class PoseTracker:
         assert self._filter is not None
         share = min(dt_s / SURPRISE_S, 1.0)
         self._surprise += share * (self._filter.surprise - self._surprise)
-        self._period_s = dt_s if math.isinf(self._period_s) else self._period_s + share * (dt_s - self._period_s)
+        period_s = dt_s if math.isinf(self._period_s) else self._period_s
+        self._period_s = period_s + share * (min(dt_s, 3 * period_s) - period_s)  # a gap is no period
 
     def _judged(self, tracked: MotionFilter) -> tuple[Quality, str]:
         error, most = tracked.speed_error_m_s, self._rules.settled_m_s
