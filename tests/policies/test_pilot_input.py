@@ -1,3 +1,4 @@
+# pyright: reportAttributeAccessIssue=false
 """What a `Pilot` makes of numbers, shapes and types that nobody can mean, on every leaf of the view and the memory."""
 
 import math

@@ -1,3 +1,4 @@
+# pyright: reportIndexIssue=false
 """Every topic x every number of its message x what is no number: refused, counted, named, by every reader."""
 
 import math
