@@ -48,4 +48,4 @@ def _is_lost(case: Case) -> np.ndarray:
     """[E] bool: the own state is no number that can be meant."""
     own = case.view.own
     state = np.concatenate([own.pos_m, own.vel_m_s, np.asarray(own.age_s)[:, None]], -1)
-    return ~(np.abs(state) < LARGE).all(-1)
+    return np.asarray(~(np.abs(state) < LARGE).all(-1))

@@ -1,3 +1,4 @@
+# pyright: reportOperatorIssue=false
 """Resting distances: what they depend on, and that robots rest at them and not much nearer."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# pyright: reportAttributeAccessIssue=false
 """An adapter whose process stood still: the silence that its vehicle has felt counts, not what waits in the queue."""
 
 import numpy as np

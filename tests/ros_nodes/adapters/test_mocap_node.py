@@ -1,3 +1,4 @@
+# pyright: reportOptionalMemberAccess=false
 """`mocap_node` over DDS: poses in, odometry out, and none where there must not be any."""
 
 import math

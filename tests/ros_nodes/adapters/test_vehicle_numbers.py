@@ -1,3 +1,4 @@
+# pyright: reportArgumentType=false, reportCallIssue=false, reportAssignmentType=false
 """What vehicles, cameras and the league's vision say that can't be meant: refused, counted, named; they age."""
 
 import math
