@@ -184,8 +184,8 @@ class LoadPosePolicy:
         self._rig, self._gains, self._period_s = rig_of(scenario), gains, scenario.period_s
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """The memory before the first decision is made of the first observation."""
-        return ()
+        """`Past` with the team's [E, ...] repeated for every robot, [E, N, ...]: zeros until the first observation."""
+        return tuple(np.zeros((*batch, *tail)) for tail in ((3,), (3, 3), (3,), (3,), (3,), (3,)))
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
         """(carry, obs [E, N, 20]) -> (carry, action [E, N, 5]): acceleration [m/s^2] and no body rates."""
@@ -193,7 +193,24 @@ class LoadPosePolicy:
         mean = quat.mean(-2)
         quat = mean / np.linalg.norm(mean, axis=-1, keepdims=True)
         team = CarryingTeam(load.mean(-2), quat, goal[:, 0], goal_quat[:, 0], pos, vel)
-        past = Past(*carry) if carry else first_past(self._rig, team)
+        past = _of_team(carry, first_past(self._rig, team))
         past, accel = control(self._rig, self._gains, past, team, self._period_s)
         action = np.concatenate([accel, np.zeros((*accel.shape[:-1], self.action.size - 3))], -1)
-        return tuple(past), np.clip(action, self.action.low, self.action.high).astype(np.float32)
+        return _of_robots(past), np.clip(action, self.action.low, self.action.high).astype(np.float32)
+
+
+def _of_team(carry: tuple, first: Past) -> Past:
+    """The team's memory, of the robots'; the first one for a team with a robot that has none yet."""
+    before = Past(*(leaf[:, 0] for leaf in carry[:4]), *carry[4:])
+    fresh = ~carry[1].any((-2, -1)).all(-1)  # no rotation matrix is zero
+    parts = (
+        np.where(fresh.reshape(-1, *[1] * (new.ndim - 1)), new, old) for new, old in zip(first, before, strict=True)
+    )
+    return Past(*parts)
+
+
+def _of_robots(past: Past) -> tuple:
+    """[E, N, ...] of every part."""
+    count = past.pull_n.shape[1]
+    shared = (np.repeat(leaf[:, None], count, axis=1) for leaf in past[:4])
+    return (*shared, past.pull_n, past.lean_per_s)
