@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.config import UserError, suggest
-from robomarl.domains.registry import load_features
+from robomarl.domains.registry import find_features
 from robomarl.features import FEATURES, NeighbourRule, as_array, numbers, of_one
 from robomarl.geometry import namespace
 from robomarl.types import Array
@@ -21,6 +21,9 @@ from robomarl.view import LocalView
 
 GAIN = "gain"
 """The element of an action that is the class-K gain of the safety filter [1/s]; it comes last."""
+NOT_COMMANDED = 1e-10
+"""Half the range of an element that a vehicle is not commanded by, as the height of one that drives: a contract wants a
+range, and this one is below what counts as changed by the filter."""
 Memory = tuple[Array, ...]
 """For every field with a history one array [..., history - 1, size], oldest first, and one [..., 1, size] for every
 mean; for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
@@ -60,11 +63,11 @@ class ObservationSpec:
         Raises:
             UserError: a field that is not registered, or a history below 1.
         """
-        if any(item.name not in FEATURES for item in self.fields):
-            load_features()
+        why = find_features(item.name for item in self.fields)
         for item in self.fields:
             if item.name not in FEATURES:
-                raise UserError(f"Observation field {item.name!r} is not known; {suggest(item.name, sorted(FEATURES))}")
+                told = f"Observation field {item.name!r} is not known; {suggest(item.name, sorted(FEATURES))}"
+                raise UserError(f"{told} {why}".rstrip())
             if item.history < 1:
                 raise UserError(f"Observation field {item.name!r}: history = {item.history} must be at least 1.")
             if not 0 <= item.keep < 1:
@@ -208,6 +211,19 @@ class ActionSpec:
     def high(self) -> np.ndarray:
         """[size] largest values."""
         return np.array([f.high for f in self.fields], np.float32)
+
+    def to_unit(self, action: Array) -> Array:
+        """An action [..., A] in physical units as environments of other libraries take it.
+
+        -1 is an element's least value, 1 its largest; what is beyond is cut off. A number that is none stays so.
+        """
+        xp = namespace(action)
+        values = np.asarray(action) if xp is np else action
+        return xp.clip((values - (self.high + self.low) / 2) * (2 / (self.high - self.low)), -1.0, 1.0)
+
+    def from_unit(self, action: Array) -> Array:
+        """The other way: [..., A] in [-1, 1] to physical units."""
+        return (self.high + self.low) / 2 + action * (self.high - self.low) / 2
 
 
 def has_gain(action: ActionSpec) -> bool:

@@ -12,11 +12,21 @@ Units, frames and quaternion order change in `ros_nodes/convert.py` and `ros_nod
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 Array = Any
 """A numpy or a JAX array. Shapes, units and frames are in the docstring beside it."""
 
 GRAVITY_M_S2 = 9.81
 """Standard gravity, rounded as the vehicles' data sheets do. World z is up: the vector is (0, 0, -g)."""
+
+
+class PhysicalAction(np.ndarray):
+    """What a bundle's or a run's policy commands, in the units of its `ActionSpec`: m/s^2 and rad/s.
+
+    It is an array like any other. Environments whose actions are in [-1, 1] refuse it by its type; `ActionSpec.to_unit`
+    makes the action that they take.
+    """
 
 
 class FilterResult(NamedTuple):

@@ -88,7 +88,7 @@ def check_paired(args: Args, in_games: bool) -> None:
 
 def simulation_for_options(args: Args) -> Any:
     """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
-    from robomarl.domains.registry import DEFAULT, domain_named, domains
+    from robomarl.domains.registry import DEFAULT, domain_named, halves
     from robomarl.domains.simulation import simulation_for, simulation_of
     from robomarl.evaluate.resolve import BASELINE, is_controller, resolve_policy
     from robomarl.hardware_configs.scenario_files import read_scenario
@@ -96,7 +96,7 @@ def simulation_for_options(args: Args) -> Any:
     if not args.against and args.scenario:
         return simulation_for(*read_scenario(args.scenario))
     first = args.policies[0] if args.policies else BASELINE
-    for simulation in (domain.simulation for domain in domains().values()):
+    for simulation in halves("simulation"):
         if (games := simulation.games) and (args.against or first in games.scripts):
             return simulation
     if is_controller(first):

@@ -40,5 +40,8 @@ def _resolved(domain: str, where: str) -> Any:
     module, _, name = where.partition(":")
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"Domain {domain!r}: {where} can't be imported ({error}); install what it needs.") from error
+    except UserError:
+        raise
+    except Exception as error:  # whatever another package's module raises
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"Domain {domain!r}: {where} can't be imported ({told}); install what it needs.") from error

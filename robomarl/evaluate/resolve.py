@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robomarl.config import UserError
-from robomarl.domains.registry import domains
+from robomarl.domains.registry import halves
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.sealed_scenario import opened_from_bundle
 from robomarl.paths import bundles_dir
@@ -65,7 +65,7 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy,
 
 def is_controller(name: str) -> bool:
     """Whether some domain has a policy of that name that nobody trained."""
-    return any(name in domain.simulation.controllers for domain in domains().values())
+    return any(name in simulation.controllers for simulation in halves("simulation"))
 
 
 def controller(name: str, scenario: Any) -> FlownPolicy:

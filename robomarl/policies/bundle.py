@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError, build, to_dict
+from robomarl.domains.registry import find_features
+from robomarl.features import FEATURES
 from robomarl.paths import bundles_dir
 from robomarl.policies.contract import Contract, FileEntry
 from robomarl.policies.migrate import check_version, migrate
@@ -159,7 +161,20 @@ def _contract(data: Any, where: str) -> Contract:
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
     data = migrate(data, where)
     check_schema({**data, "seal": seal}, where)
+    _find_features(data, where)
     return build(Contract, data, where)
+
+
+def _find_features(data: Any, where: str) -> None:
+    """Import what registers the features of a contract, which knows the task that they are of.
+
+    Raises:
+        UserError: one is missing here, for a reason that is known.
+    """
+    names = [field["name"] for field in data["observation"]["spec"]["fields"]]
+    why = find_features(names, data["scenario"]["content"])
+    if missing := [name for name in names if name not in FEATURES and why]:
+        raise UserError(f"{where}: Observation field {missing[0]!r} is not known here. {why}")
 
 
 def check_schema(data: Any, where: str) -> None:

@@ -1,5 +1,6 @@
 """`Contract`: what `bundle.json` says, as frozen dataclasses. Floats are at full precision, never rounded."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -9,7 +10,7 @@ from robomarl.domains.registry import commands
 from robomarl.features import FEATURES, Feature
 from robomarl.policies.provenance import Expert, Source, Training
 from robomarl.safety.params import SafetyParams
-from robomarl.spec import GAIN, ActionSpec, ObservationSpec
+from robomarl.spec import GAIN, NOT_COMMANDED, ActionSpec, ObservationSpec
 
 SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
@@ -181,11 +182,9 @@ class Contract:
             raise ValueError(f"team_size = {list(self.team_size)} must be [least, largest].")
         if abs(self.rate_hz * self.safety.period_s - 1) > 1e-9:
             raise ValueError(f"rate_hz = {self.rate_hz:g} does not fit safety.period_s = {self.safety.period_s:g}.")
-        if len({f.name for f in self.action.fields}) != self.action.size:
-            raise ValueError("action.fields has two fields with one name.")
         _check_conditions(self)
         _check_sequences(self)
-        _check_action(self.action)
+        check_action(self.action)
 
     @property
     def policy_carries(self) -> tuple[Carry, ...]:
@@ -243,12 +242,14 @@ def command_names() -> list[str]:
     return [n for name in _known_commands() for n in ([f"{name}.{a}" for a in "xyz"] if name in VECTORS else [name])]
 
 
-def _check_action(action: ActionSpec) -> None:
-    """Check the order of vectors and the units of what we know: an exchanged axis is a lost robot.
+def check_action(action: ActionSpec) -> None:
+    """Check the names, the order of vectors and the units: an exchanged axis is a lost robot.
 
     Raises:
         ValueError: names the element.
     """
+    if len({f.name for f in action.fields}) != action.size:
+        raise ValueError("action.fields has two fields with one name.")
     for i, field in enumerate(action.fields):
         base, _, axis = field.name.rpartition(".")
         if field.name not in command_names():
@@ -256,8 +257,12 @@ def _check_action(action: ActionSpec) -> None:
         unit, frames = _known_commands()[base or field.name]
         if field.unit != unit or field.frame not in frames:
             raise ValueError(f"action.fields[{i}]: {field.name} must be in {unit}, in the frame {' or '.join(frames)}.")
-        if not field.low < field.high:
-            raise ValueError(f"action.fields[{i}]: {field.name} goes from {field.low:g} to {field.high:g}.")
+        if not -math.inf < field.low < field.high < math.inf:
+            told = f"action.fields[{i}]: {field.name} goes from {field.low:g} to {field.high:g}"
+            raise ValueError(
+                f"{told}; its least value must be below its largest, {NOT_COMMANDED:g} below and above 0 "
+                "where a vehicle is not commanded so."
+            )
         before = action.fields[i - 1].name if i else ""
         if base and before != f"{base}.{chr(ord(axis) - 1)}" and axis != "x":
             raise ValueError(f"action.fields[{i}]: {field.name} must come behind {base}.{chr(ord(axis) - 1)}.")
@@ -291,5 +296,9 @@ def part_units(feature: Feature) -> list[str]:
     if len(units) == 1:
         return units * len(feature.parts)
     groups = list(dict.fromkeys(re.sub("[xyz]$", "", part) for part in feature.parts))
+    if len(units) != len(groups):
+        raise ValueError(
+            f"{feature.read.__name__}: unit = {feature.unit!r} names {len(units)} for {', '.join(groups)}."
+        )
     by_group = dict(zip(groups, units, strict=True))
     return [by_group[re.sub("[xyz]$", "", part)] for part in feature.parts]

@@ -20,7 +20,7 @@ from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.give_way import GiveWay, WayCarry
 from robomarl.safety.params import SafetyParams
 from robomarl.spec import ActionSpec, Memory
-from robomarl.types import FilterResult
+from robomarl.types import FilterResult, PhysicalAction
 from robomarl.view import LocalView, Plan
 
 _ANSWERS: Any = {"invalid": "ignore", "over": "ignore"}
@@ -112,6 +112,8 @@ class Pilot:
         with np.errstate(**_ANSWERS):
             memory, obs = self.policy.observation.observe(carry.memory, view)
             policy, nominal = self.policy(carry.policy, obs)
+            if type(nominal) is PhysicalAction:
+                nominal = nominal.view(np.ndarray)  # rules and filter are faster on those
             good = np.asarray(np.isfinite(nominal).all(-1))
             if not good.all():
                 before, now = (carry.memory, carry.policy), (memory, policy)

@@ -17,6 +17,7 @@ from robomarl.policies.bundle import FILTERED_FILE, POLICY_FILE, Bundle, load_bu
 from robomarl.policies.contract import Contract
 from robomarl.policies.onnx_check import check_onnx
 from robomarl.spec import ActionSpec, ObservationSpec
+from robomarl.types import PhysicalAction
 
 PolicyCarry = tuple[np.ndarray, ...]
 """One float32 array [..., *shape] for every memory of the network; empty for a feed-forward one."""
@@ -52,7 +53,7 @@ class Policy:
         """The memory before the first decision: zeros, with leading axes `batch`."""
         return tuple(np.zeros((*batch, *shape), np.float32) for shape in self._shapes)
 
-    def __call__(self, carry: PolicyCarry, obs: np.ndarray) -> tuple[PolicyCarry, np.ndarray]:
+    def __call__(self, carry: PolicyCarry, obs: np.ndarray) -> tuple[PolicyCarry, PhysicalAction]:
         """One decision.
 
         Args:
@@ -61,10 +62,11 @@ class Policy:
 
         Returns:
             The next carry, and the action [..., A] in physical units; NaN in rows whose input was not finite.
+            Environments of other libraries take [-1, 1]: `policy.action.to_unit(action)`.
         """
-        if obs.shape == (self._num_obs,):
-            return self._single(carry, obs)
-        return self._batch(carry, obs)
+        decide = self._single if obs.shape == (self._num_obs,) else self._batch
+        carry, action = decide(carry, obs)
+        return carry, action.view(PhysicalAction)
 
     def _batch(self, carry: PolicyCarry, obs: np.ndarray) -> tuple[PolicyCarry, np.ndarray]:
         if obs.shape[-1:] != (self._num_obs,):

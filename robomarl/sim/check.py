@@ -55,6 +55,12 @@ class Probe:
     """Side by side, each with its own draws and commands."""
     is_timed: bool = True
     """The trials last as long as the user says; otherwise their length is part of them."""
+    compared: str = ""
+    """What is compared, in words."""
+    unfelt: Callable[[Any, Callable[[Any], list[Any]]], tuple[str, ...]] | None = None
+    """See `robomarl.sim.model.vehicle_keys.unfelt`; None: the domain's tests plant errors instead."""
+    not_modelled: tuple[str, ...] = ()
+    """Sections and dotted keys of vehicle files that its engines need not know."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,9 @@ def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] 
     count = len(probe.trials)
     runs = {sim: tuple(found[i * count : (i + 1) * count]) for i, sim in enumerate(sims)}
     pairs = [_compared(probe, scenario, pair, runs) for pair in itertools.combinations(sims, 2)]
-    return {**_about(probe, scenario, config, sims), **_worst(probe, pairs), "pairs": pairs}
+    worst, left_out = _worst(probe, pairs), _left_out(probe, scenario, config, sims)
+    passed = worst["passed"] and not left_out.get("undeclared")
+    return {**_about(probe, scenario, config, sims), **worst, **left_out, "passed": passed, "pairs": pairs}
 
 
 def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, ...], hold: int) -> np.ndarray:
@@ -149,6 +157,20 @@ def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, Ch
     return [probe.seen(sim.step(command)) for command in commands]
 
 
+def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
+    """What no engine knows of the vehicle, and what of it the domain does not say."""
+    if probe.unfelt is None:
+        return {}
+    jobs = [(sim, trial) for sim in sims for trial in probe.trials]
+
+    def driven(chosen: Any) -> list[Any]:
+        return [seen for job in jobs for seen in _driven(probe, chosen, config, job, None)]
+
+    unfelt = probe.unfelt(scenario, driven)
+    undeclared = [key for key in unfelt if not {key, key.partition(".")[0]} & set(probe.not_modelled)]
+    return {"compared": probe.compared, "not_modelled": list(unfelt), "undeclared": undeclared}
+
+
 def _compared(probe: Probe, scenario: Any, pair: tuple[str, str], runs: Mapping[str, tuple[Seen, ...]]) -> Figures:
     figures = probe.compare(scenario, *(runs[sim] for sim in pair))
     return {"first": pair[0], "second": pair[1], **figures, "passed": _is_within(probe, figures)}
@@ -186,7 +208,23 @@ def table(figures: Figures) -> str:
         scale, unit = (180 / math.pi, "deg") if unit == "_rad" else (1.0, unit.removeprefix("_"))
         cells = [scale * value for value in [*(pair[name] for pair in pairs), figures["limits"][quantity]]]
         lines.append(f"{f'{quantity} {unit}':<14}" + "".join(f"{cell:>{width}.2g}" for cell in cells))
-    verdict = "the engines agree" if figures["passed"] else "the engines DISAGREE"
+    verdict = "the engines agree" if all(pair["passed"] for pair in pairs) else "the engines DISAGREE"
     others = [name for name, value in pairs[0].items() if "_diff" not in name and isinstance(value, int | float)]
     told = "".join(f"; {name} {figures[name]:.3g}" for name in others if name != "passed")
-    return "\n".join([*lines, f"{figures['scenario']}, {figures['teams']} teams{told}: {verdict}."])
+    told = f"{figures['scenario']}, {figures['teams']} teams{told}: {verdict}."
+    return "\n".join([*lines, told, *_words(figures)])
+
+
+def _words(figures: Figures) -> list[str]:
+    """What was compared, and what of the vehicle was not."""
+    lines = [f"Compared: {figures['compared']}."] if figures.get("compared") else []
+    if unfelt := figures.get("not_modelled"):
+        lines.append(
+            f"No engine models these figures of the vehicle, so the engines cannot differ by them: {', '.join(unfelt)}."
+        )
+    if undeclared := figures.get("undeclared"):
+        lines.append(
+            f"NOT CHECKED: {', '.join(undeclared)}. Model them in `move` and `mujoco`, or say in "
+            "Model(not_modelled=...) that the vehicle follows its commands whatever they are."
+        )
+    return lines

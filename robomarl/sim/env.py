@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
+from robomarl.policies.contract import check_action, describe
 from robomarl.sim.starts import Starts
+from robomarl.spec import ActionSpec, ObservationSpec
 
 
 def make_env(
@@ -13,5 +16,25 @@ def make_env(
     safety: str = "off",
     starts: Starts | None = None,
 ) -> Any:
-    """The `AgentsEnv` of a scenario; its domain says which of the options it has, as engines and `starts`."""
-    return simulation_of(scenario).env(scenario, sim, weights, safety, starts)
+    """The `AgentsEnv` of a scenario; its domain says which of the options it has, as engines and `starts`.
+
+    Raises:
+        UserError: no contract can hold what its policies see or command.
+    """
+    env = simulation_of(scenario).env(scenario, sim, weights, safety, starts)
+    check_specs(scenario, env.observation, env.commanded)
+    return env
+
+
+def check_specs(scenario: Any, observation: ObservationSpec | None, action: ActionSpec) -> None:
+    """Check what a bundle will say of a scenario's policies, before one is trained.
+
+    Raises:
+        UserError: an action that no contract takes, or a feature whose units are not those of its parts.
+    """
+    try:
+        check_action(action)
+        if observation:
+            describe(observation)
+    except ValueError as error:
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r}: {error}") from None

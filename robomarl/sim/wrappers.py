@@ -6,15 +6,17 @@ from brax.envs.base import State, Wrapper
 from brax.envs.wrappers.training import AutoResetWrapper
 
 from robomarl.sim.agents import AgentsEnv
+from robomarl.sim.unit_actions import check_unit
 
 
 class UnitActions(Wrapper):
     """Actions in [-1, 1], the range of a squashed Gaussian, instead of physical units."""
 
     def step(self, state: State, action: jax.Array) -> State:
-        """[N, A] in [-1, 1]; 0 is the middle of each element's range."""
+        """[N, A] in [-1, 1]; 0 is the middle of each element's range. See `check_unit` for what is refused."""
         spec = self.env.action  # type: ignore[attr-defined]
-        return self.env.step(state, (spec.high + spec.low) / 2 + action * (spec.high - spec.low) / 2)
+        check_unit(spec, action)
+        return self.env.step(state, spec.from_unit(action))
 
 
 class FlattenAgents(Wrapper):
@@ -41,6 +43,7 @@ class FlattenAgents(Wrapper):
 
     def step(self, state: State, action: jax.Array) -> State:
         """[B N, A] actions -> folded state."""
+        check_unit(self.env.action, action)  # type: ignore[attr-defined]
         teams: State = state.pipeline_state  # type: ignore[assignment]
         after = self._fold(self._step(teams, action.reshape(-1, self._num, action.shape[-1])))
         begun = 1 - state.info["episode_done"]

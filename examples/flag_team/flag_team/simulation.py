@@ -57,5 +57,6 @@ MODEL = Model(
     sensed=lambda scenario, world: FlagSensed(world.own),
     messages=messages,
     mujoco=point_masses,
+    not_modelled=("body", "rotors", "control"),
 )
 SIMULATION = simulation_of_model(MODEL, FlagScenario)

@@ -8,14 +8,11 @@ from robomarl.domains.ground.tasks import task_of
 from robomarl.domains.ground.tasks.base import GroundOwn, world_of
 from robomarl.domains.onboard import Later
 from robomarl.geometry import components, namespace
-from robomarl.hardware_configs.vehicle import DifferentialDrive
-from robomarl.sim.model import Model, TeamWorld
+from robomarl.sim.model import Model, TeamWorld, accelerated
 from robomarl.sim.model.obstacles import obstacle_gap
 from robomarl.spec import GAIN, ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.types import Array
 
-NOTHING = 1e-10
-"""Range of what a robot is not commanded, where a contract wants one; below what counts as changed by the filter."""
 NUM_DRAWS = 40
 """Uniform random numbers of each robot and decision; a start takes as many as the grid has cells, and more."""
 
@@ -39,16 +36,11 @@ def law(scenario: GroundScenario) -> StraightLaw | None:
 
 def action(scenario: GroundScenario) -> ActionSpec:
     """Acceleration in the plane, of robots that turn by themselves the yaw rate, and the gain where policies set it."""
-    vehicle = scenario.vehicle_config
-    low, high = vehicle.limits.accel_min_m_s2[:2], vehicle.limits.accel_max_m_s2[:2]
-    ends = zip((*low, -NOTHING), (*high, NOTHING), strict=True)
-    accel = [ActionField(f"acceleration.{k}", "m/s^2", "world", *pair) for k, pair in zip("xyz", ends, strict=True)]
-    turn = NOTHING if isinstance(vehicle, DifferentialDrive) else vehicle.limits.yaw_rate_rad_s
-    turned = (*accel, ActionField("yaw_rate", "rad/s", "world", -turn, turn))
+    vehicle, turned = scenario.vehicle_config, accelerated(scenario)
     if scenario.least_gain_per_s is None:
-        return ActionSpec(turned)
+        return turned
     gain = ActionField(GAIN, "1/s", "filter", scenario.least_gain_per_s, vehicle.safety.gain_per_s)
-    return ActionSpec((*turned, gain))
+    return ActionSpec((*turned.fields, gain))
 
 
 def flat(draws: Array) -> Array:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.on_robots import check_on_robots
 from robomarl.domains.registry import command_of
 from robomarl.domains.simulation import simulation_of
 from robomarl.evaluate.sealed_scenario import VEHICLE, sealed
@@ -38,6 +39,7 @@ from robomarl.policies.export.record import (
 from robomarl.policies.filtered import check_filtered
 from robomarl.policies.model_card import model_card
 from robomarl.policies.runtime import Policy
+from robomarl.sim.env import make_env
 from robomarl.train.initial.weights_file import to_npz, without_critics
 
 __all__ = ["export_bundle", "policy_graph"]
@@ -76,6 +78,7 @@ def export_bundle(
             f"{run.name}: was trained with {key}, and a robot can't see everything; train it in a scenario "
             "without that key."
         )
+    check_on_robots(make_env(run.scenario).observation, run.scenario.task)
     content = bundle_files(run, name or run.name, team_size, recorded)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

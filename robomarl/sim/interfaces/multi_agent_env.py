@@ -10,6 +10,7 @@ from jaxmarl.environments.spaces import Box  # pyright: ignore[reportMissingImpo
 
 from robomarl.sim.agents import AgentsEnv, State
 from robomarl.sim.interfaces import robot_names
+from robomarl.sim.unit_actions import check_unit
 from robomarl.sim.wrappers import UnitActions
 
 ByRobot = dict[str, jax.Array]
@@ -43,7 +44,13 @@ class JaxMarlTeam(MultiAgentEnv):
         state = self._env.reset(key)
         return self.get_obs(state), state
 
-    @partial(jax.jit, static_argnums=0)
+    def step(
+        self, key: jax.Array, state: State, actions: ByRobot, reset_state: State | None = None
+    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
+        """As the base class, which compiles it; raises `ValueError` as `check_unit` before that."""
+        self._check(actions)
+        return super().step(key, state, actions, reset_state)
+
     def step_env(
         self, key: jax.Array, state: State, actions: ByRobot
     ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
@@ -52,7 +59,15 @@ class JaxMarlTeam(MultiAgentEnv):
         Returns:
             Observations, state, rewards, dones with "__all__", and infos: `success` and `contact` of each robot, as
             shares of the team, and `truncation` where time ended the episode; [N] each.
+
+        Raises:
+            ValueError: an action is not in [-1, 1], or is in physical units; see `check_unit`.
         """
+        self._check(actions)
+        return self._advanced(state, actions)
+
+    @partial(jax.jit, static_argnums=0)
+    def _advanced(self, state: State, actions: ByRobot) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
         after = self._env.step(state, jnp.stack([actions[name] for name in self.agents]))
         rewards = {name: after.reward[i] for i, name in enumerate(self.agents)}
         dones = dict.fromkeys([*self.agents, "__all__"], after.done.astype(bool))
@@ -60,6 +75,10 @@ class JaxMarlTeam(MultiAgentEnv):
         said["truncation"] = after.info["truncation"]
         infos = {name: jnp.full(self.num_agents, value) for name, value in said.items()}
         return self.get_obs(after), after, rewards, dones, infos
+
+    def _check(self, actions: ByRobot) -> None:
+        for name in self.agents:
+            check_unit(self._env.action, actions[name])
 
     def get_obs(self, state: State) -> ByRobot:
         """The observations in a state."""

@@ -9,6 +9,7 @@ from pettingzoo import ParallelEnv  # pyright: ignore[reportMissingImports]
 
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.interfaces import robot_names
+from robomarl.sim.unit_actions import check_unit
 from robomarl.sim.wrappers import UnitActions
 
 Values = dict[str, Any]
@@ -31,7 +32,7 @@ class PettingZooTeam(ParallelEnv):
         self.possible_agents = robot_names(env.num_agents)
         self.agents: list[str] = []
         self.render_mode = None
-        unit = UnitActions(env)
+        unit, self._spec = UnitActions(env), env.action
         self._reset, self._step = jax.jit(env.reset), jax.jit(unit.step)
         self._key, self._state = jax.random.key(seed), None
         wide = Box(-np.inf, np.inf, (env.observation_size,), np.float32)
@@ -59,9 +60,12 @@ class PettingZooTeam(ParallelEnv):
 
         Raises:
             RuntimeError: the episode is over; `reset` begins another.
+            ValueError: an action is not in [-1, 1], or is in physical units; see `check_unit`.
         """
         if self._state is None or not self.agents:
             raise RuntimeError("The episode is over: call reset.")
+        for name in self.possible_agents:
+            check_unit(self._spec, actions[name])
         action = np.stack([np.asarray(actions[name], np.float32) for name in self.possible_agents])
         self._state = state = self._step(self._state, action)
         done, cut = bool(state.done), bool(state.info["truncation"])

@@ -7,6 +7,7 @@ import numpy as np
 from robomarl.sim.check import CheckTrial, Probe, drift, held
 from robomarl.sim.model.batch import engines
 from robomarl.sim.model.model import Model
+from robomarl.sim.model.vehicle_keys import unfelt
 from robomarl.sim.model.world import TeamWorld
 
 HOLD_S = 0.3
@@ -25,7 +26,16 @@ def probe_of(model: Model) -> Probe:
         return world, held(random, ends, (steps, *world.closest_m.shape), hold)
 
     limits = {"position_diff_m": 0.02, "attitude_diff_rad": 0.035}
-    return Probe((CheckTrial(begin),), drift, limits, seen=seen, engines=engines(model))
+    return Probe(
+        (CheckTrial(begin),),
+        drift,
+        limits,
+        seen=seen,
+        engines=engines(model),
+        compared="places and attitudes, under the same commands anywhere within their limits",
+        unfelt=unfelt,
+        not_modelled=model.not_modelled,
+    )
 
 
 def seen(world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:

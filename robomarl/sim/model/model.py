@@ -60,6 +60,9 @@ class Model:
     law: Callable[[Any], FirstLaw | None] = lambda scenario: None
     """S -> what makes the first elements of the action where the policy learns the others only; its observation is
     what the policy's begins with, without histories."""
+    not_modelled: tuple[str, ...] = ()
+    """Sections and dotted keys of vehicle files that no engine knows, as `("body.mass_kg", "rotors")`: the vehicle
+    follows its commands whatever they are. `robomarl check` fails for others that no engine knows."""
     num_draws: int = 6
     """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
 

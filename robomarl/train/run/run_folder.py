@@ -34,7 +34,9 @@ from robomarl.train.run.storage import create_folder, json_text, load_state
 from robomarl.train.run.weights import weights_of
 from robomarl.train.sequences.play import playing
 from robomarl.train.stages.plan import is_staged
+from robomarl.train.stages.versions import renewed_run
 from robomarl.train.state import TrainState
+from robomarl.types import PhysicalAction
 
 if TYPE_CHECKING:
     from robomarl.policies.bundle import Bundle
@@ -166,9 +168,15 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
         raise UserError(f"{folder} is of a training with stages; name the folder of a stage in it, or of its bundle.")
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
-    config = build(TrainConfig, read_json(folder / "config.json"), str(folder / "config.json"))
     scenario = opened_from_folder(read_json(folder / "scenario.json"), folder / "scenario.json")
+    config = recipe_of(read_json(folder / "config.json"), scenario, str(folder / "config.json"))
     return config, scenario, read_json(folder / "run.json")
+
+
+def recipe_of(content: Any, scenario: Any, file: str) -> TrainConfig:
+    """The recipe that a run folder or a bundle has kept; raises `UserError` where a key or value is wrong."""
+    known = renewed_run(content, scenario.period_s, file) if isinstance(content, dict) else content
+    return build(TrainConfig, known, file)
 
 
 def load_run(folder: str | Path, file: str = "") -> Run:
@@ -275,9 +283,9 @@ class RunPolicy:
         return _init_carry(self._run, batch)
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
-        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        """(carry, obs [..., O]) -> (carry, action [..., A] in physical units)."""
         carry, action = self._act(self._learned, carry, obs)
-        return carry, np.asarray(action)
+        return carry, np.asarray(action).view(PhysicalAction)
 
 
 def load_policy(folder: str | Path) -> RunPolicy:

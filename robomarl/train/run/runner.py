@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 from robomarl.config import UserError
+from robomarl.domains.on_robots import check_on_robots
 from robomarl.policies.provenance import UsedResidual
 from robomarl.sim.engines.compiler import keep_compiled
 from robomarl.sim.scenario import Scenario
@@ -128,6 +129,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     config = longer(config, options.steps)
     env = training_env(config, scenario)
     check_curriculum(config, env)
+    check_on_robots(env.observation, scenario.task)
     step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
     weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
