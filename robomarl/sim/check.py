@@ -17,6 +17,7 @@ from robomarl.config import UsageError
 from robomarl.domains.simulation import Figures, simulation_of
 from robomarl.geometry import norm, rotation_angle
 from robomarl.sim.batch import SIMS
+from robomarl.sim.env import check_specs
 
 TEAMS = 8
 ROUNDING = 1e-9
@@ -57,8 +58,8 @@ class Probe:
     """The trials last as long as the user says; otherwise their length is part of them."""
     compared: str = ""
     """What is compared, in words."""
-    unfelt: Callable[[Any, Callable[[Any], list[Any]]], tuple[str, ...]] | None = None
-    """See `robomarl.sim.model.vehicle_keys.unfelt`; None: the domain's tests plant errors instead."""
+    felt: Callable[[Any, Callable[[Any], list[Any]]], dict[str, bool]] | None = None
+    """See `robomarl.sim.model.vehicle_keys.felt`; None: the domain's tests plant errors instead."""
     not_modelled: tuple[str, ...] = ()
     """Sections and dotted keys of vehicle files that its engines need not know."""
 
@@ -97,9 +98,11 @@ def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] 
         The worst of the figures of all pairs of engines, `passed`, the limits, and `pairs`.
 
     Raises:
-        UserError: fewer than two engines are left.
+        UserError: fewer than two engines are left, or no contract takes what its robots are commanded.
     """
-    probe: Probe = simulation_of(scenario).probe(scenario)
+    simulation = simulation_of(scenario)
+    check_specs(scenario, None, simulation.action(scenario))
+    probe: Probe = simulation.probe(scenario)
     sims = tuple(sim for sim in config.sims if sim in probe.engines)
     if len(sims) < 2:
         has = f"{scenario.name}.toml has {', '.join(probe.engines)}"
@@ -159,16 +162,18 @@ def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, Ch
 
 def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
     """What no engine knows of the vehicle, and what of it the domain does not say."""
-    if probe.unfelt is None:
+    if probe.felt is None:
         return {}
     jobs = [(sim, trial) for sim in sims for trial in probe.trials]
 
     def driven(chosen: Any) -> list[Any]:
         return [seen for job in jobs for seen in _driven(probe, chosen, config, job, None)]
 
-    unfelt = probe.unfelt(scenario, driven)
+    felt = probe.felt(scenario, driven)
+    unfelt = [key for key, is_felt in felt.items() if not is_felt]
     undeclared = [key for key in unfelt if not {key, key.partition(".")[0]} & set(probe.not_modelled)]
-    return {"compared": probe.compared, "not_modelled": list(unfelt), "undeclared": undeclared}
+    told = {"vehicle": scenario.vehicle_config.name, "same_plant": len(unfelt) == len(felt) > 0}
+    return {"compared": probe.compared, **told, "not_modelled": unfelt, "undeclared": undeclared}
 
 
 def _compared(probe: Probe, scenario: Any, pair: tuple[str, str], runs: Mapping[str, tuple[Seen, ...]]) -> Figures:
@@ -209,6 +214,8 @@ def table(figures: Figures) -> str:
         cells = [scale * value for value in [*(pair[name] for pair in pairs), figures["limits"][quantity]]]
         lines.append(f"{f'{quantity} {unit}':<14}" + "".join(f"{cell:>{width}.2g}" for cell in cells))
     verdict = "the engines agree" if all(pair["passed"] for pair in pairs) else "the engines DISAGREE"
+    if figures.get("same_plant"):
+        verdict += f" on points that do what is commanded, and know nothing of a {figures['vehicle']}"
     others = [name for name, value in pairs[0].items() if "_diff" not in name and isinstance(value, int | float)]
     told = "".join(f"; {name} {figures[name]:.3g}" for name in others if name != "passed")
     told = f"{figures['scenario']}, {figures['teams']} teams{told}: {verdict}."
@@ -219,9 +226,7 @@ def _words(figures: Figures) -> list[str]:
     """What was compared, and what of the vehicle was not."""
     lines = [f"Compared: {figures['compared']}."] if figures.get("compared") else []
     if unfelt := figures.get("not_modelled"):
-        lines.append(
-            f"No engine models these figures of the vehicle, so the engines cannot differ by them: {', '.join(unfelt)}."
-        )
+        lines.append(f"In no engine, so that they cannot differ by it: {', '.join(unfelt)} of {figures['vehicle']}.")
     if undeclared := figures.get("undeclared"):
         lines.append(
             f"NOT CHECKED: {', '.join(undeclared)}. Model them in `move` and `mujoco`, or say in "

@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.sim.check import CheckTrial, Probe, drift, held
 from robomarl.sim.model.batch import engines
 from robomarl.sim.model.model import Model
-from robomarl.sim.model.vehicle_keys import unfelt
+from robomarl.sim.model.vehicle_keys import felt
 from robomarl.sim.model.world import TeamWorld
 
 HOLD_S = 0.3
@@ -33,7 +33,7 @@ def probe_of(model: Model) -> Probe:
         seen=seen,
         engines=engines(model),
         compared="places and attitudes, under the same commands anywhere within their limits",
-        unfelt=unfelt,
+        felt=felt,
         not_modelled=model.not_modelled,
     )
 

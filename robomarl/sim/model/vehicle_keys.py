@@ -1,4 +1,4 @@
-"""`unfelt`: what a vehicle file says of the plant that no engine of a `Model` knows.
+"""`felt`: what a vehicle file says of the plant, and whether any engine of a `Model` knows it.
 
 An error is put into one figure of the file after another, and each engine is driven as before. Where no engine moves
 otherwise, their agreement says nothing about that figure.
@@ -26,21 +26,21 @@ ERRORS = (1.05, 0.95)
 """Factors; the second where the file is refused with the first."""
 
 
-def unfelt(scenario: Any, driven: Callable[[Any], list[Any]]) -> tuple[str, ...]:
-    """Keys of the scenario's vehicle file that change nothing, dotted.
+def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
+    """Whether an engine knows each figure of the plant in the scenario's vehicle file, by its dotted key.
 
     Args:
         scenario: whose vehicle.
         driven: scenario -> what was seen of it on all engines.
     """
     content, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
-    before, found = driven(scenario), []
+    before, found = driven(scenario), {}
     with tempfile.TemporaryDirectory() as folder:
         for key in keys(content):
             other = _with_error(scenario, content, key, Path(folder) / "vehicle.yaml")
-            if other is not None and _same(before, driven(other)):
-                found.append(key)
-    return tuple(found)
+            if other is not None:
+                found[key] = not _same(before, driven(other))
+    return found
 
 
 def keys(content: dict[str, Any]) -> Iterator[str]:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from robomarl.config import UserError
 from robomarl.domains.flight.scenario import FlightScenario
 from robomarl.domains.flight.world import World, positions
+from robomarl.domains.registry import unusable
 from robomarl.geometry import norm
 from robomarl.sim.law import Law
 from robomarl.spec import ActionSpec, ObservationSpec
@@ -65,8 +66,19 @@ def task_of(scenario: FlightScenario) -> Task:
 
     if scenario.task not in TASKS:
         for point in entry_points(group="robomarl.tasks", name=scenario.task):
-            TASKS[scenario.task] = point.load()
+            TASKS[scenario.task] = _loaded(point, scenario)
     if scenario.task not in TASKS:
         known = ", ".join(sorted(TASKS))
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} is not known; allowed: {known}.")
     return TASKS[scenario.task]
+
+
+def _loaded(point: EntryPoint, scenario: FlightScenario) -> Task:
+    try:
+        task = point.load()
+    except Exception as error:  # whatever another package's module raises
+        said = f"{scenario.name}.toml: task = {scenario.task!r}: {unusable(point, error)}"
+        raise UserError(said) from error
+    if not isinstance(task, Task):
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r}: {point.value} is no flight.tasks.Task.")
+    return task
