@@ -120,7 +120,8 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
         raise UserError(f"{bags[0]}: its metadata name no scenario; add --scenario NAME.")
     source = Provenance(told, read.flew, commit_of_checkout(), datetime.date.today().isoformat(), name)
     flown = load_scenario(name)
-    inside = [track.within(flown.arena.low_m, flown.arena.high_m) for track in read.tracks]
+    arena = getattr(flown, "arena", None)  # not every kind of team has one
+    inside = [track.within(arena.low_m, arena.high_m) for track in read.tracks] if arena else read.tracks
     return RecordedFlights(flown, inside, source, tuple(read.problems))
 
 

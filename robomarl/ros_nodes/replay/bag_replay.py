@@ -14,7 +14,7 @@ from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage
 from robomarl.ros_nodes.replay.decisions import RobotReplay, Tick
 from robomarl.ros_nodes.replay.flights import FlightRows, RobotRow
-from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of
+from robomarl.ros_nodes.replay.recording import bundle_folder, recording_of, vehicle_here
 from robomarl.ros_nodes.replay.sinks import ReplayedRobot, TopicSinks
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.replay.ticks import TickTable
@@ -80,6 +80,8 @@ class BagReplay:
         """Told every tick of robots that move."""
         self.folders: dict[str, str] = {}
         """Where the bundle of each robot lies."""
+        self.vehicles: dict[str, str] = {}
+        """Name or file of what each robot is."""
         self._loaded: dict[str, Loaded] = {}
         self._robots = {name: self._robot(name, bundle) for name in robots or self.recording.team}
         self.rows = FlightRows(len(self.recording.team))
@@ -124,8 +126,9 @@ class BagReplay:
         if settings is None:
             raise UserError(f"{self.bag.folder}: has no settings of {name}, which is in the team; record all of it.")
         self.folders[name] = folder = bundle_folder(self.recording, name, bundle)
-        settings = replace(settings, robot_root="", bundle=folder)
+        settings = replace(settings, robot_root="", bundle=folder, vehicle=vehicle_here(settings.vehicle, folder))
         self._loaded[name] = loaded = load_pilot(settings)
+        self.vehicles[name] = settings.vehicle
         contract = load_bundle(folder).contract
         low, high = (np.array([getattr(e, end) for e in contract.observation.elements]) for end in ("low", "high"))
         tally = RobotTally(tuple(field.name for field in contract.action.fields), low, high)

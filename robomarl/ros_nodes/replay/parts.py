@@ -17,7 +17,6 @@ from robomarl.ros_nodes.replay.flights import FlightRows
 from robomarl.ros_nodes.replay.recording import Recording, recording_of
 from robomarl.ros_nodes.replay.tally import RobotTally
 from robomarl.ros_nodes.replay.tracks import TrackRows
-from robomarl.ros_nodes.robot.startup import Loaded
 
 LONG_BYTES = 20_000_000
 """A shorter recording (half a minute of six robots) is read before a second process has started."""
@@ -43,6 +42,7 @@ class BundleName(NamedTuple):
     name: str
     id: str
     vehicle: str
+    """Name or file of the first robot's."""
 
     def __str__(self) -> str:
         """As people read it."""
@@ -92,7 +92,7 @@ def replay_part(bag: Bag, job: ReplayJob, progress: Progress) -> ReplayPart:
     if job.tracks:
         replay.watch = tracks.note
     recorded_s = replay.run(progress)
-    found = replay.recording, _name(replay.loaded), replay.tallies, replay.rows, tracks, sorted(replay.causes)
+    found = replay.recording, _name(replay), replay.tallies, replay.rows, tracks, sorted(replay.causes)
     return ReplayPart(*found, recorded_s, bag.problems)
 
 
@@ -164,5 +164,5 @@ def _said(pipe: Connection, job: ReplayJob) -> Any:
     return said
 
 
-def _name(loaded: Loaded) -> BundleName:
-    return BundleName(loaded.name, loaded.id, loaded.vehicle)
+def _name(replay: BagReplay) -> BundleName:
+    return BundleName(replay.loaded.name, replay.loaded.id, next(iter(replay.vehicles.values())))

@@ -1,13 +1,16 @@
 """Who flew in a recording, with which bundle and settings: read from what the recorder wrote into the bag."""
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 from robomarl.config import UserError, build
 from robomarl.fleet.store import Store
-from robomarl.paths import bundles_dir
+from robomarl.paths import bundles_dir, cache_dir, vehicles_dir
 from robomarl.policies.bundle import load_bundle
 from robomarl.ros_nodes.replay.bag import Bag
 from robomarl.ros_nodes.settings import PolicySettings
@@ -78,6 +81,34 @@ def bundle_folder(recording: Recording, robot: str, given: str) -> str:
         f"{robot}: flew bundle {wanted[:12] or '(unknown)'}, which is neither in its folder here nor in policies/; "
         "name it with --bundle."
     )
+
+
+def vehicle_here(recorded: str, bundle: str) -> str:
+    """The name or path of the vehicle that a robot was.
+
+    Args:
+        recorded: what its node was told, a name or a path; "" for the bundle's.
+        bundle: folder of the bundle that it flew. Its contract has the vehicle's whole file, which is taken where the
+            recorded path is of another machine or folder.
+
+    Raises:
+        UserError: that file can't be written into the cache.
+    """
+    contract = load_bundle(bundle).contract.vehicle
+    name = recorded or contract.name
+    if name.endswith((".yaml", ".yml")):
+        if Path(name).is_file():
+            return name
+    elif (vehicles_dir() / f"{name}.yaml").is_file() or name != contract.name:
+        return name
+    text = yaml.safe_dump(contract.content, sort_keys=False)
+    file = cache_dir() / "recorded" / hashlib.sha256(text.encode()).hexdigest()[:32] / f"{contract.name}.yaml"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    except OSError as error:
+        raise UserError(f"{file} can't be written ({error.strerror}); name another XDG_CACHE_HOME.") from None
+    return str(file)
 
 
 def _settings(bag: Bag, key: str, text: str) -> PolicySettings:
