@@ -1,5 +1,6 @@
 """The main job on this machine: train a small team, export, verify, flash to local robots, fly ROS 2, report."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Run the demo; `ok` says that a flight through ROS 2 arrived and that none had a collision."""
+    from robomarl.ros_nodes.environment_check.check import check_environment
+    from robomarl.ros_nodes.io.environment import environment
+
+    check_environment({**os.environ, **environment(True, 0)})
     import rclpy  # noqa: F401  (said at once when it is missing, not after the training)
 
     from robomarl.cli.demo_stages import DemoOptions, run_demo

@@ -85,6 +85,9 @@ def run(args: Args) -> dict[str, Any]:
 
 def check(args: Args, fleet: Any) -> dict[str, Any]:
     """Listen to the team and judge; one line for each robot and check."""
+    from robomarl.ros_nodes.environment_check.check import check_environment
+
+    check_environment()
     from robomarl.ros_nodes.preflight.run import CheckOptions, preflight
 
     room = (args.room[:3], args.room[3:]) if args.room else None

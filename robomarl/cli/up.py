@@ -1,5 +1,6 @@
 """Start a fleet's ROS 2 nodes: the same as the launch file, where `ros2 launch` is not installed."""
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -103,8 +104,11 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.domains.registry import onboard_of
     from robomarl.hardware_configs.field import scenario_content
     from robomarl.hardware_configs.fleet import load_fleet
+    from robomarl.ros_nodes.environment_check.check import check_environment
+    from robomarl.ros_nodes.io.environment import environment
 
     fleet = load_fleet(args.fleet)
+    check_environment({**os.environ, **environment(args.sim is not None, args.domain_id or 0)})
     domain = onboard_of(scenario_content(fleet.scenario))
     domain.check_order(fleet)
     args = replace(args, record=recording(args, fleet.name))

@@ -16,9 +16,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from robomarl.ros_nodes import status_messages, topics
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io import cdr
 from robomarl.ros_nodes.io.link_model import JUMP_M, SHIFT_S, Link, LinkQuality, is_cut, sensor_faults
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import WARN, DiagnosticEntry
 from robomarl.ros_nodes.settings import LinkSettings

@@ -27,13 +27,13 @@ from std_srvs.srv import Trigger
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.intake.refusals import refused_entry
+from robomarl.ros_nodes.intake.entry import intake_entry
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io.async_wait import wait_until
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, run_node
+from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.operator.fleet_table import FleetTable
 from robomarl.ros_nodes.operator.goal_watch import GoalWatch
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.state_machine import Order, State
 from robomarl.ros_nodes.robot.team_agreement import JOINED
 from robomarl.ros_nodes.settings import MonitorSettings
@@ -142,8 +142,8 @@ class MonitorNode(Node):
         if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
         statuses += self._goals.entries(self.get_fully_qualified_name())
-        if refused := refused_entry(self):
-            statuses.append(DiagnosticEntry(*refused))
+        if heard := intake_entry(self):
+            statuses.append(heard)
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
 

@@ -173,7 +173,7 @@ class PolicyNode(LifecycleNode):
         """What is wrong beside the inputs."""
         disk, radio = self._robot_folder.estop.problem, self._radio
         found = [Problem("disk", disk)] if disk else []
-        return [*found, *radio.doubles(), *radio.rivals(), *radio.goal_rivals()]
+        return [*found, *radio.doubles(), *radio.rivals(), *radio.goal_rivals(), *radio.unheard()]
 
     def _changed(self) -> None:
         """The autopilot changed its state by itself: lifecycle and E-stop's latch follow."""

@@ -20,7 +20,9 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.intake.estop_listener import EstopListener
+from robomarl.ros_nodes.intake.unheard import unheard_of
+from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.settings import SimSettings
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
@@ -47,7 +49,7 @@ class RealTimeNode(Node):
         self._sim_clock = publisher(self, topics.CLOCK, topics.CLOCK.name) if settings.clock else None
         self._began_clock_s = time.time()
         self.status = publisher(self, topics.SIM_STATUS, topics.SIM_STATUS.of("sim", self.base))
-        self.estop = Mailbox(self, topics.ESTOP, topics.ESTOP.of("", self.base), lambda message: message.data)
+        self.estop = EstopListener(self, self.base)
         self.lock = threading.Lock()
         self.steps = self._skipped = self._slipped = 0
         self.began_s = math.nan
@@ -58,6 +60,7 @@ class RealTimeNode(Node):
         self.dt_s = dt_s
         self.create_service(Trigger, "~/reset", self._on_reset)
         self.create_service(Trigger, "~/finish", self._on_finish)
+        self.create_timer(1.0, self._look_around)
         self._ticker = Ticker(dt_s, self._tick, self._died)
 
     def destroy_node(self) -> None:
@@ -91,7 +94,7 @@ class RealTimeNode(Node):
 
     def is_pressed(self) -> bool:
         """The E-stop has been pressed since the last call."""
-        return any(pressed for pressed, _ in self.estop.take())
+        return any([word.pressed for word in self.estop.take()])
 
     def _tick(self, beat: Beat) -> None:
         """Catch up with the clock, a physics step at a time."""
@@ -108,6 +111,10 @@ class RealTimeNode(Node):
                 self.step()
                 if self.steps % round(1 / (self.dt_s * STATUS_HZ)) == 0:
                     self._publish_status()
+
+    def _look_around(self) -> None:
+        """Log who speaks to this node and is not received."""
+        unheard_of(self).look(self)
 
     def _publish_clock(self) -> None:
         if self._sim_clock is not None:

@@ -14,7 +14,9 @@ from rclpy.serialization import deserialize_message
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
 from robomarl.ros_nodes.convert import MessageError
-from robomarl.ros_nodes.io.node_base import Mailbox, RMWError, message_class, now_s, publisher, run_node
+from robomarl.ros_nodes.intake.entry import intake_entry
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.io.node_base import RMWError, message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.recording.bag_writer import BagWriter, definition_of
 from robomarl.ros_nodes.recording.health import Arrivals
@@ -113,7 +115,9 @@ class RecorderNode(Node):
             told = self._arrivals.told(time.monotonic(), lambda name: self.count_publishers(name) > 0)
             if self._stopped:
                 told = Told(ERROR, f"recording stopped: {self._stopped}", {})
-            self._said.publish(status_messages.diagnostics_from([self._status(told)], now_s(self)))
+            heard = intake_entry(self)
+            entries = [self._status(told), *([heard] if heard else [])]
+            self._said.publish(status_messages.diagnostics_from(entries, now_s(self)))
             self._told.publish(status_messages.recording_from(self.get_fully_qualified_name(), told))
 
     def _write_safely(self, write: Callable[[], None]) -> None:

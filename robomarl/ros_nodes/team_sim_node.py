@@ -12,10 +12,11 @@ from robomarl.config import UserError, to_dict
 from robomarl.domains.simulation import simulation_of
 from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.fieldtask import FieldTask, field_task
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter, TruthWriter
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.real_time import RealTimeNode
 from robomarl.ros_nodes.timing.steady import AWAY_S, Absence, steady_now_s
 from robomarl.sim.scenario import Scenario, load_scenario

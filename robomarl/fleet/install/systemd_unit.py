@@ -43,7 +43,7 @@ def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network())
         network: domain and enclaves.
     """
     spec = _spec(fleet, robot, network)
-    words = ["-m", spec.module, *spec.arguments()]
+    words = ["-m", "robomarl.ros_nodes.environment_check.start", spec.module, *spec.arguments()]
     lines = [
         "#!/bin/bash",
         "# Made by `robomarl fleet setup`. Starts the node; it moves nothing before it is activated.",

@@ -11,11 +11,14 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from robomarl.config import UserError
 from robomarl.ros_nodes import status_messages, topics
-from robomarl.ros_nodes.intake.refusals import refused_entry
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.intake.entry import intake_entry
+from robomarl.ros_nodes.intake.estop_listener import EstopListener
+from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
+from robomarl.ros_nodes.robot.heartbeat import Presses
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
+from robomarl.ros_nodes.timing.steady import steady_now_s
 
 
 class AdapterNode(LifecycleNode):
@@ -92,8 +95,8 @@ class AdapterNode(LifecycleNode):
             self.tick()
 
     def _report(self) -> None:
-        refused = refused_entry(self)
-        entries = [*self.entries(), *([DiagnosticEntry(*refused)] if refused else [])]
+        heard = intake_entry(self)
+        entries = [*self.entries(), *([heard] if heard else [])]
         self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
 
     def _died(self, error: BaseException) -> None:
@@ -105,15 +108,22 @@ class AdapterNode(LifecycleNode):
 
 
 class EStop:
-    """The team's E-stop, as the monitor said it last."""
+    """The team's E-stop, as the monitor said it last, and presses of anybody else."""
 
     def __init__(self, node: AdapterNode, base: str) -> None:
         """Listen; not pressed before anything was ever heard."""
-        self._said = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", base), lambda message: message.data)
+        self._listener, self._presses = EstopListener(node, base), Presses()
         self._node = node
+        self._said = node.pressed
+        """What the monitor said last."""
 
     def is_pressed(self) -> bool:
         """Now."""
-        for pressed, _ in self._said.take():
-            self._node.pressed = pressed
+        now_s = steady_now_s()
+        for word in self._listener.take():
+            if word.is_heartbeat:
+                self._said = word.pressed
+            else:
+                self._presses.hear(word.sender, word.pressed, now_s)
+        self._node.pressed = self._said or self._presses.hold(now_s)
         return self._node.pressed

@@ -12,7 +12,8 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from robomarl.config import UserError
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class, publisher
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.io.node_base import message_class, publisher
 from robomarl.ros_nodes.topics import Topic
 
 LOOK_S = 1.0

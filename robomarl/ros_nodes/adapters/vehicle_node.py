@@ -20,9 +20,10 @@ from robomarl.ros_nodes.adapters.adapter_node import AdapterNode, EStop
 from robomarl.ros_nodes.adapters.guard_terms import AIRBORNE, GuardState, GuardStatus
 from robomarl.ros_nodes.adapters.guarded import GuardedVehicle, TickInput, VehicleLink
 from robomarl.ros_nodes.adapters.samples import StateSample
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher
+from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.timing.steady import Absence, steady_now_s
 

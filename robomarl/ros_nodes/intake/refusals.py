@@ -64,17 +64,6 @@ def _said(sender: str, count: int) -> str:
     return f"{count} of {sender}" if sender else str(count)
 
 
-def refused_entry(node: Any) -> tuple[str, int, str, dict[str, str]] | None:
-    """What a node says of it in `/diagnostics` once a second, as the fields of an entry; None where nothing was."""
-    refused = refusals_of(node)
-    if not refused.total:
-        return None
-    news = refused.news()
-    values = {"messages_refused": str(refused.total), **refused.values()}
-    text = f"refused {news} messages" if news else "ok"
-    return f"{node.get_fully_qualified_name()}/messages", int(news > 0), text, values
-
-
 _OF_NODES: WeakKeyDictionary[Any, Refusals] = WeakKeyDictionary()
 
 

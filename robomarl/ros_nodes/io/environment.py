@@ -7,6 +7,8 @@ from robomarl.config import UserError
 
 PROFILES_ENV, PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE", Path(__file__).with_name("fastdds.xml")
 """What Fast DDS reads; whoever has a file of his own keeps it."""
+OLD_PROFILES_ENV = "FASTRTPS_DEFAULT_PROFILES_FILE"
+"""What it was called before Fast DDS 3, which does not read it."""
 MAX_DOMAIN = 101
 """Larger domain ids use ports that Linux gives to other programs."""
 
@@ -27,7 +29,7 @@ def environment(sim: bool, domain_id: int | None = None, keystore: str = "") -> 
     # Shared memory made discovery take seconds now and then when several nodes ran on one machine.
     made = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     if not os.environ.get(PROFILES_ENV):
-        made[PROFILES_ENV] = str(PROFILES)
+        made[PROFILES_ENV] = os.environ.get(OLD_PROFILES_ENV) or str(PROFILES)
     if sim:
         made["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     if domain_id is not None:

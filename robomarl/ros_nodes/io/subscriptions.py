@@ -8,10 +8,13 @@ from typing import Any
 from rclpy.node import Node
 
 from robomarl.ros_nodes import convert, status_messages, topics
+from robomarl.ros_nodes.intake.estop_listener import EstopListener
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.intake.refusals import Refusals, refusals_of
+from robomarl.ros_nodes.intake.unheard import unheard_of
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.half_turn import turned, turned_broadcast
-from robomarl.ros_nodes.io.node_base import Mailbox, publisher
+from robomarl.ros_nodes.io.node_base import publisher
 from robomarl.ros_nodes.robot.assembly import Inputs
 from robomarl.ros_nodes.robot.inbox import OWN, Count, Now, Problem
 from robomarl.ros_nodes.settings import PolicySettings
@@ -51,7 +54,7 @@ class Subscriptions:
         mates, said = inputs.inbox.mates, topics.STATE_AND_PLAN
         self._heard = {m: self._mailbox(self._shaped(said), m, fast_messages.broadcast_reader(m)) for m in mates}
         self._announced = {m: self._mailbox(topics.ANNOUNCE, m, status_messages.announcement_reader(m)) for m in mates}
-        self._estop = Mailbox(node, topics.ESTOP, topics.ESTOP.of("", self._base), lambda message: message.data)
+        self._estop = EstopListener(node, self._base)
         told = topics.RECORDING
         self._recording = Mailbox(node, told, told.of("", self._base), status_messages.recording_to)
         self._sensed = [
@@ -72,9 +75,7 @@ class Subscriptions:
             self._fill(mailbox, name, inbox.put_mate, turn)
         for mailbox in self._sensed:
             self._fill(mailbox, mailbox.topic.name, inbox.put_sensed)
-        for pressed, info in self._estop.take():
-            waited_s = self._absence.waited_s(info)
-            self._inputs.heartbeat.hear(str(info["publisher_gid"]), pressed, steady_s, waited_s)
+        self._receive_estop(steady_s)
         if steady_s - self._seldom_s >= SELDOM_S:
             self._seldom_s = steady_s
             self._receive_seldom(steady_s)
@@ -110,6 +111,10 @@ class Subscriptions:
                 found.append(Problem("this robot", _told(name, who)))
         return found
 
+    def unheard(self) -> list[Problem]:
+        """Publishers that this robot does not receive, by topic: another quality of service or message type."""
+        return [Problem(name, why) for name, why in unheard_of(self._node).look(self._node).items()]
+
     def counts(self) -> list[Count]:
         """Messages of the odometry and of each team-mate so far."""
         return [self.own.count, *(mailbox.count for mailbox in self._heard.values())]
@@ -124,7 +129,6 @@ class Subscriptions:
         taken = (
             self.own,
             *self._goals,
-            self._estop,
             self._recording,
             *self._sensed,
             *self._heard.values(),
@@ -132,6 +136,7 @@ class Subscriptions:
         )
         for mailbox in taken:
             mailbox.destroy()
+        self._estop.close()
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
@@ -150,6 +155,14 @@ class Subscriptions:
             yield taken
         if mailbox.count.refused > refused:
             self._inputs.inbox.refuse(source, mailbox.refusal)
+
+    def _receive_estop(self, steady_s: float) -> None:
+        heartbeat = self._inputs.heartbeat
+        for word in self._estop.take():
+            if word.is_heartbeat:
+                heartbeat.hear(str(word.sender), word.pressed, steady_s, self._absence.waited_s(word.info))
+            else:
+                heartbeat.hear_press(str(word.sender), word.pressed, steady_s)
 
     def _receive_seldom(self, steady_s: float) -> None:
         for told, _ in self._recording.take():

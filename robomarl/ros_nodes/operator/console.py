@@ -28,7 +28,8 @@ from robomarl.config import UserError
 from robomarl.domains.registry import onboard_of
 from robomarl.ros_nodes import convert, status_messages, topics
 from robomarl.ros_nodes.enclaves.rights import CONSOLE
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, publisher, secured
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.io.node_base import now_s, publisher, secured
 from robomarl.ros_nodes.io.security import is_enforced
 from robomarl.ros_nodes.robot.state_machine import Order
 from robomarl.view import Goal

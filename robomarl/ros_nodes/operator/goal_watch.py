@@ -7,7 +7,7 @@ from robomarl.goals.rest import vehicle_rest
 from robomarl.goals.room import spacing_faults
 from robomarl.hardware_configs.vehicle import load_any_vehicle
 from robomarl.ros_nodes import convert, topics
-from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from robomarl.config import UserError
 from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.ros_nodes.environment_check.check import check_environment
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
@@ -69,6 +70,7 @@ def launch_plan(given: Mapping[str, str]) -> Launched:
         **values, record=_folder(given["record_dir"] or new_recording(fleet.name)) if recorded else ""
     )
     shared = environment(options.sim, options.domain_id) | {PARENT_ENV: str(os.getpid())}
+    check_environment({**os.environ, **shared})
     return Launched(plan_fleet(fleet, options), shared)
 
 

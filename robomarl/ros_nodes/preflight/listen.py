@@ -13,7 +13,9 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from robomarl.ros_nodes import convert, status_messages, topics
-from robomarl.ros_nodes.io.node_base import Mailbox, now_s, secured
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.intake.unheard import unheard_publishers
+from robomarl.ros_nodes.io.node_base import now_s, secured
 from robomarl.ros_nodes.preflight.seen import Box, OdometrySample, RobotSeen, TeamSeen
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.topics import Topic
@@ -109,6 +111,11 @@ class Listener:
             robot.publishers = self._publishers(topics.ODOMETRY.of(name, self._base))
             robot.lost = self._odometry[name].count.lost - self._lost_before[name]
         self.seen.monitors = self._publishers(topics.ESTOP.of("", self._base))
+        self.seen.unheard = [
+            f"{name}: {why}"
+            for name, topic in topics.recorded_topics(tuple(self.seen.robots), False, self._base)
+            for why in unheard_publishers(self._node, name, topic).values()
+        ]
         names = [f"{space.rstrip('/')}/{name}" for name, space in self._node.get_node_names_and_namespaces()]
         self.seen.nodes = {name: names.count(name) for name in names if not name.rpartition("/")[2].startswith("_")}
 

@@ -1,7 +1,7 @@
 """What was seen of a team while nothing moved, and what it has to be. No ROS."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -84,6 +84,8 @@ class TeamSeen:
     """What a recorder says of its recording; "" without one."""
     nodes: Mapping[str, int] = field(default_factory=dict)
     """How many of each full name there are."""
+    unheard: Sequence[str] = ()
+    """Publishers that the nodes of the team don't receive, why, and the mend."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ def all_rows(seen: TeamSeen, needs: dict[str, Needs]) -> list[CheckRow]:
     """Every check of every robot, then those of the team."""
     rows = [row for name, robot in seen.robots.items() for row in rows_of(robot, needs[name])]
     found = {"monitor": _monitor(seen), "E-stop": _estop(seen), "recorder": _recorder(seen), "names": _names(seen)}
-    found |= {"bundle": _bundle(seen), "apart": _apart(seen, needs)}
+    found |= {"topics": _topics(seen), "bundle": _bundle(seen), "apart": _apart(seen, needs)}
     return rows + [CheckRow("", name, *result) for name, result in found.items()]
 
 
@@ -33,6 +33,11 @@ def _estop(seen: TeamSeen) -> tuple[bool | None, str]:
 
 def _recorder(seen: TeamSeen) -> tuple[bool | None, str]:
     return (True, seen.recorder) if seen.recorder else (None, "nothing is recorded")
+
+
+def _topics(seen: TeamSeen) -> tuple[bool | None, str]:
+    """Quality of service and message types of all who publish."""
+    return (False, "; ".join(seen.unheard)) if seen.unheard else (True, "every publisher is received")
 
 
 def _names(seen: TeamSeen) -> tuple[bool | None, str]:

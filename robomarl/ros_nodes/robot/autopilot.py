@@ -163,7 +163,7 @@ class Autopilot:
         return Conditions(
             ready=waits and not (reading.problems or self._others(at_s)),
             link=self._heartbeat.alive(at_s),
-            pressed=self._heartbeat.pressed(),
+            pressed=self._heartbeat.pressed(at_s),
             aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
             team_aloft=flies or all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
             lifted=flies or self._inbox.task.lifted(reading.view),

@@ -5,7 +5,7 @@ import time
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
-from robomarl.ros_nodes.io.node_base import Mailbox
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.robot.inbox import Now
 from robomarl.ros_nodes.timing.stamp import Stamp, time_of
 from robomarl.ros_nodes.timing.steady import steady_now_s

@@ -135,8 +135,8 @@ def test_nobody_subscribes_beside_the_mailbox(root: Path):
         for path in (root / "robomarl").rglob("*.py")
         if "create_subscription(" in path.read_text()
     }
-    assert found == {"ros_nodes/io/node_base.py"}
-    text = (root / "robomarl/ros_nodes/io/node_base.py").read_text()
+    assert found == {"ros_nodes/intake/mailbox.py"}
+    text = (root / "robomarl/ros_nodes/intake/mailbox.py").read_text()
     assert len(re.findall(r"create_subscription\(", text)) == text.count("reader_of(topic, convert)") == 1
     readers = [fast_messages.odometry_reader, fast_messages.broadcast_reader, fast_messages.command_reader]
     makers = {name for name in dir(fast_messages) if name.endswith("_reader")}

@@ -87,11 +87,35 @@ def test_what_was_pressed_stays_pressed_when_its_monitor_dies():
     heartbeat = Heartbeat(1.0)
     heartbeat.hear("x", True, 10.0)
     heartbeat.hear("y", False, 15.0)
-    assert heartbeat.pressed()
+    assert heartbeat.pressed(15.0)
     assert "is pressed" in str(heartbeat.problems(15.0)[0])
     heartbeat.hear("y", True, 16.0)  # the robots told it
     heartbeat.hear("y", False, 17.0)  # an operator released it there
-    assert not heartbeat.pressed()
+    assert not heartbeat.pressed(17.0)
+
+
+def test_a_press_by_another_than_a_monitor_counts_and_permits_nothing():
+    heartbeat = Heartbeat(1.0)
+    heartbeat.hear_press("button", False, 10.0)
+    assert not heartbeat.alive(10.0)
+    assert "no heartbeat" in str(heartbeat.problems(10.0)[0])
+    heartbeat.hear("monitor", False, 10.0)
+    heartbeat.hear_press("button", True, 10.0)
+    heartbeat.hear("monitor", False, 10.1)
+    assert heartbeat.pressed(10.1), "a monitor that knows of no press must not take one back"
+    assert [str(problem) for problem in heartbeat.problems(10.1)] == ["monitor: the E-stop is pressed"]
+    heartbeat.hear_press("joystick", False, 10.2)
+    assert heartbeat.pressed(10.2), "only the publisher that pressed releases"
+    heartbeat.hear_press("button", False, 10.3)
+    assert not heartbeat.pressed(10.3)
+
+
+def test_a_press_that_is_not_repeated_ends_so_that_robots_can_be_reset():
+    heartbeat = Heartbeat(1.0)
+    for at_s in (10.0, 11.0, 12.0):
+        heartbeat.hear_press("button", True, at_s)
+        assert heartbeat.pressed(at_s + 0.99), "repeated once a second, it holds"
+    assert not heartbeat.pressed(15.0)
 
 
 def test_who_falls_back_is_told_from_who_has_not_joined_yet():

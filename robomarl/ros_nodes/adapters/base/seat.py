@@ -16,10 +16,11 @@ from robomarl.ros_nodes import convert, topics
 from robomarl.ros_nodes.adapters.base.anchor import MapAnchor, PlanarPose, planar
 from robomarl.ros_nodes.adapters.base.drive import BaseDrive
 from robomarl.ros_nodes.adapters.base.watch import BaseRules, BaseSighted, BaseState, watched
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io import fast_messages
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher
+from robomarl.ros_nodes.io.node_base import message_class, now_s, publisher
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.settings import BaseSettings
 from robomarl.ros_nodes.timing.steady import Absence, steady_now_s

@@ -16,8 +16,9 @@ from robomarl.ros_nodes.adapters.ros_address import RosAddress
 from robomarl.ros_nodes.adapters.ros_wire import RosWire, check_types
 from robomarl.ros_nodes.adapters.samples import ClockMatch, StateSample
 from robomarl.ros_nodes.convert import set_quat, set_xyz, stamp_of, xyz_of
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class
+from robomarl.ros_nodes.io.node_base import message_class
 from robomarl.ros_nodes.timing.steady import steady_now_s
 from robomarl.types import GRAVITY_M_S2
 

@@ -16,7 +16,8 @@ from robomarl.ros_nodes.adapters.mavros.vehicle_state import MavrosState
 from robomarl.ros_nodes.adapters.ros_address import RosAddress
 from robomarl.ros_nodes.adapters.ros_wire import RosWire, check_types
 from robomarl.ros_nodes.convert import set_xyz
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.io.node_base import message_class
 
 MEND = "install ros-$ROS_DISTRO-mavros-msgs and source the distribution"
 LOCAL_NED = 1

@@ -28,9 +28,10 @@ from robomarl.ros_nodes.adapters.mocap.sensed import FLOWN, Quality, TrackRules
 from robomarl.ros_nodes.adapters.mocap.sources import NamedPose, poses_of
 from robomarl.ros_nodes.adapters.mocap.team import PERIOD_S, TeamTracks, tracked_as
 from robomarl.ros_nodes.adapters.mocap.topics import RESET, topics_of
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io.fast_messages import OdometryWriter
 from robomarl.ros_nodes.io.messages import Estimate
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class, now_s, publisher, run_node
+from robomarl.ros_nodes.io.node_base import message_class, now_s, publisher, run_node
 from robomarl.ros_nodes.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros_nodes.robot.jumps import Reach
 from robomarl.ros_nodes.settings import MocapSettings

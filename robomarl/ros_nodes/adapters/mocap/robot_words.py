@@ -5,8 +5,8 @@ from rclpy.lifecycle import LifecycleNode
 
 from robomarl.ros_nodes import topics
 from robomarl.ros_nodes.adapters.mocap.team import TeamTracks
+from robomarl.ros_nodes.intake.mailbox import Mailbox
 from robomarl.ros_nodes.io import fast_messages
-from robomarl.ros_nodes.io.node_base import Mailbox
 from robomarl.ros_nodes.robot.state_machine import State
 from robomarl.ros_nodes.status_messages import announcement_reader
 

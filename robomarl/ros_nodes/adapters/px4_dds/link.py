@@ -15,7 +15,8 @@ from robomarl.ros_nodes.adapters.px4_dds.geography import Geodetic
 from robomarl.ros_nodes.adapters.px4_dds.vehicle_state import PX4_DDS, Px4State
 from robomarl.ros_nodes.adapters.ros_address import RosAddress
 from robomarl.ros_nodes.adapters.ros_wire import RosWire, check_types, versioned
-from robomarl.ros_nodes.io.node_base import Mailbox, message_class
+from robomarl.ros_nodes.intake.mailbox import Mailbox
+from robomarl.ros_nodes.io.node_base import message_class
 
 MEND = "install ros-$ROS_DISTRO-px4-msgs, or build px4_msgs of the vehicle's release in a ROS workspace, and source it"
 
