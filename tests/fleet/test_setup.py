@@ -155,7 +155,7 @@ def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp
     robot = replace(fleet.robots[1], folder="/home/pilot/robot_1")
     script, unit = start_script(fleet, robot), unit_file(fleet, robot, "pilot")
     last = script.splitlines()[-1]
-    assert last.startswith('exec "$python" -m robomarl.ros_nodes.policy_node --ros-args')
+    assert last.startswith('exec "$python" -m robomarl.ros_nodes.environment_check.start robomarl.ros_nodes.policy_node --ros-args')
     assert 'python="$(readlink -f /home/pilot/robot_1/venv)/bin/python"' in script.splitlines()
     assert "__ns:=/robot_1" in last and "robot_root:=" in last and "/home/pilot/robot_1" in last
     assert "autostart:=true" not in last, "a robot that starts does not fly"
