@@ -10,6 +10,7 @@ import json
 import math
 import os
 import select
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -95,11 +96,17 @@ def main(argv: list[str] | None = None) -> int:
             return dispatch([*(sys.argv[1:] if argv is None else argv)])
         finally:
             sys.stdout.flush()  # here, and not when Python ends, which would print a traceback
+    except KeyboardInterrupt:  # before a command was known, or after its end
+        print("\nrobomarl: stopped.", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         if has_reader(sys.stdout.fileno()):
             raise  # another pipe broke
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
+    finally:
+        if argv is None:  # the process ends: Ctrl-C once more must not change its status
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def has_reader(descriptor: int) -> bool:

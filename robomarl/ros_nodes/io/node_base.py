@@ -93,6 +93,10 @@ def run_node(
         print(f"{getattr(make, '__name__', 'node')}: {error}; mend the parameter.", file=sys.stderr)
         return 1
     finally:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(
+                signal.SIGINT, signal.SIG_IGN
+            )  # pressed twice, or told by a shell and a launcher: it ends now
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import robomarl
 from robomarl.config import UserError
@@ -22,7 +22,8 @@ PARENT_ENV = "ROBOMARL_PARENT"
 """Process id of the parent, for `robomarl.ros_nodes.io.node_base.die_with_parent`."""
 Relay = Callable[[str, str], None]
 """(name of the node, line)."""
-_STOPS = ((signal.SIGINT, 3.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0))
+# A node that still imports ends by SIGTERM without a word, by SIGINT with a traceback.
+_STOPS = ((signal.SIGTERM, 3.0), (signal.SIGINT, 2.0), (signal.SIGKILL, 2.0))
 
 
 class Process:
@@ -70,13 +71,45 @@ class Process:
                 self._relay(self.spec.full_name, line.rstrip())
 
 
+class Interrupts:
+    """Ctrl-C while nodes run: the first one raises, and those that follow only hasten the end.
+
+    Works in the main thread; in others nothing is changed.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has been pressed."""
+        self.ending = self.hurry = False
+        """Whether the end has begun, and whether Ctrl-C was pressed since then."""
+        self._before: Any = None
+
+    def begin(self) -> None:
+        """Take over SIGINT."""
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._on_signal)
+
+    def end(self) -> None:
+        """Give SIGINT back."""
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
+    def _on_signal(self, number: int, frame: Any) -> None:
+        if self.ending:
+            self.hurry = True
+            return
+        self.ending = True
+        raise KeyboardInterrupt
+
+
 class Processes:
-    """The nodes of a plan. Use as a context manager: at its end all are gone."""
+    """The nodes of a plan. Use as a context manager: at its end all are gone, however often Ctrl-C is pressed."""
 
     def __init__(self, relay: Relay) -> None:
         """Start nothing yet."""
         self._relay = relay
         self.running: dict[str, Process] = {}
+        self._interrupts = Interrupts()
         self._due_s: dict[str, float] = {}
         """When a node that has ended by itself is started again, by the steady clock."""
 
@@ -126,23 +159,30 @@ class Processes:
         process.popen.wait()
 
     def stop(self) -> None:
-        """End all, ever less gently; returns when they are gone."""
+        """End all, ever less gently; returns when they are gone. Ctrl-C kills what is left."""
+        self._interrupts.ending = True
         for how, patience_s in _STOPS:
             left = [p for p in self.running.values() if p.exit_status is None]
             for process in left:
                 process.popen.send_signal(how)
             deadline = time.monotonic() + patience_s
             while any(p.exit_status is None for p in left) and time.monotonic() < deadline:
+                if self._interrupts.hurry and how is not signal.SIGKILL:
+                    break
                 time.sleep(0.01)
         for process in self.running.values():
             process.drained()
         self.running.clear()
 
     def __enter__(self) -> "Processes":
+        self._interrupts.begin()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.stop()
+        try:
+            self.stop()
+        finally:
+            self._interrupts.end()
 
 
 def child_environment(plan_environment: dict[str, str]) -> dict[str, str]:

@@ -64,6 +64,7 @@ def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0
         team.configure()
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():
+            relay("up", f"all nodes are up after {team.bring_up_s:.1f} s; Ctrl-C ends them.")
             while time.monotonic() < end_s:
                 team.console.poll()
                 team.configure_again()
