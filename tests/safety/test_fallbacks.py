@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.filter.fallbacks.cells import COUNTS, VEHICLES, Row
@@ -13,6 +14,9 @@ from benchmarks.filter.fallbacks.faults import REASONS
 from benchmarks.filter.fallbacks.places import CROWDS, LIMITS
 from benchmarks.filter.fallbacks.table import broken
 
+FOUND = [("ssl_omni", "ok", "corner", "corner_1"), ("ssl_omni", "ok", "corner", "corner_2")]
+FOUND += [("crazyflie_21", "nan_mate", "", "nan_mate")]
+"""Episodes in which a search found a contact: vehicle, reason, crowd, and the file's name."""
 DIRECTED = [(name, vehicle) for name in ("N1", "N2", "N3") for vehicle in VEHICLES[:4]]
 ALLOWED = (
     "robomarl.hardware_configs.vehicle",
@@ -45,6 +49,16 @@ def test_fallback_holds_its_place_against_directed_errors(name: str, vehicle: st
 def test_crowd_in_a_corner_does_not_touch(vehicle: str, count: int):
     row = directed("N4", vehicle, count=count, episodes=24, seconds=8.0)
     assert float(row["share_infeasible"]) > 0.1
+    assert not broken(row), row
+
+
+@pytest.mark.parametrize(("vehicle", "reason", "crowd", "name"), FOUND)
+def test_contact_that_a_search_found_is_none_any_more(vehicle: str, reason: str, crowd: str, name: str):
+    """Errors that jump, commands that arrive late: in all three robots crept with their places until they touched."""
+    with np.load(Path(__file__).parent / "found" / f"{vehicle}_{name}.npz") as file:
+        genes = dict(file)
+    case = Case(vehicle, reason, "heard", crowd, count=genes["heading"].shape[1], episodes=1, seconds=12.0)
+    row = summary(case, fly(case, genes))
     assert not broken(row), row
 
 

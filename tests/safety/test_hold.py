@@ -97,7 +97,17 @@ def test_who_is_slow_finds_its_place_and_keeps_it():
     inside = hold_at((0.05, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), True)
     assert inside.on and np.array(inside.place) == pytest.approx((0, 0, 1))
     pushed = hold_at((0.5, 0, 1), (fast, 0, 0), np.array((0.0, 0.0, 1.0)), True)
-    assert np.array(pushed.place) == pytest.approx((0.5 - C.hold_m[0], 0, 1)), "it takes the box along"
+    taken = 0.5 - C.hold_m[0] - C.mates.error_m
+    assert np.array(pushed.place) == pytest.approx((taken, 0, 1)), "it takes the box along"
+
+
+def test_an_estimate_that_jumps_within_its_error_does_not_drag_the_place():
+    """The error changed its sign in each tick, and robots crept with their places: two of eight in a corner touched."""
+    place, error = np.array((0.0, 0.0, 1.0)), PARAMS.safety.position_error_m
+    for tick in range(50):
+        jump = error if tick % 2 else -error
+        place = np.array(hold_at((C.hold_m[0] + jump, 0, 1), (0, 0, 0), place, True).place)
+    assert place == pytest.approx((0, 0, 1))
 
 
 def test_its_room_is_the_arena_cut_by_the_box():

@@ -178,6 +178,13 @@ static void narrowed(const RmConstants *c, const Walls *w, int i, double least, 
     *low = within(*low, least, most), *high = within(*high, least, most);
 }
 
+/* The same for a box whose sides, where they contradict each other, leave what is between them: least.between. */
+static void between(const RmConstants *c, const Walls *w, int i, double least, double most, double *low, double *high) {
+    double first, last;
+    sides(c, w, i, &first, &last);
+    *low = within(smaller(first, last), least, most), *high = within(larger(first, last), least, most);
+}
+
 /* Lowest and highest command within the arena, within the box about the place where the robot stays, and within the sides
  * of it that teammates have brought in: decision.py, `_boxes`. */
 typedef struct {
@@ -191,7 +198,7 @@ static Boxes boxes_of(const RmConstants *c, const Predicted *own, const Walls *a
     Boxes b;
     for (int i = 0; i < 3; i++) {
         narrowed(c, arena, i, -INFINITY, INFINITY, &b.arena[0][i], &b.arena[1][i]);
-        narrowed(c, &box, i, b.arena[0][i], b.arena[1][i], &b.box[0][i], &b.box[1][i]);
+        between(c, &box, i, b.arena[0][i], b.arena[1][i], &b.box[0][i], &b.box[1][i]);
         narrowed(c, &place, i, b.box[0][i], b.box[1][i], &b.place[0][i], &b.place[1][i]);
     }
     return b;

@@ -10,7 +10,7 @@ Hold rm_hold(const RmConstants *c, const double *before, const Predicted *own) {
     const int slow = dot(own->motion.vel, own->motion.vel) <= c->slow_m_s * c->slow_m_s;
     Hold hold = {rests || slow, {RM_NOWHERE_M, RM_NOWHERE_M, RM_NOWHERE_M}, {0}, {{0}}};
     for (int i = 0; i < 3 && hold.on; i++) {
-        const double x = own->motion.pos[i], half = c->hold_m[i];
+        const double x = own->motion.pos[i], half = c->hold_m[i] + c->mates.error_m;
         hold.place[i] = rests ? within(before[i], x - half, x + half) : x;
     }
     return hold;

@@ -70,8 +70,9 @@ def hold_of(c: Constants, before: Vec3, own: Predicted, still: Still, xp: Librar
     rests = (xp.abs(before[0]) < LARGE) & (xp.abs(before[1]) < LARGE) & (xp.abs(before[2]) < LARGE)
     place, square = [], 0.0
     for p, x, v, half in zip(before, *own.motion, c.hold_m, strict=True):
-        # Who is pushed out of the box takes it along.
-        place.append(xp.where(rests, xp.minimum(xp.maximum(p, x - half), x + half), x))
+        # A robot that is pushed out of the box takes it along; an estimate that jumps within its error does not.
+        far = half + c.mates.error_m
+        place.append(xp.where(rests, xp.minimum(xp.maximum(p, x - far), x + far), x))
         square = square + v * v
     on = rests | (still.may & (square <= c.slow_m_s**2))
     away, near = _sides(c, tuple(place), still, xp)

@@ -46,6 +46,11 @@ def narrowed(inner: tuple[Array, Array], outer: tuple[Array, Array], xp: ModuleT
     return low, high
 
 
+def between(sides: tuple[Array, Array], xp: ModuleType) -> tuple[Array, Array]:
+    """Lowest and highest command [3, ...] of a box, or what lies between its sides where they contradict each other."""
+    return xp.minimum(*sides), xp.maximum(*sides)
+
+
 def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: ModuleType) -> Array:
     """A share of the way from the last command [3, ...] to the one found."""
     return inside(last + share * (u - last), box, xp)
