@@ -1,6 +1,6 @@
 """`FloorPlan`: a picture of the floor from above, as games and teams on the ground are drawn; and films of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ from PIL import Image, ImageDraw
 from robomarl.config import UserError
 
 SUFFIXES = (".gif", ".png")
+FPS = 10.0
+"""Pictures of a film per second."""
 COLOURS = 64
 """Of a film."""
 
@@ -62,6 +64,25 @@ def check_suffix(file: Path) -> None:
     """Raise `UserError` where the file is neither a film nor a picture that can be drawn from above."""
     if file.suffix.lower() not in SUFFIXES:
         raise UserError(f"{file}: pictures from above are .gif or .png; name the file so.")
+
+
+def write_film(file: Path, count: int, rate_hz: float, draw: Callable[[int], FloorPlan], speed_up: float = 1.0) -> None:
+    """Write a film of an episode, or of a .png one picture of its end.
+
+    Args:
+        file: .gif or .png.
+        count: decisions of the episode.
+        rate_hz: of decisions.
+        draw: number of a decision -> its picture.
+        speed_up: the film runs so many times faster.
+
+    Raises:
+        UserError: another suffix, or the file can't be written.
+    """
+    check_suffix(file)
+    every = max(1, round(rate_hz * speed_up / FPS))
+    shots = [] if file.suffix.lower() == ".png" else range(0, count - 1, every)
+    write_pictures([draw(number).image for number in (*shots, count - 1)], file, FPS)
 
 
 def write_pictures(images: Sequence[Image.Image], file: Path, fps: float) -> None:

@@ -1,17 +1,19 @@
 """How episodes of a `Model` are counted, and the domain's half that all this makes."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robomarl.domains.floor_plan import check_suffix
-from robomarl.domains.simulation import Evaluated, Simulation
+from robomarl.domains.simulation import Evaluated, Imitated, Simulation
 from robomarl.evaluate.episodes import Step
 from robomarl.evaluate.rows import episodes_row, table
 from robomarl.evaluate.score import TeamScore
 from robomarl.geometry import norm
+from robomarl.safety.leaves import each
 from robomarl.safety.params import from_vehicle
+from robomarl.sim.law import LawPolicy
 from robomarl.sim.model.batch import make_model_sim
 from robomarl.sim.model.check import probe_of
 from robomarl.sim.model.env import ModelEnv
@@ -19,14 +21,19 @@ from robomarl.sim.model.model import Model
 from robomarl.sim.model.world import TeamWorld
 
 
-def simulation_of_model(model: Model, scenario: type, score: Any = None, film: Any = None, **more: Any) -> Simulation:
+def simulation_of_model(
+    model: Model, scenario: type, score: Any = None, film: Any = None, law: Any = None, **more: Any
+) -> Simulation:
     """The half of a domain that simulates.
 
     Args:
         model: what the kind of team is.
         scenario: its dataclass, a `TeamScenario`.
         score: (model, scenario) -> what counts its episodes; None: `ModelScore`.
-        film: what draws an episode's log from above, see `Evaluated`; None: nothing does.
+        film: (log, scenario, file), what draws an episode from above: its log is a list of `ModelFrame`, unless the
+            score keeps another; None: nothing does.
+        law: scenario -> `robomarl.sim.law.Law`, a controller that nobody trained: `eval baseline` flies it, and
+            `robomarl train --imitate` begins with it; None: there is none.
         more: what else `Simulation` has, or instead.
     """
     score = score or ModelScore
@@ -45,7 +52,29 @@ def simulation_of_model(model: Model, scenario: type, score: Any = None, film: A
             check_film=check_suffix,
         ),
     }
-    return Simulation(scenario=scenario, model=model, **{**made, **more})
+    return Simulation(scenario=scenario, model=model, **{**made, **(_of_law(model, law) if law else {}), **more})
+
+
+def _of_law(model: Model, law: Any) -> dict[str, Any]:
+    """What a domain has by a controller that nobody trained."""
+    imitated = Imitated(
+        law=lambda chosen: law,
+        failed=model.ended,
+        is_harsh=lambda chosen: False,
+        harder=lambda chosen: chosen,
+        errors=lambda chosen, world: (norm(world.pos_m - world.goal_m).mean(-1), world.pos_m[..., 0, 0] * np.nan),
+    )
+    baseline = {"baseline": lambda chosen: LawPolicy(chosen, law(chosen), model.action(chosen))}
+    return {"controllers": baseline, "imitated": imitated}
+
+
+class ModelFrame(NamedTuple):
+    """One decision of one team, for films."""
+
+    world: TeamWorld
+    """After it, [N, ...]."""
+    active: np.ndarray
+    """[N] bool: the filter changed the command."""
 
 
 class ModelScore(TeamScore):
@@ -69,6 +98,15 @@ class ModelScore(TeamScore):
         terms = self._model.terms(self.scenario, step.before, step.after)
         weights = self._model.weights_of(self.scenario)
         return np.asarray(sum(weights[name] * self.scenario.period_s * term for name, term in terms.items()))
+
+    def row(self, step: Step, index: int) -> Any:
+        """One decision of one episode."""
+        world = each(step.after, lambda leaf: np.array(leaf[index]))
+        return ModelFrame(world, np.array(step.result.active[index]))
+
+    def log(self, rows: list[Any]) -> list[Any] | None:
+        """All of them."""
+        return rows or None
 
     def errors(self, world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:
         """[E] each: mean distance to the goals; no attitude is asked for."""

@@ -211,8 +211,19 @@ def _check_conditions(contract: Contract) -> None:
     if contract.actions_seen and len(contract.actions_seen) != contract.action.size:
         count = len(contract.actions_seen)
         raise ValueError(f"actions_seen has {count} entries for {contract.action.size} actions.")
-    if contract.roles and len(contract.roles) < contract.team_size[1]:
-        raise ValueError(f"roles names {len(contract.roles)} roles for teams of up to {contract.team_size[1]}.")
+    check_roles(contract.roles, contract.team_size[1])
+
+
+def check_roles(roles: tuple[str, ...], most: int) -> None:
+    """Check the names of roles for teams of up to so many robots.
+
+    Raises:
+        ValueError: there are too few, or two are the same.
+    """
+    if roles and len(roles) < most:
+        raise ValueError(f"roles names {len(roles)} roles for teams of up to {most}.")
+    if len(set(roles)) < len(roles):
+        raise ValueError(f"roles has a name twice: {', '.join(roles)}; give each its own.")
 
 
 def _known_commands() -> dict[str, tuple[str, tuple[str, ...]]]:

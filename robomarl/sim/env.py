@@ -4,7 +4,7 @@ from typing import Any
 
 from robomarl.config import UserError
 from robomarl.domains.simulation import simulation_of
-from robomarl.policies.contract import check_action, describe
+from robomarl.policies.contract import check_action, check_roles, describe
 from robomarl.sim.starts import Starts
 from robomarl.spec import ActionSpec, ObservationSpec
 
@@ -30,10 +30,11 @@ def check_specs(scenario: Any, observation: ObservationSpec | None, action: Acti
     """Check what a bundle will say of a scenario's policies, before one is trained.
 
     Raises:
-        UserError: an action that no contract takes, or a feature whose units are not those of its parts.
+        UserError: an action or roles that no contract takes, or a feature whose units are not those of its parts.
     """
     try:
         check_action(action)
+        check_roles(simulation_of(scenario).roles(scenario, scenario.count), scenario.count)
         if observation:
             describe(observation)
     except ValueError as error:

@@ -2,7 +2,9 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-from robomarl.spec import ObservationSpec
+import numpy as np
+
+from robomarl.spec import ActionSpec, ObservationSpec
 from robomarl.types import Array
 
 
@@ -15,6 +17,29 @@ class Law(Protocol):
     def act(self, obs: Array) -> Array:
         """Observation [..., O] to command [..., A]."""
         ...
+
+
+class LawPolicy:
+    """A law with the interface of a trained policy: `robomarl eval baseline` flies it."""
+
+    def __init__(self, scenario: Any, law: Law, action: ActionSpec) -> None:
+        """Take them.
+
+        Args:
+            scenario: where it flies.
+            law: what decides.
+            action: what it commands.
+        """
+        self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
+        self.action, self.observation, self._law = action, law.observation, law
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, obs: Array) -> tuple[tuple, Array]:
+        """(memory, observations [..., O]) -> (memory, commands [..., A])."""
+        return carry, self._law.act(obs).astype(np.float32)
 
 
 class FirstLaw(Law, Protocol):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.floor_plan import FloorPlan, check_suffix, write_pictures
+from robomarl.domains.floor_plan import FloorPlan, write_film
 from robomarl.domains.ground.scenario import GroundScenario
 from robomarl.domains.ground.tasks import task_of
 from robomarl.geometry import yaw_of
@@ -13,7 +13,6 @@ from robomarl.sim.model import TeamWorld
 
 PIXELS_PER_M = 160
 MARGIN_M = 0.12
-FPS = 10.0
 SPEED_UP = 3.0
 """A film runs so many times faster than the robots: they are slow."""
 TRAIL_S = 5.0
@@ -46,13 +45,9 @@ def film(frames: list[Frame], scenario: GroundScenario, file: Path) -> None:
     Raises:
         UserError: another suffix than .gif or .png, or the file can't be written.
     """
-    check_suffix(file)
-    last, rate = len(frames) - 1, scenario.rates.policy_hz
-    if file.suffix.lower() == ".png":
-        shots, trail = [last], last
-    else:
-        shots, trail = [*range(0, last, max(1, round(rate * SPEED_UP / FPS))), last], round(TRAIL_S * rate)
-    write_pictures([draw(frames, i, trail, scenario).image for i in shots], file, FPS)
+    rate_hz = scenario.rates.policy_hz
+    trail = len(frames) - 1 if file.suffix.lower() == ".png" else round(TRAIL_S * rate_hz)
+    write_film(file, len(frames), rate_hz, lambda number: draw(frames, number, trail, scenario), SPEED_UP)
 
 
 def draw(frames: list[Frame], index: int, trail: int, scenario: GroundScenario) -> FloorPlan:

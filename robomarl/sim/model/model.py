@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from robomarl.geometry import namespace
 from robomarl.sim.law import FirstLaw
 from robomarl.sim.model.world import TeamWorld, gaps, said_of, views_of
@@ -63,6 +65,8 @@ class Model:
     not_modelled: tuple[str, ...] = ()
     """Sections and dotted keys of vehicle files that no engine knows, as `("body.mass_kg", "rotors")`: the vehicle
     follows its commands whatever they are. `robomarl check` fails for others that no engine knows."""
+    role: Callable[[Any], tuple[int, ...]] = lambda scenario: (0,) * scenario.count
+    """S -> `LocalView.role` of each robot by its index; `FieldTask.role` says the same on robots."""
     num_draws: int = 6
     """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
 
@@ -94,7 +98,8 @@ class Model:
 
     def views(self, scenario: Any, world: TeamWorld) -> LocalView:
         """What every robot may know, [..., N, ...]."""
-        return views_of(world, self.sensed(scenario, world), scenario.period_s)
+        views = views_of(world, self.sensed(scenario, world), scenario.period_s)
+        return views._replace(role=views.role + np.array(self.role(scenario), np.int32))
 
     def touching(self, scenario: Any, world: TeamWorld) -> Array:
         """[..., N] bool: another robot's sphere was touched since the last decision."""

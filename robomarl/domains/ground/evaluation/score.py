@@ -49,10 +49,6 @@ class GroundScore(ModelScore):
         metric = task_of(self.scenario).metric(self.scenario, step.after)
         return Frame(world, np.array(step.result.active[index]), float(np.asarray(metric)[index]))
 
-    def log(self, rows: list[Frame]) -> list[Frame] | None:
-        """All of them."""
-        return rows or None
-
     def reward(self, step: Step) -> np.ndarray:
         """[E, N] of one decision."""
         task = task_of(self.scenario)
