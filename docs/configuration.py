@@ -37,7 +37,17 @@ HEAD = """# Configuration
 
 Every key of the files that one can edit without Python, with its type, its default and its meaning. A key without a
 default must be there. Units are in the names: SI, radians, world frame ENU, body frame FLU. A wrong key or value is an
-error of one sentence that names the file, the key and the mend.
+error of one sentence that names the file, the key and the mend. So is a number that can't be in its unit, as `yaw_rad = 180`:
+the sentence says what to write if it was given in degrees, mm, km/h, percent, g or ms.
+
+`version` is the version of the file's layout. Files of older versions are read, and mean what they meant; a newer one asks
+for a newer robomarl. The number rises when a key is renamed, removed or required, or comes to mean something else.
+
+| file | version | what is new in it |
+| --- | --- | --- |
+| vehicle | 2 | Each figure of `safety` has a source of its own. In version 1 `sources: safety` spoke for all of them. |
+| scenario | 2 | `radio.range_m` has to span the room that robots may part in. A file of version 1 where it does not is refused: nobody can guess how far a radio reaches. |
+| recipe | 2 | `value_horizon_s` and `credit_s`, in seconds, take the place of `discount` and `gae_lambda`. |
 
 `python docs/configuration.py` writes this page from the dataclasses that read the files.
 """

@@ -29,12 +29,17 @@ def read_text(path: Path) -> str:
         raise UserError(f"{path.name}: can't be read ({error.strerror}); name another file.") from None
 
 
-def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+def read_toml(
+    path: Path,
+    base: Callable[[str], dict[str, Any]],
+    renew: Callable[[dict[str, Any], dict[str, Any]], Any] | None = None,
+) -> dict[str, Any]:
     """The keys of a TOML file, over those of the one that it names in `extends`.
 
     Args:
         path: the file; others that it names by path are looked for beside it first.
         base: the keys of the other, by what `extends` says.
+        renew: what the file's own keys are in the newest version, from them and from those that it extends.
 
     Raises:
         UserError: bad TOML, or files that extend each other.
@@ -45,12 +50,13 @@ def read_toml(path: Path, base: Callable[[str], dict[str, Any]]) -> dict[str, An
     except (ValueError, RecursionError) as error:  # tables without end, too
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" not in data:
-        return data
+        return renew(data, {}) if renew else data
     if same in (begun := _BEGUN.get()):
         raise UserError(f"{path.name}: extends goes round in a circle; name another file there.")
     before = _BEGUN.set((*begun, same))
     try:
-        return merged(base(str(data.pop("extends"))), data)
+        extended = base(str(data.pop("extends")))
+        return merged(extended, renew(data, extended) if renew else data)
     finally:
         _BEGUN.reset(before)
 

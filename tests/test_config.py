@@ -58,7 +58,8 @@ def test_good_file_is_read_and_written_back() -> None:
         ({"pair": [1]}, ("pair must be a list of 2 values", "1")),
         ({"pair": [1, "x"]}, ("pair[1] must be a finite number",)),
         ({"names": "a"}, ("names must be a list",)),
-        ({"version": 2}, ("version must be one of 1", "2")),
+        ({"version": 0}, ("version must be one of 1", "0")),
+        ({"version": 2}, ("version = 2 is newer than 1", "update robomarl")),
     ],
 )
 def test_mistakes_name_the_file_the_key_and_what_is_allowed(change: dict, words: tuple[str, ...]) -> None:

@@ -5,10 +5,13 @@ NAME's family (`swap`, `goto`) with `count = N`.
 """
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from robomarl.config import UserError, suggest
+from robomarl.config.versions import migrated
+from robomarl.hardware_configs.versions import SCENARIO_STEPS
 from robomarl.paths import scenarios_dir
 from robomarl.tables import read_toml
 
@@ -36,12 +39,17 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
     """
     if has_file(name):
         path = _path(name)
-        return read_toml(path, lambda base: read_scenario(base)[0]), path.name
+        return read_toml(path, lambda base: read_scenario(base)[0], partial(_renewed, file=path.name)), path.name
     if (family := _family(name)) is None:
         meant = suggest(name, scenario_names(), "known scenarios")
         raise UserError(f"Unknown scenario {name!r}: no file {_path(name).name}; {meant}")
     (content, file), count = read_scenario(family[0]), family[1]
     return {**content, "count": count}, f"{file} with count = {count}"
+
+
+def _renewed(own: dict[str, Any], extended: dict[str, Any], file: str) -> dict[str, Any]:
+    """The keys of a file in the newest version; what it extends is of that already."""
+    return migrated(own, SCENARIO_STEPS, file)
 
 
 def _path(name: str) -> Path:

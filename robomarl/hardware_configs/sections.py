@@ -118,8 +118,8 @@ class CommandLossConfig:
 class VehicleBase:
     """What the files of all kinds of vehicles have; SI units, body frame FLU."""
 
-    version: Literal[1]
-    """Version of the file's layout."""
+    version: Literal[2]
+    """Version of the file's layout; files of version 1 are read too."""
     name: str
     """Name that bundles and fleet files use."""
     limits: LimitConfig

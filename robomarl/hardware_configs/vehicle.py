@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robomarl.config import Positive, UserError, build
+from robomarl.config.versions import migrated
 from robomarl.hardware_configs.ground import DifferentialDrive, OmniRobot
+from robomarl.hardware_configs.plausible import check_vehicle
 from robomarl.hardware_configs.sections import (
     BodyConfig,
     CarrierConfig,
@@ -23,6 +25,7 @@ from robomarl.hardware_configs.sections import (
     Vector3,
     VehicleBase,
 )
+from robomarl.hardware_configs.versions import VEHICLE_STEPS
 from robomarl.paths import vehicles_dir
 from robomarl.tables import read_yaml
 
@@ -67,7 +70,10 @@ class Quadrotor(VehicleBase):
         if any(x == 0 or y == 0 for x, y in self.rotors.positions_m):
             raise ValueError("rotors.positions_m must be an X layout: no rotor on a body axis.")
         if self.max_lift_m_s2 < 1.1 * 9.81:
-            raise ValueError(f"rotors.max_thrust_n lifts only {self.max_lift_m_s2:.2f} m/s^2; it must exceed 10.79.")
+            raise ValueError(
+                f"rotors.max_thrust_n lifts only {self.max_lift_m_s2:.2f} m/s^2 with body.mass_kg = "
+                f"{self.body.mass_kg:g} kg; it must exceed 10.79."
+            )
         if self.on_command_loss.land_after_s <= self.on_command_loss.hover_after_s:
             raise ValueError("on_command_loss.land_after_s must be larger than hover_after_s.")
         off_s = self.on_command_loss.motors_off_after_s
@@ -112,20 +118,11 @@ def load_any_vehicle(name: str) -> AnyVehicle:
         UserError: unknown name, bad YAML, a wrong key or value, or a safety figure without a source.
     """
     data, file = read_yaml(name, "vehicle", vehicles_dir())
+    data = migrated(data, VEHICLE_STEPS, file)
     vehicle = build(_class_of(data, file), data, file)
     _check_sources(vehicle, file)
-    _check_separation(vehicle, file)
+    check_vehicle(vehicle, file)
     return vehicle
-
-
-def _check_separation(vehicle: AnyVehicle, file: str) -> None:
-    """Two bodies whose centres are as near as the filter lets them be must not touch."""
-    least, kept = 2 * vehicle.body.radius_m, vehicle.safety.separation_m
-    if kept < least:
-        raise UserError(
-            f"{file}: safety.separation_m = {kept:g} m is less than two vehicles of body.radius_m = "
-            f"{vehicle.body.radius_m:g} m need; it must be at least {least:g} m."
-        )
 
 
 def _class_of(data: Any, file: str) -> type[AnyVehicle]:

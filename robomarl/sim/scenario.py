@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from robomarl.config import Count, Positive, UserError, build
+from robomarl.config.versions import migrated
 from robomarl.domains.simulation import simulation_for
 from robomarl.hardware_configs.scenario_files import read_scenario
 from robomarl.hardware_configs.vehicle import load_any_vehicle
+from robomarl.hardware_configs.versions import SCENARIO_STEPS
 from robomarl.sim.radio import RadioConfig
 from robomarl.sim.randomize import Randomize
 
@@ -36,8 +38,8 @@ class RateConfig:
 class Scenario:
     """One scenario and its vehicle; a kind of team adds its sections to a subclass."""
 
-    version: Literal[1]
-    """Version of the file's layout."""
+    version: Literal[2]
+    """Version of the file's layout; files of version 1 are read too."""
     task: str
     """Reward and termination; leads to the domain."""
     vehicle: str
@@ -63,9 +65,17 @@ class Scenario:
                 if name not in known:
                     allowed = ", ".join(known) or "none"
                     raise ValueError(f"held_out.{variation}.{name} is not a randomized parameter; allowed: {allowed}.")
+            self._check_variation(variation, values)
         self.check_latency("radio", self.radio.latency_s)
         if self.max_steps < 1:
             raise ValueError(f"time_limit_s = {self.time_limit_s:g} is no decision: the period is {self.period_s:g} s.")
+
+    def _check_variation(self, name: str, values: dict[str, float]) -> None:
+        """Check that a parameter may have the value of a variation; raises `ValueError`."""
+        try:
+            dataclasses.replace(self.randomize, **{key: (value, value) for key, value in values.items()})
+        except ValueError as error:
+            raise ValueError(f"held_out.{name}: {error}") from None
 
     def check_latency(self, section: str, latency_s: float) -> None:
         """Check that what is late comes with a decision; raises `ValueError`."""
@@ -132,4 +142,5 @@ def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
 
 def build_scenario(content: dict[str, Any], file: str) -> Any:
     """The scenario of this content; raises `UserError` where a key or value is wrong, naming the file."""
-    return build(simulation_for(content, file).scenario, content, file)
+    newest = migrated(content, SCENARIO_STEPS, file)
+    return build(simulation_for(newest, file).scenario, newest, file)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from robomarl.tables import read_toml
 from robomarl.train.offline.config import OfflineConfig
 from robomarl.train.reppo.config import ReppoConfig
 from robomarl.train.sequences.play import SequenceConfig
+from robomarl.train.stages.versions import renewed
 
 BESIDE = ("seed", "stage", "bundle")
 """Keys of a recipe file that are no keys of `TrainConfig`."""
@@ -159,8 +161,8 @@ class ImitationConfig:
 class TrainConfig:
     """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO, SHAC, REPPO or PQN, one search, or one fit to data."""
 
-    version: Literal[1] = 1
-    """Version of the file's layout."""
+    version: Literal[2] = 2
+    """Version of the file's layout; files of version 1 are read too."""
     scenario: str = "swap_4"
     """What is trained."""
     algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
@@ -264,12 +266,6 @@ class TrainConfig:
         return self.stop_after or self.total_steps
 
 
-def in_seconds(recipe: dict[str, Any], period_s: float) -> dict[str, Any]:
-    """The recipe of an older bundle, which has `discount` and `gae_lambda`, in the words of today."""
-    words = {"discount": "value_horizon_s", "gae_lambda": "credit_s"}
-    return {words.get(k, k): -period_s / math.log(value) if k in words else value for k, value in recipe.items()}
-
-
 def recipe_names() -> list[str]:
     """Recipes that ship."""
     return sorted(p.stem for p in recipes_dir().glob("*.toml"))
@@ -297,4 +293,4 @@ def read_recipe(name: str) -> tuple[dict[str, Any], str]:
     path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
     if not path.is_file():
         raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
-    return read_toml(path, lambda base: read_recipe(base)[0]), path.name
+    return read_toml(path, lambda base: read_recipe(base)[0], partial(renewed, file=path.name)), path.name

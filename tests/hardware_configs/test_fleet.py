@@ -56,7 +56,7 @@ def test_what_ships_is_sound(file: Path):
         ("folder: robots/right", "folder: ''", r"robots\[1\]: folder must not be empty"),
         ("folder: robots/right", "ssh: pi@right", r"unknown key 'robots\[1\].ssh'"),
         ("crazyflie_21", "zeppelin", "Unknown vehicle 'zeppelin'"),
-        ("version: 1", "version: 2", "version must be one of 1"),
+        ("version: 1", "version: 0", "version must be one of 1"),
         ("name: pair", "name: [", "pair.yaml: not valid YAML"),
         ("name: pair", "name: pair\nname: other", "line 4, key 'name' is there twice"),
         ("index: 0", "index: 0, host: a, host: b", "key 'host' is there twice"),

@@ -53,8 +53,8 @@ MISTAKES = {
     "[start]\nring_radius_m = 0.1\nmin_spacing_m = 0.1\n[goal]\njitter_m = 4.0": "what [goal] says reaches from -4.1",
     '[start]\nplaces_m = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [3, 0, 1]]\n[goal]\nkind = "places"\n'
     "places_m = [[0, 0, 1], [1, 0, 1], [2, 0, 1], [3, 4, 1]]": "[goal] says reaches from -0.05 to 4.05 m on axis y",
-    "[radio]\nlatency_s = 20.0": (
-        "mine.toml: radio: latency_s = 20 must be below max_age_s = 0.5, or nobody is ever heard."
+    "[radio]\nlatency_s = 1.5": (
+        "mine.toml: radio: latency_s = 1.5 must be below max_age_s = 0.5, or nobody is ever heard."
     ),
     "[arena]\nlow_m = [9.0, -1.0, 0.1]": "mine.toml: arena: low_m must be below high_m on every axis.",
     "[rates]\nphysics_hz = 120.0": "mine.toml: rates: physics_hz = 120 must be a multiple of policy_hz = 50.",
@@ -101,7 +101,7 @@ def test_an_unknown_scenario_lists_the_known():
 
 VEHICLE_MISTAKES = {
     ("mass_kg: 0.033", "mass_kg: -1"): "mine.yaml: body.mass_kg = -1.0 is out of range",
-    ("mass_kg: 0.033", "mass_kg: 0.2"): "rotors.max_thrust_n lifts only 2.25 m/s^2; it must exceed 10.79",
+    ("mass_kg: 0.033", "mass_kg: 0.2"): "lifts only 2.25 m/s^2 with body.mass_kg = 0.2 kg; it must",
     ("radius_m: 0.07 ", "radius_m: 7.0 "): "mine.yaml: safety.separation_m = 0.2 m is less than two vehicles of",
     ("mass_kg: 0.033", "mass: 0.033"): "mine.yaml: unknown key 'body.mass'; did you mean 'mass_kg'?",
     (
@@ -110,7 +110,7 @@ VEHICLE_MISTAKES = {
     ): "mine.yaml: kind must be one of 'quadrotor', 'omnidirectional', 'differential', not",
     ("spin: [-1, 1, -1, 1]", "spin: [-1, 1, -1]"): "must have 4 entries each for a quadrotor",
     ("land_after_s: 2.0", "land_after_s: 0.1"): "on_command_loss.land_after_s must be larger than hover_after_s",
-    ("version: 1", "version: ["): "mine.yaml: not valid YAML",
+    ("version: 2", "version: ["): "mine.yaml: not valid YAML",
 }
 
 

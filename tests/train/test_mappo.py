@@ -14,7 +14,7 @@ from robomarl.config import UserError
 from robomarl.sim.env import make_env
 from robomarl.sim.scenario import load_scenario
 from robomarl.spec import ObservationField, ObservationSpec
-from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, in_seconds, load_recipe
+from robomarl.train.config import NetworkConfig, NoiseConfig, TrainConfig, load_recipe
 from robomarl.train.distribution import check_noise, distribution, log_prob, noise_along, squash
 from robomarl.train.mappo import (
     Batch,
@@ -29,6 +29,7 @@ from robomarl.train.optimizer import adapt_learning_rate, init_optimizer, optimi
 from robomarl.train.rollout import collect_rollout, noise_floor
 from robomarl.train.run.profile import profile, simulate, table
 from robomarl.train.run.weights import weights_of, with_weights
+from robomarl.train.stages.versions import renewed_run
 from robomarl.train.state import TrainState
 from tests.train.learners import first_state
 
@@ -52,9 +53,8 @@ def test_time_constants_mean_the_same_at_every_rate() -> None:
     gamma, lam = config.gamma_lambda(0.02)
     assert (gamma**100, lam**25) == pytest.approx((math.exp(-1), math.exp(-1)))
     assert config.gamma_lambda(0.04) == pytest.approx((gamma**2, lam**2))
-    assert in_seconds({"discount": gamma, "gae_lambda": lam, "epochs": 2}, 0.02) == pytest.approx(
-        {"value_horizon_s": 2.0, "credit_s": 0.5, "epochs": 2}
-    )
+    old = renewed_run({"discount": gamma, "gae_lambda": lam, "epochs": 2}, 0.02, "config.json")
+    assert old == pytest.approx({"value_horizon_s": 2.0, "credit_s": 0.5, "epochs": 2})
 
 
 def test_gae_stops_at_the_end_of_an_episode() -> None:

@@ -92,7 +92,7 @@ class FlightScenario(Scenario):
     """On what they carry it."""
     command: CommandConfig = CommandConfig()
     """Of carriers: what a decision is."""
-    action_m_s2: Vector3 | None = None
+    action_m_s2: tuple[Positive, Positive, Positive] | None = None
     """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The
     safety filter has the vehicle's whole box."""
     remembered_s: NonNegative = 0.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from robomarl.config import Fraction, NonNegative, Positive, Range
+from robomarl.hardware_configs.plausible import check_density, volume_m3
 from robomarl.sim.randomize import Interval, Randomize
 from robomarl.sim.scenario import RateConfig
 
@@ -49,6 +50,10 @@ class BallConfig:
     """Deceleration while it rolls."""
     restitution: Fraction
     """Speed after over speed before, of the ball at a robot."""
+
+    def __post_init__(self) -> None:
+        """Check that the body can be; raises `ValueError`."""
+        check_density(self.mass_kg, volume_m3(self.radius_m), f"radius_m = {self.radius_m:g} m")
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.config import build
 from robomarl.evaluate.resolve import is_run
 from robomarl.evaluate.sealed_scenario import opened_from_bundle
 from robomarl.policies.bundle import Bundle, is_bundle, load_bundle
 from robomarl.policies.provenance import Training
 from robomarl.train.algorithm import init_state, training_env
-from robomarl.train.config import TrainConfig, in_seconds
 from robomarl.train.policy_search.structured import LawRun, gained_law, is_law, load_law
 from robomarl.train.run.mixture import weights_for
-from robomarl.train.run.run_folder import ObservationStats, Run, gains_of, load_run, sealed_weights
+from robomarl.train.run.run_folder import ObservationStats, Run, gains_of, load_run, recipe_of, sealed_weights
 from robomarl.train.run.weights import learned
 
 
@@ -53,7 +51,7 @@ def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
     """A bundle of a law with gains."""
     training, elements = bundle.contract.training, bundle.contract.observation.elements
     scenario = opened_from_bundle(bundle)
-    config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
+    config = recipe_of(training.recipe, scenario, f"{source}/bundle.json")
     seen = ObservationStats(*(np.array([getattr(e, f.name) for e in elements]) for f in fields(ObservationStats)))
     gains = type(gained_law(scenario).gains)(**numbers)
     told = (training.seed, training.commit, training.versions)
@@ -62,7 +60,7 @@ def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
 
 def _actor(source: str, scenario: Any, training: Training, weights: Mapping[str, np.ndarray]) -> Run:
     """One actor of a bundle."""
-    config = build(TrainConfig, in_seconds(training.recipe, scenario.period_s), f"{source}/bundle.json")
+    config = recipe_of(training.recipe, scenario, f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))
     state = learned(start, weights_for(weights, scenario.name), source)
     told = (training.seed, training.commit, training.versions)

@@ -21,6 +21,7 @@ from robomarl.train.run.runner import NothingLeftError, Rows, RunOptions, train_
 from robomarl.train.run.storage import check_new, create_folder, json_text
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed
+from robomarl.train.stages.versions import renewed
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,12 @@ def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> Stage
 
 def read_staged(out: Path) -> StagedTraining:
     """The plan that is kept in the folder; raises `UserError` where the file is damaged."""
-    return build(StagedTraining, read_json(out / FILE), str(out / FILE))
+    content, file = read_json(out / FILE), str(out / FILE)
+    found = content.get("stages") if isinstance(content, dict) else None
+    for stage in found if isinstance(found, list) else ():
+        if isinstance(stage, dict) and isinstance(config := stage.get("config"), dict):
+            stage["config"] = renewed(config, {}, file)
+    return build(StagedTraining, content, file)
 
 
 def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd]:

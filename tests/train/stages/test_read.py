@@ -8,7 +8,9 @@ import pytest
 
 from robomarl.config import UserError, build, to_dict
 from robomarl.policies.bundle import load_bundle
-from robomarl.train.config import TrainConfig, in_seconds, recipe_names
+from robomarl.sim.scenario import load_scenario
+from robomarl.train.config import recipe_names
+from robomarl.train.run.run_folder import recipe_of
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.plan import StagedTraining
 from robomarl.train.stages.read import load_plan
@@ -122,7 +124,7 @@ def test_the_soccer_recipe_ends_with_what_the_shipped_bundle_records():
     assert [name for name in recipe_names() if name.startswith("soccer")] == ["soccer_2v2", "soccer_3v3"]
     plan, training = load_plan("soccer_2v2"), load_bundle("soccer_2v2").contract.training
     assert plan is not None and plan.bundle is not None
-    ours, sealed = plan.stage("wide").config, build(TrainConfig, in_seconds(training.recipe, 0.04), "bundle.json")
+    ours, sealed = plan.stage("wide").config, recipe_of(training.recipe, load_scenario("soccer_2v2"), "bundle.json")
     assert ours.gamma_lambda(0.04) == pytest.approx(sealed.gamma_lambda(0.04), rel=1e-4)
     assert ours.fastest == 5e-3  # it was the top of all recipes
     own = {name: getattr(ours, name) for name in ("value_horizon_s", "credit_s", "stop_after")}

@@ -10,6 +10,7 @@ import numpy as np
 
 from robomarl.config import Fraction, NonNegative, Positive
 from robomarl.geometry import namespace
+from robomarl.hardware_configs.plausible import check_density, check_inertia
 from robomarl.hardware_configs.vehicle import Vector3, Vehicle
 from robomarl.types import GRAVITY_M_S2, Array
 
@@ -98,6 +99,14 @@ class LoadConfig:
     centre of mass, cables' lengths, wind; 0: they do not."""
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""
+
+    def __post_init__(self) -> None:
+        """Check that the body can be; raises `ValueError`."""
+        size = [high - low for low, high in zip(self.box_low_m, self.box_high_m, strict=True)]
+        if min(size) <= 0:
+            raise ValueError("box_low_m must be below box_high_m on every axis.")
+        check_density(self.mass_kg, math.prod(size), "its box")
+        check_inertia(self.inertia_kg_m2, self.mass_kg, math.hypot(*size))
 
 
 @dataclass(frozen=True)

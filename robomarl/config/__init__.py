@@ -12,6 +12,8 @@ import typing
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from robomarl.config.units import misfit, percent
+
 
 class UserError(Exception):
     """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend.
@@ -84,6 +86,7 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
     if not isinstance(data, dict):
         raise UserError(f"{file}: {key or 'the file'} must be a table of keys, not {_kind(data)}.")
     hints = typing.get_type_hints(cls, include_extras=True)
+    _check_version(hints.get("version"), data, file)
     fields = {f.name: f for f in dataclasses.fields(cls)}
     for name in data:
         if name not in fields:
@@ -92,12 +95,21 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
     for name, field in fields.items():
         if name in data:
             values[name] = convert(hints[name], data[name], file, _join(key, name))
+            _check_units(name, values[name], file, _join(key, name))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise UserError(f"{file}: key {_join(key, name)!r} is missing; add it ({expected(hints[name])}).")
     try:
         return cls(**values)
     except ValueError as error:
         raise UserError(f"{file}: {key + ': ' if key else ''}{error}") from None
+
+
+def _check_version(hint: Any, data: dict[str, Any], file: str) -> None:
+    """A file of a version that is not known yet is no mistake of whoever wrote it."""
+    known, said = get_args(hint) if get_origin(hint) is Literal else (), data.get("version")
+    if known and isinstance(said, int) and not isinstance(said, bool) and said > max(known):
+        newest = f"newer than {max(known)}, which this robomarl reads"
+        raise UserError(f"{file}: version = {said} is {newest}; update robomarl.")
 
 
 def convert(hint: Any, value: Any, file: str, key: str) -> Any:
@@ -165,9 +177,22 @@ def _convert_scalar(hint: Any, value: Any, file: str, key: str) -> Any:
     raise UserError(f"{file}: {key} must be {expected(hint)}, not {_kind(value)}.")
 
 
+def _check_units(name: str, value: Any, file: str, key: str) -> None:
+    """The numbers of a value, whose unit the last word of its key says."""
+    if isinstance(value, dict):
+        for word, part in value.items():
+            _check_units(str(word), part, file, _join(key, str(word)))
+    elif isinstance(value, (tuple, list)):
+        for i, part in enumerate(value):
+            _check_units(name, part, file, f"{key}[{i}]")
+    elif isinstance(value, float) and (wrong := misfit(name, value)):
+        raise UserError(f"{file}: {key} = {value:g} {wrong}.")
+
+
 def _check_range(limit: Any, value: Any, file: str, key: str) -> None:
     if isinstance(limit, Range) and not limit.holds(value):
-        raise UserError(f"{file}: {key} = {value!r} is out of range; it must be {limit}.")
+        said = percent(value) if limit == Range(0.0, 1.0) else ""
+        raise UserError(f"{file}: {key} = {value!r} is out of range; it must be {limit}{said}.")
 
 
 def _join(key: str, name: str) -> str:
