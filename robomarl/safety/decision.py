@@ -121,7 +121,7 @@ def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bo
     arena, *inner = ((-side[1::2], side[::2]) for side in sides)
     if not inner:
         return faces[0], (arena, arena, arena)
-    # Sides that contradict each other leave to teammates what is between them; their middle alone would push into a mate.
+    # Sides that contradict each other leave teammates what is between them: their middle would push into a mate.
     box = least.narrowed(least.between(inner[0], xp), arena, xp)
     return faces[0], (arena, box, least.narrowed(inner[1], box, xp))
 

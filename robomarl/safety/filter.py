@@ -93,7 +93,9 @@ class SafetyFilter:
         if not (for_one and (found := for_one.plain(carry, view, nominal, gain_per_s))):
             self._check_shapes(carry, view, nominal, gain_per_s)
             found = self._decide(carry, view, nominal, gain_per_s)
-        if self.mode == "qp" and np.any(found[1].reason == Reason.NON_FINITE):
+        faulty = found[1].reason == Reason.NON_FINITE
+        # Of one robot this is a bool: `np.any` of it took a third of a decision in C.
+        if self.mode == "qp" and (faulty if nominal.ndim == 1 else faulty.any()):
             return self._without_estimate(carry, view, found)
         return found
 

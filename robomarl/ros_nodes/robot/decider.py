@@ -134,7 +134,8 @@ class Decider:
     def _fresh(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
         """Memory from the start; but what was really sent of late is still on its way to the rotors.
 
-        What the filter has learned of the bias is not forgotten by a gap or a blind tick.
+        What the filter has learned of the bias is not forgotten by a gap or a blind tick, nor the place where the robot
+        stays: a deaf robot whose estimate comes and goes would find a new place each time, and creep on.
         """
         carry = self.pilot.init(view)
         queue = np.array(carry.safety.commands)
@@ -142,7 +143,7 @@ class Decider:
             queue[-len(late) :] = late
         safety = carry.safety._replace(commands=queue)
         if before is not None:
-            safety = safety._replace(bias=unanchored(before.safety.bias))
+            safety = safety._replace(bias=unanchored(before.safety.bias), place_m=before.safety.place_m)
         return carry._replace(safety=safety)
 
     def _ask(self, carry: PilotCarry, view: LocalView, wanted: NominalSource) -> tuple[PilotCarry, np.ndarray]:

@@ -101,6 +101,29 @@ def test_it_goes_on_when_its_estimate_is_back_in_time_with_a_fresh_memory(robot:
     assert robot.policy.carries[-1] == 0
 
 
+@pytest.mark.parametrize("gap", ["blind ticks", "a machine that hangs"])
+def test_a_deaf_robot_keeps_its_place_while_its_estimate_comes_and_goes(robot: Robot, gap: str):
+    """Each time its memory began again it found a new place, and so it sank on for as long as it was deaf."""
+    robot.velocity[:], robot.policy.wish = 0.0, np.zeros(4)
+    robot.tick("odometry", "mate")
+    for _ in range(40):
+        decision = robot.tick("odometry")
+    assert decision.reason == Reason.STALE
+    assert decision.command is not None
+    before = decision.command[2]
+    for _ in range(20):
+        robot.height_m -= 0.02
+        if gap == "blind ticks":
+            for _ in range(9):
+                robot.tick()
+        else:
+            robot.now_s += 0.2
+        decision = robot.tick("odometry")
+    assert decision.reason == Reason.STALE
+    assert decision.command is not None
+    assert decision.command[2] > before + 0.5
+
+
 def test_a_gap_starts_the_memory_again_but_not_the_queue_of_commands(robot: Robot):
     for _ in range(6):
         robot.tick("odometry", "mate")
