@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.filter.fallbacks.cells import Plan, Row
+from benchmarks.filter.fallbacks.cells import COUNTS, Plan, Row
 from benchmarks.filter.fallbacks.drive import Case, Found, fly, summary
 from benchmarks.filter.fallbacks.examples import EXAMPLES, genes_of
 from benchmarks.filter.fallbacks.faults import REASONS
@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--table", type=Path, help="fly the whole matrix, or what the options leave of it; write this page"
     )
+    found.add_argument("--counts", type=int, nargs="+", default=COUNTS, help="sizes of the table's crowds")
     found.add_argument("--part", choices=("faults", "crowds"), help="half of the table; default: all of it")
     found.add_argument("--cells", type=Path, default=Path("build/fallbacks.jsonl"), help="what was flown; resumes")
     found.add_argument("--processes", type=int, default=2)
@@ -64,9 +65,9 @@ def tabled(options: argparse.Namespace) -> list[Row]:
         plan = replace(plan, limits=(options.limit,))
     if options.crowd or options.part == "faults":
         plan = replace(plan, crowds=(options.crowd,) if options.crowd else ())
-    if options.count:
-        plan = replace(plan, counts=(options.count,))
+    plan = replace(plan, counts=(options.count,) if options.count else tuple(options.counts))
     command = f"python -m benchmarks.filter.fallbacks --table docs/{options.table.name} --episodes {options.episodes}"
+    command += f" --counts {' '.join(map(str, plan.counts))}"
     return write(options.table, plan, options.cells, options.processes, command)
 
 
