@@ -23,6 +23,7 @@ from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import WARN, DiagnosticEntry
 from robomarl.ros_nodes.settings import LinkSettings
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import linked
 
@@ -129,7 +130,7 @@ class LinkNode(Node):
     def _died(self, error: BaseException) -> None:
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
-        self.get_logger().fatal(f"relaying failed: {type(error).__name__}: {error}")
+        self.get_logger().fatal(f"relaying failed: {told(error)}")
         self.failed = True
         self.context.try_shutdown()
 

@@ -5,15 +5,18 @@ It decides at the policy's rate: a command is in force from the decision after i
 
 import math
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from robomarl.config import UserError, suggest
 from robomarl.domains.simulation import needed, simulation_of
 from robomarl.ros_nodes.flight_score import Score
 from robomarl.ros_nodes.io.messages import Estimate
 from robomarl.ros_nodes.io.node_base import run_node
 from robomarl.ros_nodes.team_sim_node import TeamSimNode
+from robomarl.ros_nodes.timing.failed import place_of
 from robomarl.sim.model.batch import engines, make_model_sim
 from robomarl.sim.model.model import Model
 from robomarl.view import Goal
@@ -118,7 +121,22 @@ class ModelNode(TeamSimNode):
 
     def sense(self, stamp_s: float) -> dict[str, Any]:
         """As the model says."""
-        return self._team.model.messages(self._scenario, self._team.world, stamp_s)
+        made = self._team.model.messages(self._scenario, self._team.world, stamp_s)
+        if fault := self._fault_of(made):
+            raise UserError(f"{place_of(self._team.model.messages)}: messages() returned {fault}.")
+        return made
+
+    def _fault_of(self, made: Any) -> str:
+        """What is wrong with the messages of a model; "" where each is of its topic's type."""
+        wanted = {name: made_for.msg_type for name, made_for in self._sensed.items()}
+        if not isinstance(made, Mapping):
+            return f"{made!r}, not a message by the name of each topic ({', '.join(wanted)})"
+        for name, message in made.items():
+            if name not in wanted:
+                return f"a message for {name!r}; {suggest(str(name), wanted, 'the task senses').rstrip('.')}"
+            if not isinstance(message, bytes | wanted[name]):
+                return f"{type(message).__name__} for {name!r}, which is of type {wanted[name].__name__}"
+        return ""
 
 
 def main(args: list[str] | None = None) -> int:

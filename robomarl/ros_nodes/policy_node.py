@@ -39,6 +39,7 @@ from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
 from robomarl.ros_nodes.settings import PolicySettings
 from robomarl.ros_nodes.timing.clocks import NodeClock
 from robomarl.ros_nodes.timing.control_loop import Loop
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.metronome import Beat
 from robomarl.ros_nodes.timing.priority import real_time
 
@@ -73,7 +74,7 @@ class PolicyNode(LifecycleNode):
             loaded = load_pilot(settings, self._trial.on_trial)
             self._prepare(settings, loaded)
         except Exception as error:  # whatever is in a bundle, the node stays, and says why
-            self._trial.problem = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+            self._trial.problem = told(error)
             self.get_logger().error(self._trial.problem)
             return TransitionCallbackReturn.FAILURE
         tidy_memory()
@@ -239,7 +240,7 @@ class PolicyNode(LifecycleNode):
         """
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
-        self._fatal = f"tick failed, no more commands until reset: {type(error).__name__}: {error}"
+        self._fatal = f"tick failed, no more commands until reset: {told(error)}"
         self.get_logger().fatal(self._fatal)
         self._autopilot.order(Order.STOP, self._times.now())
         self._changed()

@@ -25,6 +25,7 @@ from robomarl.ros_nodes.intake.unheard import unheard_of
 from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.settings import SimSettings
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 
 MAX_STEPS = 25
@@ -150,6 +151,6 @@ class RealTimeNode(Node):
         """A step raised what nobody expected: the process ends, the robots' odometry goes stale."""
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
-        self.get_logger().fatal(f"the simulation failed: {type(error).__name__}: {error}")
+        self.get_logger().fatal(f"the simulation failed: {told(error)}")
         self.failed = True
         self.context.try_shutdown()

@@ -23,6 +23,7 @@ from robomarl.ros_nodes.recording.health import Arrivals
 from robomarl.ros_nodes.recording.watch import Told
 from robomarl.ros_nodes.robot.health import ERROR, DiagnosticEntry
 from robomarl.ros_nodes.settings import RecorderSettings
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.topics import Topic, recorded_topics, system_topics, topic_named
 
@@ -130,7 +131,7 @@ class RecorderNode(Node):
             self._stop(f"{error.strerror}")
         except Exception as error:
             if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
-                self._stop(f"{type(error).__name__}: {error}")
+                self._stop(told(error))
 
     def _stop(self, why: str) -> None:
         self._stopped = why
@@ -175,7 +176,7 @@ class RecorderNode(Node):
     def _died(self, error: BaseException) -> None:
         """What nobody expected."""
         if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
-            self._stop(f"{type(error).__name__}: {error}")
+            self._stop(told(error))
 
 
 def main(args: list[str] | None = None) -> int:

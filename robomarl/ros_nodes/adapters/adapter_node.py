@@ -17,6 +17,7 @@ from robomarl.ros_nodes.io.node_base import now_s, publisher
 from robomarl.ros_nodes.parameters import declare, read
 from robomarl.ros_nodes.robot.health import DiagnosticEntry
 from robomarl.ros_nodes.robot.heartbeat import Presses
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.rate_timer import Beat, Ticker
 from robomarl.ros_nodes.timing.steady import steady_now_s
 
@@ -102,7 +103,7 @@ class AdapterNode(LifecycleNode):
     def _died(self, error: BaseException) -> None:
         """A tick raised what nobody expected: the process ends, and the vehicles' own time-outs act."""
         if self.context.ok():
-            self.get_logger().fatal(f"the adapter failed: {type(error).__name__}: {error}")
+            self.get_logger().fatal(f"the adapter failed: {told(error)}")
             self.failed = True
             self.context.try_shutdown()
 

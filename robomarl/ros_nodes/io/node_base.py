@@ -15,6 +15,7 @@ import rclpy.utilities
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
@@ -24,6 +25,7 @@ from robomarl.ros_nodes.intake.mailbox import Mailbox as Mailbox
 from robomarl.ros_nodes.intake.quality import message_class, qos_of
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.io.security import check_security, is_enforced, refused
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.ros_nodes.timing.priority import hurry, real_time
 from robomarl.ros_nodes.timing.stamp import SECOND_NS, Stamp
 from robomarl.ros_nodes.topics import Topic
@@ -44,6 +46,8 @@ def now_s(node: Node) -> float:
 
 def spin(node: Node) -> None:
     """Let rclpy's executor serve a node until the context is shut down."""
+    if not node.context.ok():  # what ticks in a thread has failed already, and said so
+        return
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     while node.context.ok():
@@ -58,7 +62,7 @@ def serve(executor: SingleThreadedExecutor, node: Node, timeout_s: float | None 
         raise
     except Exception as error:
         if node.context.ok():  # otherwise we were told to stop, and something was on its way
-            node.get_logger().error(f"left out: {type(error).__name__}: {error}")
+            node.get_logger().error(f"left out: {told(error)}")
 
 
 def run_node(
@@ -72,11 +76,12 @@ def run_node(
         urgent: go before other programs of this machine, where the system allows that.
         run: serves the node until it is told to stop.
     """
-    node = None
+    node, begun = None, False
     try:
         check_environment()
         check_security(rclpy.utilities.get_rmw_implementation_identifier())
         secured(lambda: rclpy.init(args=args))
+        begun = True
         die_with_parent()
         if urgent:
             hurry()
@@ -86,11 +91,9 @@ def run_node(
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except ParameterException as error:
-        print(f"{getattr(make, '__name__', 'node')}: {error}; mend the parameter.", file=sys.stderr)
+    except Exception as error:
+        if not begun or rclpy.ok():  # otherwise what ended it was said before, and this comes of that
+            _tell(error, getattr(make, "__name__", "node"))
         return 1
     finally:
         with suppress(ValueError):  # not in the main thread
@@ -101,6 +104,16 @@ def run_node(
             node.destroy_node()
         rclpy.try_shutdown()
     return 1 if getattr(node, "failed", False) else 0
+
+
+def _tell(error: Exception, name: str) -> None:
+    """Say in a sentence what ended a node."""
+    if isinstance(error, ParameterException):
+        print(f"{name}: {error}; mend the parameter.", file=sys.stderr)
+    elif isinstance(error, UserError):
+        print(error, file=sys.stderr)
+    else:
+        get_logger(name).fatal(told(error))
 
 
 def secured(make: Callable[[], Any]) -> Any:

@@ -63,6 +63,11 @@ class Process:
         """Wait until everything that it printed has been relayed."""
         self._reader.join(timeout=1.0)
 
+    def last_words(self) -> str:
+        """Why it ended: the first thing that it called fatal; otherwise the last line that it printed."""
+        fatal = next((line.split("]: ", 1)[-1] for line in self.tail if "[FATAL]" in line), "")
+        return fatal or (self.tail[-1] if self.tail else "it printed nothing")
+
     def _read(self) -> None:
         assert self.popen.stdout
         with self.popen.stdout as lines:
@@ -131,8 +136,7 @@ class Processes:
         for name in [n for n in self.dead() if not self.running[n].spec.respawn] or self.dead():
             process = self.running[name]
             process.drained()
-            last = process.tail[-1] if process.tail else "it printed nothing"
-            raise UserError(f"{name} ended with status {process.exit_status}: {last}")
+            raise UserError(f"{name} ended with status {process.exit_status}: {process.last_words()}")
 
     def revive(self, environment: dict[str, str]) -> list[NodeSpec]:
         """Start again what has ended by itself and is to be, each when it is its time; returns what was started now.

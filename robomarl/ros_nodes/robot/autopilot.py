@@ -33,6 +33,7 @@ from robomarl.ros_nodes.robot.state_machine import (
     TeamFallback,
 )
 from robomarl.ros_nodes.robot.team_agreement import TeamAgreement
+from robomarl.ros_nodes.timing.failed import told
 from robomarl.safety.filter import SafetyFilter
 from robomarl.safety.model.bias import Bias
 from robomarl.view import LocalView, Plan
@@ -147,7 +148,7 @@ class Autopilot:
         try:
             return self._fly(reading, now)
         except Exception as error:  # whatever it is, the robot must not fly on with it
-            self.error = f"{type(error).__name__}: {error}"
+            self.error = told(error)
             return self._blind(reading, now, Held.FAILED)
 
     def _others(self, at_s: float) -> list[Problem]:
