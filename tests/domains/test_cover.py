@@ -66,7 +66,7 @@ def test_it_is_short_and_its_page_names_its_files(root: Path):
 
 def test_a_cell_is_what_is_nearer_to_a_robot_than_to_its_mates(scenario: Any):
     """By another way: every place of a finer grid goes to the nearest robot, and the middle is their weighted mean."""
-    from cover_team.onboard import cell_middle
+    from cover_team.onboard import cell_middle  # pyright: ignore[reportMissingImports]
 
     views = views_of(scenario)
     found = cell_middle(views)
@@ -82,7 +82,7 @@ def test_a_cell_is_what_is_nearer_to_a_robot_than_to_its_mates(scenario: Any):
 
 
 def test_a_mate_that_is_not_heard_has_no_part(scenario: Any):
-    from cover_team.onboard import cell_middle
+    from cover_team.onboard import cell_middle  # pyright: ignore[reportMissingImports]
 
     views = views_of(scenario)
     alone = views._replace(heard=views.heard._replace(mask=views.heard.mask & False))
@@ -162,7 +162,7 @@ def test_the_baseline_covers_and_is_filmed(cover: Path):
     figures = json.loads(Path("eval.json").read_text())
     assert (figures["success_rate"], figures["collisions"]) == (1.0, 0)
     film = Image.open("cover.gif")
-    assert film.n_frames > 100 and film.size == (480, 320)
+    assert getattr(film, "n_frames", 1) > 100 and film.size == (480, 320)
 
 
 @pytest.fixture
