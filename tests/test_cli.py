@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from robomarl import cli
+from robomarl.cli.failures import EXTRAS, missing_extra
 from robomarl.config import UserError
 
 
@@ -279,6 +280,7 @@ def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.Mo
 CACHED = """
 import sys
 from robomarl import cli
+from robomarl.cli.failures import EXTRAS, missing_extra
 assert cli.main(["list"]) == 0
 import jax
 jax.config.update("jax_compilation_cache_dir", sys.argv[1])
@@ -310,13 +312,13 @@ def test_importing_brax_prints_nothing(root: Path) -> None:
 def test_every_extra_of_the_package_brings_something(root: Path) -> None:
     """What is installed with `robomarl[X]` is named in a sentence when it is missing; these four are not."""
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(cli.EXTRAS) == set(extras) - {"cuda", "bench", "dev", "wheels"}
+    assert set(EXTRAS) == set(extras) - {"cuda", "bench", "dev", "wheels"}
 
 
 def test_missing_extra_is_one_sentence_with_the_pip_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Whichever module of an extra is missing, the sentence names the extra."""
-    assert "pip install 'robomarl[ros]'" in cli.missing_extra(ModuleNotFoundError(name="rclpy"))
-    assert "pip install 'robomarl[train]'" in cli.missing_extra(ModuleNotFoundError(name="jax.numpy"))
+    assert "pip install 'robomarl[ros]'" in missing_extra(ModuleNotFoundError(name="rclpy"))
+    assert "pip install 'robomarl[train]'" in missing_extra(ModuleNotFoundError(name="jax.numpy"))
 
 
 def test_a_figure_that_says_not_passed_fails_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

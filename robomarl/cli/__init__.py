@@ -4,7 +4,6 @@ Each command is a module of this package with a frozen dataclass `Args`, which t
 `run(args)`, which returns the figures for `--json FILE` and raises `UserError` for what the user can mend.
 """
 
-import errno
 import importlib
 import json
 import math
@@ -42,46 +41,6 @@ COMMANDS = {
 
 MODULES = {"import": "import_policy"}
 """Where a command's module is not called as the command: `import` is a word of Python."""
-
-EXTRAS = {
-    "crazyflie": ("cflib",),
-    "mavlink": ("pymavlink",),
-    "ssl": ("google",),
-    "train": (
-        *(
-            "jax",
-            "jaxlib",
-            "flax",
-            "optax",
-            "brax",
-            "mujoco",
-            "onnx",
-            "tensorboardX",
-            "tqdm",
-            "matplotlib",
-            "PIL",
-            "scipy",
-        ),
-        "cmaes",
-    ),
-    "torch": ("torch", "safetensors"),
-    "jaxmarl": ("jaxmarl",),
-    "dataset": ("pyarrow",),
-    "pettingzoo": ("pettingzoo",),
-    "ros": (
-        "rclpy",
-        "geometry_msgs",
-        "nav_msgs",
-        "std_msgs",
-        "std_srvs",
-        "trajectory_msgs",
-        "diagnostic_msgs",
-        "lifecycle_msgs",
-        "mcap",
-    ),
-}
-"""Which optional extra of the package brings which module."""
-
 
 CLAIM_FAILED, MISUSED, STOPPED = 1, 2, 130
 """Exit statuses; README.md has the table of what they mean for each command."""
@@ -137,6 +96,8 @@ def dispatch(words: list[str]) -> int:
 def run_command(name: str, words: list[str]) -> int:
     """Parse one command's options, run it, write its figures; returns the exit status."""
     from robomarl.cli.ends import check_ends
+    from robomarl.cli.failures import told
+    from robomarl.cli.misuse import parse
     from robomarl.cli.quiet import quiet_libraries
     from robomarl.cli.ranges import check_ranges
     from robomarl.config import UsageError, UserError
@@ -158,8 +119,10 @@ def run_command(name: str, words: list[str]) -> int:
             write_json(json_file, error.figures)
         print(f"robomarl {name}: {error}", file=sys.stderr)
         return MISUSED if isinstance(error, UsageError) else CLAIM_FAILED
-    except (ModuleNotFoundError, OSError, MemoryError) as error:
-        print(f"robomarl {name}: {sentence(error)}", file=sys.stderr)
+    except BrokenPipeError:
+        raise  # `main` knows whether it is ours
+    except Exception as error:
+        print(f"robomarl {name}: {told(error, name, words)}", file=sys.stderr)
         return CLAIM_FAILED
     except KeyboardInterrupt:
         print(f"\nrobomarl {name}: stopped.", file=sys.stderr)
@@ -179,32 +142,12 @@ def status_of(figures: Mapping[str, Any] | None) -> int:
     return 0 if figures.get("passed", figures.get("ok", True)) else CLAIM_FAILED
 
 
-def sentence(error: Exception) -> str:
-    """What the user can mend, in a sentence; raises the error again where it is no such thing."""
-    if isinstance(error, ModuleNotFoundError):
-        return missing_extra(error)
-    if isinstance(error, MemoryError):
-        return f"it does not fit into the memory ({str(error) or 'MemoryError'}); ask for less, or for a shorter time."
-    if not isinstance(error, OSError):
-        return str(error)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{error.filename or 'a file'}: can't be written ({error.strerror}); make room, or name another disk."
-    if error.filename is None:
-        raise error  # not of a file that somebody named
-    return f"{error.filename}: {error.strerror}; name another file or folder."
-
-
-def parse(module: Any, name: str, words: list[str]) -> Any:
-    """The command's `Args` from the words of the command line."""
-    import tyro
-
-    return tyro.cli(module.Args, prog=f"robomarl {name}", description=module.__doc__, args=words)
-
-
 def take_json(words: list[str]) -> tuple[list[str], Path | None]:
     """Split `--json FILE`, which every command takes, from the other words."""
     from robomarl.config import UsageError
 
+    if sum(word.partition("=")[0] == "--json" for word in words) > 1:
+        raise UsageError("--json is there more than once; write it once.")
     for i, word in enumerate(words):
         if word == "--json" and i + 1 == len(words):
             raise UsageError("--json needs the name of the file to write.")
@@ -235,15 +178,6 @@ def _as_json(value: Any) -> Any:
         return [_as_json(part) for part in value]
     number = float(value)
     return number if math.isfinite(number) else None
-
-
-def missing_extra(error: ModuleNotFoundError) -> str:
-    """One sentence that says which extra brings the module that was not found."""
-    root = (error.name or "").split(".")[0]
-    for extra, modules in EXTRAS.items():
-        if root in modules:
-            return f"{root} is not installed; run: pip install 'robomarl[{extra}]'"
-    return f"the Python module {error.name!r} is not installed; run: pip install robomarl"
 
 
 def usage() -> str:
