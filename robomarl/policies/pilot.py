@@ -172,7 +172,8 @@ def load_pilot(bundle: str | Path, team_size: int | None = None) -> Pilot:
     policy = load_policy(bundle)
     least, most = policy.contract.team_size
     if not least <= (size := least if team_size is None else team_size) <= most:
-        raise UserError(f"{bundle}: is for teams of {least} to {most} robots, not {size}; name another team_size.")
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        raise UserError(f"{bundle}: is for teams of {sizes} robots, not {size}; name another team_size.")
     if (names := tuple(field.name for field in policy.action.fields)) not in [kind.elements for kind in commands()]:
         raise UserError(f"{bundle}: commands {', '.join(names)}, for which there is no filter; use load_policy.")
     safety = policy.contract.safety

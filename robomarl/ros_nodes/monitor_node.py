@@ -33,8 +33,9 @@ from robomarl.ros_nodes.io.async_wait import wait_until
 from robomarl.ros_nodes.io.node_base import now_s, publisher, run_node
 from robomarl.ros_nodes.operator.fleet_table import FleetTable
 from robomarl.ros_nodes.operator.goal_watch import GoalWatch
+from robomarl.ros_nodes.operator.recorder_watch import RecorderWatch
 from robomarl.ros_nodes.parameters import declare, read
-from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.ros_nodes.robot.state_machine import MOVING, Order, State
 from robomarl.ros_nodes.robot.team_agreement import JOINED
 from robomarl.ros_nodes.settings import MonitorSettings
 from robomarl.ros_nodes.timing.steady import steady_now_s
@@ -83,6 +84,10 @@ class MonitorNode(Node):
         self._goals = GoalWatch(self, settings.team, settings.base, settings.vehicle)
         claim = topics.MONITOR
         self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
+        self._recordings = Mailbox(
+            self, topics.RECORDING, topics.RECORDING.of("", self._base), status_messages.recording_to
+        )
+        self._recorder = RecorderWatch()
         self._look_for_others()
         self._claim = Header(stamp=self.get_clock().now().to_msg(), frame_id=f"{socket.gethostname()}:{os.getpid()}")
         self.pressed, self._resets = self._table.is_stopped(), False
@@ -113,6 +118,8 @@ class MonitorNode(Node):
         for mailbox in self._announced.values():
             for said, _ in mailbox.take():
                 self._table.hear(said, steady_now_s())
+        for told, _ in self._recordings.take():
+            self._recorder.hear(told, steady_now_s())
 
     def _beat(self) -> None:
         self._listen()
@@ -142,10 +149,18 @@ class MonitorNode(Node):
         if others > 0:
             statuses[0] = statuses[0]._replace(level=2, message=f"{others} others publish emergency_stop; stop them")
         statuses += self._goals.entries(self.get_fully_qualified_name())
-        if heard := intake_entry(self):
-            statuses.append(heard)
+        watched = self._recorder.entry(self.get_fully_qualified_name(), now)
+        statuses += [entry for entry in (watched, intake_entry(self)) if entry]
+        self._tell_of_recorder(now)
         self._published[topics.DIAGNOSTICS].publish(status_messages.diagnostics_from(statuses, now_s(self)))
         self._published[topics.FLEET].publish(String(data=self._table.text(now)))
+
+    def _tell_of_recorder(self, now: float) -> None:
+        bad, line = self._recorder.news(now)
+        if bad:  # one call for each level: rclpy ties a line of source to a level
+            self.get_logger().error(line)
+        elif line:
+            self.get_logger().info(line)
 
     async def _on_order(self, order: Order, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """Pass an order on to all robots; the answer names those that refused."""
@@ -163,12 +178,19 @@ class MonitorNode(Node):
             self._listen()
             self._table.forget_stops()
             self._resets = False
-        response.success = not refused
+        response.success = not self._counting(order, refused)
         response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
         if order is Order.ESTOP:
             self.get_logger().error("E-STOP PRESSED.")
         self.get_logger().info(f"{order} for all: {response.message or 'done'}.")
         return response
+
+    def _counting(self, order: Order, refused: dict[str, str]) -> dict[str, str]:
+        """Refusals that count: those of robots on the ground do not, if another one was there to land or to hold."""
+        if order not in (Order.LAND, Order.HOLD) or len(refused) == len(self._settings.team):
+            return refused
+        states = self._states()
+        return {name: why for name, why in refused.items() if (state := states[name]) is None or state in MOVING}
 
     async def _activate(self) -> dict[str, str]:
         """All or none, of those who do not fly yet.

@@ -54,7 +54,8 @@ class RecorderNode(Node):
         super().__init__("recorder")
         declare(self, RecorderSettings)
         settings = read(self, RecorderSettings)
-        self._settings, self._folder, self._stopped = settings, Path(settings.folder), ""
+        self._settings, self._stopped = settings, ""
+        self._folder = free_folder(Path(settings.folder)) if settings.again else Path(settings.folder)
         about = {key: value for key, _, value in (item.partition("=") for item in settings.about)}
         try:
             self._bag = BagWriter(self._folder, about, settings.split_mb * MEGA)
@@ -72,7 +73,7 @@ class RecorderNode(Node):
         self._told = publisher(self, topics.RECORDING, topics.RECORDING.of("", settings.base))
         self._polls = 0
         self._ticker = Ticker(POLL_S, self._tick, self._died)
-        self.get_logger().info(f"records {len(self._channels)} topics into {settings.folder}.")
+        self.get_logger().info(f"records {len(self._channels)} topics into {self._folder}.")
 
     def destroy_node(self) -> None:
         """Take what is left, and add the index."""
@@ -177,6 +178,12 @@ class RecorderNode(Node):
         """What nobody expected."""
         if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
             self._stop(told(error))
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder itself, or the first of FOLDER_2, FOLDER_3, ... that does not exist."""
+    names = (folder, *(folder.with_name(f"{folder.name}_{number}") for number in range(2, 10_000)))
+    return next(name for name in names if not name.exists())
 
 
 def main(args: list[str] | None = None) -> int:

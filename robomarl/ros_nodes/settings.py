@@ -80,6 +80,7 @@ class RecorderSettings:
     sim: bool = setting(False, "record the simulator's truth as well")
     task: str = setting("", "of the scenario: what it senses is recorded as well")
     folder: str = setting("recording", "the bag's folder; it must not exist yet")
+    again: bool = setting(False, "where the folder exists record into FOLDER_2, FOLDER_3, ...: a recorder that died")
     extra: tuple[str, ...] = setting(("",), "further topics: '/NAME PACKAGE/msg/TYPE', with ' latched' behind it")
     flush_s: float = setting(0.5, "what was received so long ago can be read whatever happens", 0.05, 1.0)
     split_mb: float = setting(512.0, "a file that has grown to this size is closed and a new one begun", 1.0, 1e5)

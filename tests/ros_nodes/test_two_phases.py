@@ -165,3 +165,20 @@ def test_an_order_to_all_to_end_it_overrules_an_activation_that_is_under_way(
     stage.console.wait(lambda: all(robot.heard[-1] is end for robot in robots), 10, "both to be told to end it")
     activated = [Order.ACTIVATE in robot.heard for robot in robots]
     assert activated == [phase is Order.ACTIVATE] * 2
+
+
+@pytest.mark.parametrize("order", [Order.LAND, Order.HOLD])
+def test_robots_on_the_ground_do_not_count_where_another_one_lands(stage: Stage, robots: list[Puppet], order: Order):
+    """The answer is whether all that fly do it; who does not is named."""
+    robots[0].state, robots[1].state = State.ACTIVE, State.STANDBY
+    robots[1].says[order] = "is in STANDBY and does not fly"
+    stage.settle()
+    asked = stage.console._orders["all", order].call_async(Trigger.Request())
+    stage.console.wait(asked.done, 20, "the answer")
+    assert (asked.result().success, asked.result().message) == (True, "b: is in STANDBY and does not fly")
+    assert stage.console.order(order, ["all"]) == {"all": ""}
+    robots[0].says[order] = "refuses"
+    assert "a: refuses" in stage.console.order(order, ["all"])["all"], "nobody does it"
+    robots[0].says[order], robots[1].state = "", State.BLEND
+    stage.settle()
+    assert "b: is in STANDBY" in stage.console.order(order, ["all"])["all"], "one that flies refused"

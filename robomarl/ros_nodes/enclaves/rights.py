@@ -103,7 +103,7 @@ class TeamRights:
             orders = {f"{self.base}/{name}/{order}" for name in self.names for order in Order}
             said = self.each(("",), *topics.MONITOR_TOPICS)
             goals = self.each(self.names, topics.GOAL) if graph_of(self.task).goal is topics.GOAL else frozenset()
-            heard = announced | goals | self.each(("",), topics.MONITOR)
+            heard = announced | goals | self.each(("",), topics.MONITOR, topics.RECORDING)
             return Rights(said, heard, self.all(*Order), frozenset(orders))
         if node == "recorder":
             heard = topics.recorded_topics(self.names, False, self.base, self.task)

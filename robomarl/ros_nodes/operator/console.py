@@ -136,8 +136,7 @@ class Console:
         answers = {name: client.call_async(Trigger.Request()) for name, client in clients.items()}
         self.wait(lambda: all(a.done() for a in answers.values()), limit_s, f"the answers to {order}")
         results = {name: answer.result() for name, answer in answers.items()}
-        refused = {name: "" if r is not None and r.success else "refused" for name, r in results.items()}
-        return {name: r.message or refused[name] for name, r in results.items() if r is not None}
+        return {name: "" if r.success else r.message or "refused" for name, r in results.items() if r is not None}
 
     def take_ticks(self, name: str) -> list[dict[str, float]]:
         """Ticks of a robot that have been told since the last call."""

@@ -14,6 +14,7 @@ from robomarl.domains.onboard import Onboard
 from robomarl.domains.registry import onboard_of
 from robomarl.hardware_configs.field import scenario_content, scenario_obstacles, settled
 from robomarl.hardware_configs.fleet import Fleet, RobotConfig
+from robomarl.ros_nodes.adapters.crazyflie.uris import check_uris
 from robomarl.ros_nodes.fieldtask import task_name
 from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
@@ -193,6 +194,8 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"vehicle": _absolute(fleet.vehicle), "sim": options.sim, "base": base}
+    if settings is CrazyflieSettings and not options.sim:
+        check_uris(tuple(robot.uri for robot in robots), team_of["team"])
     if settings in (CrazyflieSettings, CrazyswarmSettings):
         about |= {"team": team_of["team"], "uris": tuple(robot.uri for robot in robots)}
         return [_spec(script, module, (script, base), _checked(settings, about), options)]
@@ -231,10 +234,12 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
         "sim": options.sim,
         "task": task_name(fleet.scenario),
         "folder": options.record,
+        "again": True,
         "about": tuple(f"{key}={value}" for key, value in said.items()),
     }
     where = ("recorder", base)
-    return _spec("recorder_node", f"{NODES}.recorder_node", where, _checked(RecorderSettings, about), options)
+    made = _spec("recorder_node", f"{NODES}.recorder_node", where, _checked(RecorderSettings, about), options)
+    return replace(made, respawn=True)
 
 
 def commit() -> str:

@@ -16,7 +16,7 @@ from robomarl.ros_nodes.io.environment import environment
 from robomarl.ros_nodes.io.processes import PARENT_ENV
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
-from robomarl.ros_nodes.operator.plan_options import PlanOptions, new_recording
+from robomarl.ros_nodes.operator.plan_options import PlanOptions, check_recording, new_recording
 
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NAMED = {"tell_goals": "goals"}
@@ -69,6 +69,7 @@ def launch_plan(given: Mapping[str, str]) -> Launched:
     options = PlanOptions(
         **values, record=_folder(given["record_dir"] or new_recording(fleet.name)) if recorded else ""
     )
+    check_recording(options.record)
     shared = environment(options.sim, options.domain_id) | {PARENT_ENV: str(os.getpid())}
     check_environment({**os.environ, **shared})
     return Launched(plan_fleet(fleet, options), shared)

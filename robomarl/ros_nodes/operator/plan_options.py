@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from robomarl.config import UserError
+
 RECORDINGS = Path("runs", "field")
 """Folder of recordings that nobody named a folder for."""
 
@@ -51,6 +53,16 @@ class PlanOptions:
     ground: bool = option(False, "simulated robots start on the ground: they take off before the policy flies")
     domain_id: int | None = option(None, "ROS domain; by default the environment's")
     keystore: str = option("", "absolute folder with the enclaves of the nodes (SROS2); without it the network is open")
+
+
+def check_recording(folder: str) -> None:
+    """Refuse a recording that exists: a recorder that dies and is started again goes on beside its own.
+
+    Raises:
+        UserError: the folder exists.
+    """
+    if folder and Path(folder).exists():
+        raise UserError(f"{folder}: exists already; name another folder for the recording.")
 
 
 def new_recording(fleet: str) -> str:

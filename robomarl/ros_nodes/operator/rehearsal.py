@@ -16,7 +16,7 @@ from robomarl.ros_nodes.operator.console import CONFIGURE, Console, open_console
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.flight_outcome import Ticks
 from robomarl.ros_nodes.operator.node_spec import NodeSpec
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.ros_nodes.operator.plan_options import PlanOptions, check_recording
 from robomarl.ros_nodes.robot.state_machine import MOVING
 
 START_LIMIT_S = 60.0
@@ -136,6 +136,7 @@ class TeamNodes:
 def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay) -> Iterator[TeamNodes]:
     """Start the nodes of a fleet, wait until they answer, and stop them at the end, whatever happens."""
     specs: list[NodeSpec] = plan_fleet(fleet, plan)
+    check_recording(plan.record)
     team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
     chosen = (plan.robots or team) if plan.policies else ()
     base = "/" + plan.namespace.strip("/") if plan.namespace.strip("/") else ""

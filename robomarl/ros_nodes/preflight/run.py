@@ -9,7 +9,7 @@ from robomarl.hardware_configs.fleet import Fleet
 from robomarl.ros_nodes.preflight import by_hand
 from robomarl.ros_nodes.preflight.listen import Listener, listening
 from robomarl.ros_nodes.preflight.seen import Box, CheckRow, needs_of
-from robomarl.ros_nodes.preflight.team_checks import all_rows
+from robomarl.ros_nodes.preflight.team_checks import all_rows, radios
 
 Ask = Callable[[str], str]
 """Shows a text and waits until somebody answers; what they answered. `input` is one."""
@@ -47,7 +47,7 @@ def preflight(fleet: Fleet, options: CheckOptions, ask: Ask | None = None) -> li
     with listening(team, base, options.domain_id) as listener:
         listener.run(options.seconds)
         listener.ask_arenas()
-        rows = all_rows(listener.seen, needs_of(fleet, options.room_m))
+        rows = [*all_rows(listener.seen, needs_of(fleet, options.room_m)), radios(fleet)]
         if ask is not None:
             flies = next(iter(needs_of(fleet).values())).flies
             rows += [row for name in team for row in moved_by_hand(listener, name, ask, flies)]

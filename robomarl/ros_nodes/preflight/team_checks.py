@@ -2,9 +2,13 @@
 
 from collections import Counter
 from itertools import combinations
+from urllib.parse import urlparse
 
 import numpy as np
 
+from robomarl.config import UserError
+from robomarl.hardware_configs.fleet import Fleet
+from robomarl.ros_nodes.adapters.crazyflie.uris import check_uris
 from robomarl.ros_nodes.preflight.checks import rows_of
 from robomarl.ros_nodes.preflight.seen import CheckRow, Needs, TeamSeen
 
@@ -15,6 +19,21 @@ def all_rows(seen: TeamSeen, needs: dict[str, Needs]) -> list[CheckRow]:
     found = {"monitor": _monitor(seen), "E-stop": _estop(seen), "recorder": _recorder(seen), "names": _names(seen)}
     found |= {"topics": _topics(seen), "bundle": _bundle(seen), "apart": _apart(seen, needs)}
     return rows + [CheckRow("", name, *result) for name, result in found.items()]
+
+
+def radios(fleet: Fleet) -> CheckRow:
+    """Crazyflies by radio, over one dongle or several: each URI is one, and no two are the same vehicle."""
+    robots = [robot for robot in fleet.robots if urlparse(robot.uri).scheme == "radio"]
+    if not robots:
+        return CheckRow("", "radios", None, "no robot is reached by radio")
+    uris = tuple(robot.uri for robot in robots)
+    try:
+        check_uris(uris, tuple(robot.name for robot in robots))
+    except UserError as error:
+        return CheckRow("", "radios", False, str(error))
+    dongles = sorted({urlparse(uri).netloc for uri in uris})
+    which = "radio" if len(dongles) == 1 else "radios"
+    return CheckRow("", "radios", True, f"{len(robots)} vehicles over {which} {', '.join(dongles)}")
 
 
 def _monitor(seen: TeamSeen) -> tuple[bool | None, str]:

@@ -152,7 +152,8 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
     if not 0 <= settings.index < size:
         raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
     if not least <= size <= most:
-        raise UserError(f"{folder}: is for teams of {least} to {most} robots, not {size}; flash another bundle.")
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        raise UserError(f"{folder}: is for teams of {sizes} robots, not {size}; flash another bundle.")
     if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
         raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
     kinds = list(dict.fromkeys(command.elements for command in commands()))

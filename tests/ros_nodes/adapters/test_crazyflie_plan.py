@@ -9,6 +9,7 @@ from robomarl.hardware_configs.fleet import load_fleet
 from robomarl.ros_nodes.adapters.crazyflie.uris import address_of, check_uris, simulated_uris
 from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
 from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.ros_nodes.preflight.team_checks import radios
 
 TEAM = ("a", "b")
 
@@ -58,3 +59,30 @@ def test_there_is_not_every_adapter():
         plan_fleet(load_fleet("local_4"), PlanOptions(vehicles="crazyflie"))
     with pytest.raises(UserError, match="can't be simulated as crazyflie"):
         plan_fleet(load_fleet("soccer_2v2"), PlanOptions(sim=True, vehicles="crazyflie"))
+
+
+@pytest.mark.parametrize("uris", [
+    ("radio://0/80/2M/E7E7E7E701", "radio://1/80/2M/E7E7E7E701"),
+    ("radio://0/80/2M/E7E7E7E701", "radio://0/80/1M/e7e7e7e701"),
+    ("radio://0/80/2M", "radio://1/80/2M/E7E7E7E7E7"),
+    ("usb://0", "usb://0"),
+])  # fmt: skip
+def test_one_vehicle_over_two_radios_is_one_vehicle(uris: tuple[str, str]):
+    with pytest.raises(UserError, match=f"{uris[1]} of b and {uris[0]} of a are one vehicle"):
+        check_uris(uris, ("a", "b"))
+
+
+def test_a_fleet_may_have_several_radios():
+    uris = ("radio://0/80/2M/E7E7E7E701", "radio://1/90/2M/E7E7E7E701", "radio://2/80/2M/E7E7E7E703", "usb://0")
+    check_uris(uris, ("a", "b", "c", "d"))
+    fleet = load_fleet("local_4")
+    robots = tuple(replace(robot, uri=uri) for robot, uri in zip(fleet.robots, uris, strict=True))
+    row = radios(replace(fleet, robots=robots))
+    assert (row.ok, row.why) == (True, "3 vehicles over radios 0, 1, 2")
+    (node,) = [spec for spec in plan_fleet(replace(fleet, robots=robots), PlanOptions(vehicles="crazyflie"))
+               if spec.executable == "crazyflie_node"]  # fmt: skip
+    assert tuple(node.parameters["uris"]) == uris
+    twice = (replace(robots[0], uri=uris[0].replace("//0", "//3")), *robots[1:3], replace(robots[3], uri=uris[0]))
+    assert radios(replace(fleet, robots=twice)).ok is False
+    with pytest.raises(UserError, match="are one vehicle"):
+        plan_fleet(replace(fleet, robots=twice), PlanOptions(vehicles="crazyflie"))

@@ -1,10 +1,13 @@
 """Where Crazyflies are found: URIs as cflib takes them."""
 
+from typing import Any
 from urllib.parse import urlparse
 
 from robomarl.config import UserError
 
 SIM_PORT = 19850
+CHANNEL, ADDRESS = "2", "E7E7E7E7E7"
+"""Of a Crazyflie, where its URI does not say them."""
 SCHEMES = ("radio", "usb", "udp", "tcp")
 
 
@@ -32,5 +35,25 @@ def check_uris(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
             raise UserError(
                 f"uris: {uri!r} of {name} must begin with one of {', '.join(SCHEMES)}, such as radio://0/80/2M."
             )
-        if uris.count(uri) > 1:
-            raise UserError(f"uris: {uri} is named {uris.count(uri)} times; two adapters can't fly one vehicle.")
+    _check_same(uris, team)
+
+
+def _check_same(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
+    """Each vehicle is flown by one adapter, by whichever of several radios it is reached."""
+    found: dict[Any, tuple[str, str]] = {}
+    for uri, name in zip(uris, team, strict=True):
+        other, its = found.setdefault(vehicle_of(uri), (name, uri))
+        if other != name:
+            raise UserError(
+                f"uris: {uri} of {name} and {its} of {other} are one vehicle, and two adapters can't fly one vehicle; "
+                "give each vehicle an address of its own."
+            )
+
+
+def vehicle_of(uri: str) -> Any:
+    """What tells vehicles apart: of a radio its channel and address, whatever the radio, rate and spelling are."""
+    found = urlparse(uri)
+    if found.scheme != "radio":
+        return uri
+    channel, _, address = ([*found.path.split("/")[1:], "", "", ""])[:3]
+    return channel or CHANNEL, (address or ADDRESS).upper()
