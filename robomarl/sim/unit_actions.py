@@ -13,7 +13,7 @@ ROUNDING = 1e-4
 
 
 def check_unit(spec: ActionSpec, action: Any) -> None:
-    """Check an action [..., A]; inside a compiled function only its shape is known.
+    """Check an action [..., A]; inside a compiled function only its shape is known, and values are cut off there.
 
     Raises:
         ValueError: it is in physical units, has another length, or a value that is outside [-1, 1] or no number.

@@ -16,7 +16,7 @@ class UnitActions(Wrapper):
         """[N, A] in [-1, 1]; 0 is the middle of each element's range. See `check_unit` for what is refused."""
         spec = self.env.action  # type: ignore[attr-defined]
         check_unit(spec, action)
-        return self.env.step(state, spec.from_unit(action))
+        return self.env.step(state, spec.from_unit(jnp.clip(action, -1.0, 1.0)))
 
 
 class FlattenAgents(Wrapper):
