@@ -75,5 +75,5 @@ def test_a_pilot_sends_what_its_bundle_sent_in_training():
 
 def test_a_pilot_is_for_a_team_whose_others_must_be_heard():
     assert load_pilot("swap_4", team_size=4).safety.params.min_mates == 3
-    with pytest.raises(UserError, match=r"swap_4: is for teams of \d to \d+ robots, not 1; name another team_size"):
+    with pytest.raises(UserError, match=r"swap_4: is for teams of 4 robots, not 1; name another team_size"):
         load_pilot("swap_4", team_size=1)

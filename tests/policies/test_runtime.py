@@ -250,7 +250,7 @@ def test_the_pilot_brakes_on_a_broken_view(policy: Policy):
 
 
 def test_a_pilot_is_for_a_team_and_for_commands_that_have_a_filter(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(UserError, match="swap_4: is for teams of 4 to 4 robots, not 3"):
+    with pytest.raises(UserError, match="swap_4: is for teams of 4 robots, not 3"):
         load_pilot("swap_4", team_size=3)
     policy = load_policy("swap_4")
     assert load_pilot("swap_4").safety.params.min_mates == 3
