@@ -48,6 +48,15 @@ WEIGHTS_FILE = "weights.npz"
 """What `train --init` starts from: `robomarl.train.run.run_folder.read_weights` reads it."""
 
 
+def _check_trained(run: Trained) -> None:
+    """A run that was stopped before its first update has seen nothing: no range of an input is known."""
+    stats = run.observation_stats
+    if not all(np.isfinite(part).all() for part in (stats.low, stats.high, stats.mean, stats.std)):
+        raise UserError(
+            f"{run.name}: was stopped before its first update: there is nothing to export; train longer."
+        )
+
+
 def export_bundle(
     run: Trained,
     out_dir: str | Path,
@@ -79,6 +88,7 @@ def export_bundle(
             "without that key."
         )
     check_on_robots(make_env(run.scenario).observation, run.scenario.task)
+    _check_trained(run)
     content = bundle_files(run, name or run.name, team_size, recorded)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -23,8 +23,8 @@ from robomarl.sim.scenario import Scenario
 from robomarl.spec import ObservationSpec
 from robomarl.train.config import TrainConfig
 from robomarl.train.run.ancestry import parse_ancestry
-from robomarl.train.run.run_folder import LAW, ObservationStats, load_recipe_of, read_json
-from robomarl.train.run.storage import json_text, replace_text
+from robomarl.train.run.run_folder import LAW, ObservationStats, load_recipe_of
+from robomarl.train.run.storage import json_text, read_json, replace_text
 
 FILE = "law.json"
 
@@ -106,8 +106,11 @@ def load_law(folder: str | Path) -> LawRun:
     folder = Path(folder)
     config, scenario, about = load_recipe_of(folder)
     content = read_json(folder / FILE)
-    stats = ObservationStats(**{name: np.asarray(value) for name, value in content["seen"].items()})
-    gains = type(gained_law(scenario).gains)(**content["gains"])
+    try:
+        stats = ObservationStats(**{name: np.asarray(value, float) for name, value in content["seen"].items()})
+        gains = type(gained_law(scenario).gains)(**content["gains"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{folder / FILE}: is not whole ({error}); the run folder is damaged.") from None
     told = (about["seed"], about["commit"], about["versions"])
     ancestry = parse_ancestry(about, str(folder / "run.json"))
     return LawRun(folder, scenario, config, *told, gains, stats, ancestry=ancestry)

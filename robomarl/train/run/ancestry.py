@@ -39,7 +39,7 @@ def ancestors_of(
 
 def read_ancestry(folder: Path) -> tuple[Ancestor, ...]:
     """Of a run folder; empty where it began with nothing."""
-    from robomarl.train.run.run_folder import read_json
+    from robomarl.train.run.storage import read_json
 
     file = folder / "run.json"
     return parse_ancestry(read_json(file), str(file)) if file.is_file() else ()

@@ -8,7 +8,6 @@ A run folder appears whole or not at all; how states are written is in `storage.
 """
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -30,7 +29,7 @@ from robomarl.train.polyak import deployed
 from robomarl.train.run.ancestry import ANCESTRY, parse_ancestry
 from robomarl.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
 from robomarl.train.run.source import commit_of_checkout, versions
-from robomarl.train.run.storage import create_folder, json_text, load_state
+from robomarl.train.run.storage import create_folder, json_text, load_state, read_about, read_json
 from robomarl.train.run.weights import weights_of
 from robomarl.train.sequences.play import playing
 from robomarl.train.stages.plan import is_staged
@@ -170,13 +169,14 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
         raise UserError(f"{folder} is not a run folder: it has no config.json; name a folder that `train --out` made.")
     scenario = opened_from_folder(read_json(folder / "scenario.json"), folder / "scenario.json")
     config = recipe_of(read_json(folder / "config.json"), scenario, str(folder / "config.json"))
-    return config, scenario, read_json(folder / "run.json")
+    return config, scenario, read_about(folder / "run.json")
 
 
 def recipe_of(content: Any, scenario: Any, file: str) -> TrainConfig:
     """The recipe that a run folder or a bundle has kept; raises `UserError` where a key or value is wrong."""
-    known = renewed_run(content, scenario.period_s, file) if isinstance(content, dict) else content
-    return build(TrainConfig, known, file)
+    if "scenario" not in content:
+        raise UserError(f"{file}: says no scenario, so it is not whole; the run folder is damaged.")
+    return build(TrainConfig, renewed_run(content, scenario.period_s, file), file)
 
 
 def load_run(folder: str | Path, file: str = "") -> Run:
@@ -243,14 +243,6 @@ def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float]:
 def _init_carry(run: Run, batch: tuple[int, ...]) -> tuple[np.ndarray, ...]:
     pending = run.config.sequence.init_memory(run.env.commanded.size, batch)
     return tuple(np.asarray(c) for c in (*pending, *run.networks.init_carry(batch)))
-
-
-def read_json(file: Path) -> Any:
-    """Content of a file of a run folder; raises `UserError` where it can't be read."""
-    try:
-        return json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: can't be read ({error}); the run folder is damaged.") from None
 
 
 class RunPolicy:

@@ -8,6 +8,8 @@ from the newest one that all seeds have.
 import json
 import os
 import shutil
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,16 +90,49 @@ def load_state(file: Path, config: TrainConfig, env: AgentsEnv) -> TrainState:
     """Read what `save_state` wrote for the same configuration and environment.
 
     Raises:
-        UserError: the file belongs to another configuration.
+        UserError: the file is damaged, or belongs to another configuration.
     """
     template = jax.eval_shape(lambda: init_state(config, env, jax.random.key(0)))
     wanted, tree = jax.tree.flatten(template)
-    with np.load(file, allow_pickle=False) as data:
-        leaves = [data[name] for name in sorted(data.files)]
+    leaves = _arrays(file)
     if len(leaves) != len(wanted):
         raise UserError(f"{file} holds {len(leaves)} arrays, not {len(wanted)}: it is of another version; train anew.")
+    for i, (leaf, want) in enumerate(zip(leaves, wanted, strict=True)):
+        if not _is_key(want) and leaf.shape != want.shape:
+            said = f"array {i} is of shape {leaf.shape}, and of {want.shape} for its config.json and scenario.json"
+            raise UserError(f"{file}: {said}; it is of another run.")
     restored = [jax.random.wrap_key_data(x) if _is_key(w) else x for x, w in zip(leaves, wanted, strict=True)]
     return jax.tree.unflatten(tree, restored)
+
+
+def _arrays(file: Path) -> list[Any]:
+    try:
+        with np.load(file, allow_pickle=False) as data:
+            return [data[name] for name in sorted(data.files)]
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError, KeyError) as error:
+        before = file.with_name(BEFORE)
+        mend = f"remove it, {BEFORE} is the state of before" if before.is_file() and before != file else "train anew"
+        raise UserError(f"{file}: is no whole checkpoint ({error}); {mend}.") from None
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Content of a file of a run folder; raises `UserError` where it can't be read, or is no table."""
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{file}: can't be read ({error}); the run folder is damaged.") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{file}: is no table of keys; the run folder is damaged.")
+    return content
+
+
+def read_about(file: Path) -> dict[str, Any]:
+    """Content of `run.json`; raises `UserError` where a key is missing or of another type."""
+    about = read_json(file)
+    for key, kind in (("seed", int), ("commit", str), ("versions", dict)):
+        if not isinstance(about.get(key), kind):
+            raise UserError(f"{file}: {key} is missing or of another type; the run folder is damaged.")
+    return about
 
 
 def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: AgentsEnv) -> list[TrainState] | None:

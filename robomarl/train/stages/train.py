@@ -16,9 +16,9 @@ from robomarl.config import build, to_dict
 from robomarl.sim.scenario import build_scenario, load_scenario
 from robomarl.train.run.average_runs import averaged
 from robomarl.train.run.mixture import with_experts
-from robomarl.train.run.run_folder import Run, load_run, read_json
+from robomarl.train.run.run_folder import Run, load_run
 from robomarl.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
-from robomarl.train.run.storage import check_new, create_folder, json_text
+from robomarl.train.run.storage import check_new, create_folder, json_text, read_json
 from robomarl.train.stages.check import check_plan
 from robomarl.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed
 from robomarl.train.stages.versions import renewed
@@ -66,7 +66,7 @@ def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> Stage
 def read_staged(out: Path) -> StagedTraining:
     """The plan that is kept in the folder; raises `UserError` where the file is damaged."""
     content, file = read_json(out / FILE), str(out / FILE)
-    found = content.get("stages") if isinstance(content, dict) else None
+    found = content.get("stages")
     for stage in found if isinstance(found, list) else ():
         if isinstance(stage, dict) and isinstance(config := stage.get("config"), dict):
             stage["config"] = renewed(config, {}, file)
