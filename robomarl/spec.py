@@ -4,6 +4,7 @@
 ROS node. The memory holds the histories that the spec asks for; it is passed, never hidden.
 """
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import numpy as np
 
 from robomarl.config import UserError, suggest
 from robomarl.domains.registry import find_features
-from robomarl.features import FEATURES, NeighbourRule, as_array, numbers, of_one
+from robomarl.features import FEATURES, Feature, NeighbourRule, as_array, numbers, of_one
 from robomarl.geometry import namespace
 from robomarl.types import Array
 from robomarl.view import LocalView
@@ -171,6 +172,30 @@ class ObservationSpec:
             if found.of and found.of not in given:
                 given[found.of] = found.of(view)
             yield item, found.read(given[found.of], self.neighbours)
+
+
+def describe(spec: ObservationSpec) -> list[tuple[str, str, str, Feature]]:
+    """Name, unit, frame and feature of every element of the observation vector."""
+    rows = []
+    for item in spec.fields:
+        feature = FEATURES[item.name]
+        units = part_units(feature) * (spec.neighbours.count if feature.per_neighbour else 1) * item.history
+        rows += [(unit, feature.frame, feature) for unit in units]
+    return [(name, *row) for name, row in zip(spec.element_names(), rows, strict=True)]
+
+
+def part_units(feature: Feature) -> list[str]:
+    """Unit of each part: one for all, or one for each group (`dx, dy, dz` is a group, `age` is another)."""
+    units = feature.unit.split(", ")
+    if len(units) == 1:
+        return units * len(feature.parts)
+    groups = list(dict.fromkeys(re.sub("[xyz]$", "", part) for part in feature.parts))
+    if len(units) != len(groups):
+        raise ValueError(
+            f"{feature.read.__name__}: unit = {feature.unit!r} names {len(units)} for {', '.join(groups)}."
+        )
+    by_group = dict(zip(groups, units, strict=True))
+    return [by_group[re.sub("[xyz]$", "", part)] for part in feature.parts]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from robomarl.evaluate.score import TeamScore
 from robomarl.geometry import norm
 from robomarl.safety.leaves import each
 from robomarl.safety.params import from_vehicle
-from robomarl.sim.law import LawPolicy
+from robomarl.sim.law import FlownLaw
 from robomarl.sim.model.batch import make_model_sim
 from robomarl.sim.model.check import probe_of
 from robomarl.sim.model.env import ModelEnv
@@ -64,7 +64,7 @@ def _of_law(model: Model, law: Any) -> dict[str, Any]:
         harder=lambda chosen: chosen,
         errors=lambda chosen, world: (norm(world.pos_m - world.goal_m).mean(-1), world.pos_m[..., 0, 0] * np.nan),
     )
-    baseline = {"baseline": lambda chosen: LawPolicy(chosen, law(chosen), model.action(chosen))}
+    baseline = {"baseline": lambda chosen: FlownLaw(chosen, law(chosen), model.action(chosen))}
     return {"controllers": baseline, "imitated": imitated}
 
 

@@ -1,16 +1,14 @@
 """`Contract`: what `bundle.json` says, as frozen dataclasses. Floats are at full precision, never rounded."""
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from robomarl.config import Count, Fraction, NonNegative, Positive, Range
 from robomarl.domains.registry import commands
-from robomarl.features import FEATURES, Feature
 from robomarl.policies.provenance import Expert, Source, Training
 from robomarl.safety.params import SafetyParams
-from robomarl.spec import GAIN, NOT_COMMANDED, ActionSpec, ObservationSpec
+from robomarl.spec import GAIN, NOT_COMMANDED, ActionSpec, ObservationSpec, describe
 
 SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
@@ -289,27 +287,3 @@ def conditions(scenario: dict[str, Any]) -> dict[str, Any]:
     loss = tuple(ranges.get("packet_loss", (0.0, 0.0)))
     radio = RadioContract(rates["policy_hz"], scenario["radio"]["latency_s"], loss)  # every decision is told to all
     return {"sim_hz": rates["physics_hz"], "radio": radio, "randomization": ranges}
-
-
-def describe(spec: ObservationSpec) -> list[tuple[str, str, str, Feature]]:
-    """Name, unit, frame and feature of every element of the observation vector."""
-    rows = []
-    for field in spec.fields:
-        feature = FEATURES[field.name]
-        units = part_units(feature) * (spec.neighbours.count if feature.per_neighbour else 1) * field.history
-        rows += [(unit, feature.frame, feature) for unit in units]
-    return [(name, *row) for name, row in zip(spec.element_names(), rows, strict=True)]
-
-
-def part_units(feature: Feature) -> list[str]:
-    """Unit of each part: one for all, or one for each group (`dx, dy, dz` is a group, `age` is another)."""
-    units = feature.unit.split(", ")
-    if len(units) == 1:
-        return units * len(feature.parts)
-    groups = list(dict.fromkeys(re.sub("[xyz]$", "", part) for part in feature.parts))
-    if len(units) != len(groups):
-        raise ValueError(
-            f"{feature.read.__name__}: unit = {feature.unit!r} names {len(units)} for {', '.join(groups)}."
-        )
-    by_group = dict(zip(groups, units, strict=True))
-    return [by_group[re.sub("[xyz]$", "", part)] for part in feature.parts]

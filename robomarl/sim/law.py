@@ -19,7 +19,7 @@ class Law(Protocol):
         ...
 
 
-class LawPolicy:
+class FlownLaw:
     """A law with the interface of a trained policy: `robomarl eval baseline` flies it."""
 
     def __init__(self, scenario: Any, law: Law, action: ActionSpec) -> None:

@@ -1,12 +1,41 @@
 """Wrappers around `AgentsEnv`, one idea each."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from brax.envs.base import State, Wrapper
 from brax.envs.wrappers.training import AutoResetWrapper
+from jax.core import Tracer
 
 from robomarl.sim.agents import AgentsEnv
-from robomarl.sim.unit_actions import check_unit
+from robomarl.spec import ActionSpec
+from robomarl.types import PhysicalAction
+
+ROUNDING = 1e-4
+"""Beyond 1, of trainers that squash in single precision."""
+
+
+def check_unit(spec: ActionSpec, action: Any) -> None:
+    """Check an action [..., A]; inside a compiled function only its shape is known, and values are cut off there.
+
+    Raises:
+        ValueError: it is in physical units, has another length, or a value that is outside [-1, 1] or no number.
+    """
+    mend = "policy.action.to_unit(action) makes it of what a bundle or run commands"
+    if isinstance(action, PhysicalAction):
+        raise ValueError(f"the action is in physical units, and this environment takes [-1, 1]: {mend}.")
+    if np.shape(action)[-1:] != (spec.size,):
+        raise ValueError(f"the action has shape {np.shape(action)}; its last axis must be {spec.size}.")
+    if isinstance(action, Tracer):
+        return
+    values = np.asarray(action).reshape(-1, spec.size)
+    bad = np.argwhere(~(np.abs(values) <= 1 + ROUNDING))
+    if len(bad):
+        row, element = bad[0]
+        name, value = spec.fields[element].name, values[row, element]
+        raise ValueError(f"{name} of the action is {value:g}, and this environment takes [-1, 1]: {mend}.")
 
 
 class UnitActions(Wrapper):

@@ -10,8 +10,7 @@ from jaxmarl.environments.spaces import Box  # pyright: ignore[reportMissingImpo
 
 from robomarl.sim.agents import AgentsEnv, State
 from robomarl.sim.interfaces import robot_names
-from robomarl.sim.unit_actions import check_unit
-from robomarl.sim.wrappers import UnitActions
+from robomarl.sim.wrappers import UnitActions, check_unit
 
 ByRobot = dict[str, jax.Array]
 

@@ -9,8 +9,7 @@ from pettingzoo import ParallelEnv  # pyright: ignore[reportMissingImports]
 
 from robomarl.sim.agents import AgentsEnv
 from robomarl.sim.interfaces import robot_names
-from robomarl.sim.unit_actions import check_unit
-from robomarl.sim.wrappers import UnitActions
+from robomarl.sim.wrappers import UnitActions, check_unit
 
 Values = dict[str, Any]
 """By robot."""
