@@ -127,7 +127,7 @@ def load_any_vehicle(name: str) -> AnyVehicle:
 
 def _class_of(data: Any, file: str) -> type[AnyVehicle]:
     kind = data.get("kind") if isinstance(data, dict) else "quadrotor"
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(repr(k) for k in KINDS)
         raise UserError(f"{file}: kind must be one of {known}, not {kind!r}.")
     return KINDS[kind]
