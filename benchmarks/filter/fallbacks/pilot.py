@@ -106,13 +106,14 @@ class Pilots:
         return view._replace(own=own)
 
     def _return(self, which: np.ndarray) -> None:
-        """Memory from the start, as a node begins after a gap: commands on their way, and the bias, stay."""
+        """Memory from the start, as a node begins after a gap: commands on their way, the bias and the place stay."""
         if not which.any():
             return
         kept, blank = self.carry, self._blank
         fresh = pick(self.safety.init(which.shape), which)
         bias = pick(kept.bias, which)._replace(anchor_m_s=np.broadcast_to(blank.bias.anchor_m_s, (which.sum(), 3)))
-        self.carry = put(kept, which, fresh._replace(commands=kept.commands[which], bias=bias))
+        fresh = fresh._replace(commands=kept.commands[which], place_m=kept.place_m[which])
+        self.carry = put(kept, which, fresh._replace(bias=bias))
 
     def _spoil(self, view: LocalView, wish: np.ndarray, is_now) -> tuple[LocalView, np.ndarray]:
         """Put numbers that are none where the faults want them, and hide teammates."""

@@ -41,7 +41,7 @@ were hit by a stranger while they moved.
 | missing | one teammate, or all, are not in the view |
 | blind | no own estimate for up to twice the delay: `SafetyFilter.blind` at each of these ticks |
 | blind_late | the same as a policy node does it: old estimates up to the delay, then `blind`, then a new memory |
-| restart | a new memory while the robot hears all teammates |
+| restart | a new memory, which keeps the place as that of a policy node does, while the robot hears all teammates |
 | mixed | the fault changes among most of these at random |
 """
 

@@ -64,8 +64,8 @@ def test_another_campaign_does_not_mix_with_what_is_there(tmp_path: Path, small_
         run(trial(steps=400, loss=0.5), out=tmp_path, resume=True)
 
 
-def command(out: Path, *words: str) -> list[str]:
-    options = ["--agent-steps", "6e4", "--seconds", "0.5", "--count", "4", "--workers", "2", "--out", str(out)]
+def command(out: Path, *words: str, workers: int = 2) -> list[str]:
+    options = ["--agent-steps", "6e4", "--seconds", "0.5", "--count", "4", "--workers", str(workers), "--out", str(out)]
     start = [sys.executable, "-c", "import sys; from robomarl.cli import main; sys.exit(main())"]
     return [*start, "prove", "crazyflie_21", *options, "--json", f"{out}.json", *words]
 
@@ -82,7 +82,7 @@ def test_killed_and_resumed_it_says_what_it_would_have_said(tmp_path: Path):
     done = lines.read_text().count("\n")
     assert 0 < done < 3, "the campaign must be long enough to be interrupted"
     subprocess.run(command(cut, "--resume"), check=True, capture_output=True)
-    subprocess.run(command(whole, "--workers", "1"), check=True, capture_output=True)
+    subprocess.run(command(whole, workers=1), check=True, capture_output=True)
     figures = [json.loads(Path(f"{out}.json").read_text()) for out in (cut, whole)]
     assert figures[0] == figures[1]
     assert figures[0].keys() >= set(FIELDS)
