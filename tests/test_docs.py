@@ -113,4 +113,4 @@ def test_examples_are_few_and_short(root: Path) -> None:
     """Every example has a docstring and fits on a page; tests/sim runs what brax_ppo.py does."""
     for file in (root / "examples").glob("*.py"):
         text = file.read_text()
-        assert text.startswith('"""') and len(text.splitlines()) < 80, file.name
+        assert text.startswith('"""') and len(text.splitlines()) < 100, file.name

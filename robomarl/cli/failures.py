@@ -35,6 +35,7 @@ EXTRAS = {
     "jaxmarl": ("jaxmarl",),
     "dataset": ("pyarrow",),
     "pettingzoo": ("pettingzoo",),
+    "sb3": ("stable_baselines3",),
     "ros": (
         "rclpy",
         "geometry_msgs",
