@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.robomarl-setup
-KERNEL := $(wildcard robomarl/safety/kernel/*.[ch]) robomarl/safety/kernel/build.py
+KERNEL := $(wildcard robomarl/core/filter/kernel/*.[ch]) robomarl/core/filter/kernel/build.py
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
@@ -39,7 +39,7 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 # What flashes, and nodes, each test of which has a ROS domain of its own, run three at once: they wait half of the time,
 # in which pyright checks the types.
 # What counts ticks has the machine alone.
-COMPUTES := tests/domains tests/evaluate tests/train tests/sim tests/safety tests/policies
+COMPUTES := tests/core tests/lab tests/field tests/domains
 # XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
 # are kept from one time to the next, small ones too, which are most; `make clean` forgets them. With an accelerator JAX is
 # newer, and aborts at the second option, which it does not know.
@@ -59,7 +59,7 @@ test: setup lint ## set-up, check, and all tests that are neither slow nor for a
 	@$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
 	$(PYTEST) $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'; \
 	wait $$types || { cat $(VENV)/types.log; exit 1; }
-	@$(PYTEST) tests/ros_nodes -m '$(BY_DEFAULT) and alone'
+	@$(PYTEST) tests/ros -m '$(BY_DEFAULT) and alone'
 
 check: lint ## ruff and pyright
 	@$(BIN)/pyright

@@ -12,7 +12,7 @@ SHARE = "share/robomarl"
 ROOT_FILES = ["package.xml", "pyproject.toml", "README.md", "LICENSE"]
 DATA_FOLDERS = ["sim", "policies", "ros_nodes", "hardware_configs"]
 # The C kernel of the safety filter: optional. Without cffi here, or without a compiler, everything else is installed.
-KERNEL = "robomarl/safety/kernel/build.py"
+KERNEL = "robomarl/core/filter/kernel/build.py"
 
 
 def is_data(path: Path) -> bool:

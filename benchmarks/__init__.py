@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 
 BENCHMARKS = {
     "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",

@@ -16,38 +16,39 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robomarl.config import expected
-from robomarl.domains.payload.ros_nodes import settings as mission_settings
-from robomarl.domains.payload.ros_nodes.mission import Mission
-from robomarl.domains.registry import domains
-from robomarl.domains.soccer.ros_nodes import settings as game_settings
-from robomarl.hardware_configs.fleet import Fleet
-from robomarl.hardware_configs.vehicle import KINDS
-from robomarl.policies.foreign.contract_file import ContractFile
-from robomarl.ros_nodes import settings
-from robomarl.ros_nodes.foreign.layout import ForeignLayout
-from robomarl.ros_nodes.operator.launch_plan import arguments
-from robomarl.sim.model.scenario import TeamScenario
-from robomarl.sim.scenario import Scenario
-from robomarl.train.config import TrainConfig
-from robomarl.train.stages.plan import BundlePlan, StageTable
+from robomarl.core.config import expected
+from robomarl.core.domain.registry import domains
+from robomarl.core.hardware.fleet import Fleet
+from robomarl.core.hardware.vehicle import KINDS
+from robomarl.domains.flight.ros.payload import settings as mission_settings
+from robomarl.domains.flight.ros.payload.mission import Mission
+from robomarl.domains.soccer.ros import settings as game_settings
+from robomarl.field.foreign_bags.layout import ForeignLayout
+from robomarl.lab.foreign.contract_file import ContractFile
+from robomarl.lab.sim.model.scenario import TeamScenario
+from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.stages.plan import BundlePlan, StageTable
+from robomarl.ros import settings
+from robomarl.ros.operator.launch_plan import arguments
 
 PAGE = Path(__file__).with_name("configuration.md")
 HEAD = """# Configuration
 
 Every key of the files that one can edit without Python, with its type, its default and its meaning. A key without a
 default must be there. Units are in the names: SI, radians, world frame ENU, body frame FLU. A wrong key or value is an
-error of one sentence that names the file, the key and the mend. So is a number that can't be in its unit, as `yaw_rad = 180`:
-the sentence says what to write if it was given in degrees, mm, km/h, percent, g or ms.
+error of one sentence that names the file, the key and the mend. So is a number that can't be in its unit, as `yaw_rad =
+180`: the sentence says what to write if it was given in degrees, mm, km/h, percent, g or ms.
 
-`version` is the version of the file's layout. Files of older versions are read, and mean what they meant; a newer one asks
-for a newer robomarl. The number rises when a key is renamed, removed or required, or comes to mean something else.
+`version` is the version of the file's layout. Files of older versions are read, and mean what they meant; a newer one
+asks for a newer robomarl. The number rises when a key is renamed, removed or required, or comes to mean something else.
 
 | file | version | what is new in it |
 | --- | --- | --- |
 | vehicle | 2 | Each figure of `safety` has a source of its own. In version 1 `sources: safety` spoke for all of them. |
-| scenario | 2 | `radio.range_m` has to span the room that robots may part in. A file of version 1 where it does not is refused: nobody can guess how far a radio reaches. |
-| recipe | 2 | `value_horizon_s` and `credit_s`, in seconds, take the place of `discount` and `gae_lambda`. |
+| scenario | 2 | `radio.range_m` has to span the room that robots may part in. A file of version 1 where it does not is
+refused: nobody can guess how far a radio reaches. | | recipe | 2 | `value_horizon_s` and `credit_s`, in seconds, take
+the place of `discount` and `gae_lambda`. |
 
 `python docs/configuration.py` writes this page from the dataclasses that read the files.
 """

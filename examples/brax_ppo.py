@@ -4,9 +4,9 @@ import sys
 
 from brax.training.agents.ppo import train as ppo
 
-from robomarl.sim.env import make_env
-from robomarl.sim.scenario import load_scenario
-from robomarl.sim.wrappers import flatten_agents
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.wrappers import flatten_agents
 
 
 def main(agent_steps: int = 2_000_000, num_envs: int = 512) -> dict:

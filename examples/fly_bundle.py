@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 
 def fly(pilot, sim) -> dict[str, np.ndarray]:

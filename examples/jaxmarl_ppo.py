@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import optax
 from jaxmarl.wrappers.baselines import save_params
 
-from robomarl.cli import main as robomarl
-from robomarl.sim.env import make_env
-from robomarl.sim.interfaces.multi_agent_env import JaxMarlTeam
-from robomarl.sim.scenario import load_scenario
+from robomarl.front.cli import main as robomarl
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.interfaces.multi_agent_env import JaxMarlTeam
+from robomarl.lab.sim.scenario import load_scenario
 
 log_prob = lambda mean, std, action: (-0.5 * jnp.square((action - mean) / std) - jnp.log(std)).sum(-1)  # noqa: E731
 stacked = lambda env, by_robot: jnp.stack([by_robot[name] for name in env.agents], 1)  # noqa: E731

@@ -7,10 +7,10 @@ import numpy as np
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
-from robomarl.cli import main as robomarl
-from robomarl.sim.env import make_env
-from robomarl.sim.interfaces.parallel_env import PettingZooTeam
-from robomarl.sim.scenario import load_scenario
+from robomarl.front.cli import main as robomarl
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.interfaces.parallel_env import PettingZooTeam
+from robomarl.lab.sim.scenario import load_scenario
 
 CONTRACT = 'scenario = "swap_2"\nlayout = "sb3"\n'
 

@@ -7,9 +7,9 @@ import torch
 from fly_bundle import fly
 from torch import nn
 
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 
 class TorchPolicy:

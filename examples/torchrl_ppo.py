@@ -10,10 +10,10 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.modules import ProbabilisticActor, TanhNormal
 from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
-from robomarl.cli import main as robomarl
-from robomarl.sim.env import make_env
-from robomarl.sim.interfaces.parallel_env import PettingZooTeam
-from robomarl.sim.scenario import load_scenario
+from robomarl.front.cli import main as robomarl
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.interfaces.parallel_env import PettingZooTeam
+from robomarl.lab.sim.scenario import load_scenario
 
 CONTRACT = 'scenario = "swap_2"\nlayout = "rsl_rl"\nactivation = "tanh"\n[action]\nsquash = "tanh"\n'
 GROUP = "robots"

@@ -14,42 +14,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robomarl.config import UserError as UserError
-    from robomarl.domains.base import Domain as Domain
-    from robomarl.domains.onboard import Command as Command
-    from robomarl.domains.onboard import Onboard as Onboard
-    from robomarl.domains.simulation import Simulation as Simulation
-    from robomarl.hardware_configs.fleet import load_fleet as load_fleet
-    from robomarl.hardware_configs.vehicle import load_any_vehicle as load_any_vehicle
-    from robomarl.policies.pilot import Pilot as Pilot
-    from robomarl.policies.pilot import load_pilot as load_pilot
-    from robomarl.policies.runtime import load_policy as load_policy
-    from robomarl.safety.filter import SafetyFilter as SafetyFilter
-    from robomarl.safety.params import SafetyParams as SafetyParams
-    from robomarl.sim.env import make_env as make_env
-    from robomarl.sim.scenario import load_scenario as load_scenario
-    from robomarl.types import FilterResult as FilterResult
-    from robomarl.view import Goal as Goal
-    from robomarl.view import LocalView as LocalView
-    from robomarl.view import blank_view as blank_view
+    from robomarl.core.bundle.pilot import Pilot as Pilot
+    from robomarl.core.bundle.pilot import load_pilot as load_pilot
+    from robomarl.core.bundle.runtime import load_policy as load_policy
+    from robomarl.core.config import UserError as UserError
+    from robomarl.core.domain.base import Domain as Domain
+    from robomarl.core.domain.onboard import Command as Command
+    from robomarl.core.domain.onboard import Onboard as Onboard
+    from robomarl.core.domain.simulation import Simulation as Simulation
+    from robomarl.core.filter.filter import SafetyFilter as SafetyFilter
+    from robomarl.core.filter.params import SafetyParams as SafetyParams
+    from robomarl.core.hardware.fleet import load_fleet as load_fleet
+    from robomarl.core.hardware.vehicle import load_any_vehicle as load_any_vehicle
+    from robomarl.core.types import FilterResult as FilterResult
+    from robomarl.core.view import Goal as Goal
+    from robomarl.core.view import LocalView as LocalView
+    from robomarl.core.view import blank_view as blank_view
+    from robomarl.lab.sim.env import make_env as make_env
+    from robomarl.lab.sim.scenario import load_scenario as load_scenario
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "config": ("UserError",),
-    "domains.base": ("Domain",),
-    "domains.onboard": ("Command", "Onboard"),
-    "domains.simulation": ("Simulation",),
-    "hardware_configs.fleet": ("load_fleet",),
-    "hardware_configs.vehicle": ("load_any_vehicle",),
-    "policies.pilot": ("Pilot", "load_pilot"),
-    "policies.runtime": ("load_policy",),
-    "safety.filter": ("SafetyFilter",),
-    "safety.params": ("SafetyParams",),
-    "sim.env": ("make_env",),
-    "sim.scenario": ("load_scenario",),
-    "types": ("FilterResult",),
-    "view": ("Goal", "LocalView", "blank_view"),
+    "core.config": ("UserError",),
+    "core.domain.base": ("Domain",),
+    "core.domain.onboard": ("Command", "Onboard"),
+    "core.domain.simulation": ("Simulation",),
+    "core.hardware.fleet": ("load_fleet",),
+    "core.hardware.vehicle": ("load_any_vehicle",),
+    "core.bundle.pilot": ("Pilot", "load_pilot"),
+    "core.bundle.runtime": ("load_policy",),
+    "core.filter.filter": ("SafetyFilter",),
+    "core.filter.params": ("SafetyParams",),
+    "lab.sim.env": ("make_env",),
+    "lab.sim.scenario": ("load_scenario",),
+    "core.types": ("FilterResult",),
+    "core.view": ("Goal", "LocalView", "blank_view"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from robomarl.cli import main
+from robomarl.front.cli import main
 
 sys.exit(main())

@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from robomarl.cli import COMMANDS
-from robomarl.domains.soccer.controllers import SCRIPTS
+from robomarl.domains.soccer.lab.controllers import SCRIPTS
+from robomarl.front.cli import COMMANDS
 
 MAX_CLAIMS = 60
 
@@ -110,7 +110,7 @@ def test_a_field_has_the_docstring_under_it_or_under_that_of_the_class_that_it_c
 
 
 def test_examples_are_few_and_short(root: Path) -> None:
-    """Every example has a docstring and fits on a page; tests/sim runs what brax_ppo.py does."""
+    """Every example has a docstring and fits on a page; tests/lab/sim runs what brax_ppo.py does."""
     for file in (root / "examples").glob("*.py"):
         text = file.read_text()
         assert text.startswith('"""') and len(text.splitlines()) < 100, file.name

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.domains.onboard import Later
-from robomarl.domains.registry import commands, domains
+from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.registry import commands, domains
 from tests.test_imports import imports_of, modules
 
 # What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
-DOMAINS = ("flight", "payload", "soccer", "ground")
+DOMAINS = ("flight", "soccer", "ground")
 PREFIXES = [f"robomarl.domains.{name}" for name in DOMAINS]
 
 
@@ -20,7 +20,7 @@ def of_domain(module: str) -> bool:
 
 
 def module_of(target: str, known: Iterable[str]) -> str | None:
-    """The module in which an imported name is: `robomarl.view` of `robomarl.view.LocalView`."""
+    """The module in which an imported name is: `robomarl.core.view` of `robomarl.core.view.LocalView`."""
     parts = target.split(".")
     prefixes = [".".join(parts[:size]) for size in range(len(parts), 0, -1)]
     return next((prefix for prefix in prefixes if prefix in known), None)
@@ -50,11 +50,11 @@ def generic(root: Path) -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     ("module", "is_domain"),
     [
-        ("robomarl.domains.payload", True),
-        ("robomarl.domains.payload.onboard.scenario", True),
+        ("robomarl.domains.flight", True),
+        ("robomarl.domains.flight.core.payload.scenario", True),
         ("robomarl.domains", False),
-        ("robomarl.sim.scenario", False),
-        ("robomarl.ros_nodes.robot.startup", False),
+        ("robomarl.lab.sim.scenario", False),
+        ("robomarl.ros.robot.startup", False),
         ("robomarl", False),
     ],
 )
@@ -64,17 +64,17 @@ def test_modules_of_domains_are_known(module: str, is_domain: bool):
 
 def test_imports_into_domains_are_found(tmp_path: Path):
     sources = {
-        "robomarl.sim.env": "def f():\n    from robomarl.domains.soccer.game import Game",
-        "robomarl.domains.registry": "from .payload import scenario\nimport robomarl.sim.env",
-        "robomarl.domains.payload.scenario": "from robomarl.domains.soccer import game",
-        "robomarl.domains.soccer.game": "",
+        "robomarl.lab.sim.env": "def f():\n    from robomarl.domains.soccer.lab.game import Game",
+        "robomarl.core.domain.registry": "from ...domains.flight import scenario\nimport robomarl.lab.sim.env",
+        "robomarl.domains.flight.scenario": "from robomarl.domains.soccer import game",
+        "robomarl.domains.soccer.lab.game": "",
     }
     known = {name: tmp_path / f"{name}.py" for name in sources}
     for name, path in known.items():
         path.write_text(sources[name])
     wrong = {
-        "robomarl.sim.env robomarl.domains.soccer.game",
-        "robomarl.domains.registry robomarl.domains.payload.scenario",
+        "robomarl.lab.sim.env robomarl.domains.soccer.lab.game",
+        "robomarl.core.domain.registry robomarl.domains.flight.scenario",
     }
     assert domain_imports(generic_imports(known)) == wrong
 
@@ -147,5 +147,5 @@ def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(generic:
     """What goes around the filter for other commands, the domain names; nobody imports it."""
     around = [command.around for command in commands()]
     adapters = {later.name.partition(":")[0] for later in around if isinstance(later, Later)}
-    assert adapters == {"robomarl.safety.body_rates", "robomarl.safety.gained"}
+    assert adapters == {"robomarl.core.filter.body_rates", "robomarl.core.filter.policy_gain_filter"}
     assert [name for name, others in generic.items() if others & adapters] == []

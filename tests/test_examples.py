@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl import cli
-from robomarl.policies.bundle import load_bundle
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.front import cli
 
 
 def run(root: Path, name: str, *words: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from robomarl import cli
-from robomarl.cli.prove_worst import holds
-from robomarl.paths import share_dir
+from robomarl.core.paths import share_dir
+from robomarl.front import cli
+from robomarl.front.cli.prove_worst import holds
 
 SHORT = ["--agent-steps", "4000", "--seconds", "5", "--workers", "1"]
 
@@ -143,7 +143,7 @@ def test_misuse_has_a_status_of_its_own(words: list[str], capsys: pytest.Capture
     ],
 )
 def test_figures_decide_the_status(figures: dict | None, status: int):
-    """Training after Ctrl-C is `interrupted`; tests/train/run/test_runner.py stops a real one."""
+    """Training after Ctrl-C is `interrupted`; tests/lab/train/run/test_runner.py stops a real one."""
     assert cli.status_of(figures) == status
 
 

@@ -12,65 +12,20 @@ from typing import NamedTuple
 
 import pytest
 
-# Where a module belongs: the longest prefix that fits counts.
-LAYERS = {
-    "base": [
-        *("types", "geometry", "spec", "view", "features", "config", "tables", "paths", "scalars", "vectors"),
-        *("log", "track", "domains.base", "domains.onboard", "domains.registry", "domains.simulation"),
-        "domains.payload.onboard.features",
-        *("domains.soccer.onboard.features", "domains.soccer.onboard.log"),
-        *("domains.ground.onboard.features", "domains.ground.onboard.sensed"),
-    ],
-    "data": ["dataset"],  # which robots do without
-    "hardware": ["hardware_configs"],
-    "onboard": [
-        *("safety", "goals", "policies", "domains.flight.control"),
-        *(f"domains.{name}.onboard" for name in ("flight", "payload", "soccer", "ground")),
-    ],
-    "robot": [
-        *("fleet", "ros_nodes", "domains.flight.ros_nodes.fleet_rules"),
-        *("domains.payload.ros_nodes", "domains.soccer.ros_nodes", "domains.ground.ros_nodes"),
-    ],
-    "report": ["report", "domains.payload.report", "domains.soccer.report"],
-    # `safety.falsify` is not run on robots, and searches with a library that they do without.
-    "sim": ["sim", "domains", "safety.falsify", "safety.jax_filter", "safety.qp.jax_static"],
-    "sim_node": [
-        *("ros_nodes.model_node", "ros_nodes.team_sim_node"),
-        "domains.flight.ros_nodes",
-        *("domains.payload.ros_nodes.sim_sensors", "domains.ground.ros_nodes.sim_floor"),
-        *("domains.soccer.ros_nodes.game_node", "domains.soccer.ros_nodes.sim_game"),
-        "domains.soccer.ros_nodes.ssl_peer",
-    ],
-    "train": [
-        *("train", "evaluate", "domains.payload.controllers.mixed_team"),
-        *("domains.flight.evaluation", "domains.flight.safety.attack"),
-        *("domains.soccer.evaluation.evaluate", "domains.soccer.evaluation.rows"),
-        *(f"domains.{name}.simulation" for name in ("flight", "payload", "soccer", "ground")),
-        "domains.ground.evaluation",
-    ],
-    "export": ["policies.export", "policies.c_export", "policies.foreign"],
-    "front": [
-        "cli",
-        "__main__",
-        "domains.payload.fleet_rules",
-        *(f"domains.{name}.up" for name in ("payload", "soccer")),
-    ],
-}
-ONBOARD = ["base", "hardware", "onboard"]
+# A module's floor is the first part of its path that is a floor's name.
 MAY_IMPORT = {
-    "base": ["base"],
-    "data": ["base", "data"],
-    "hardware": ["base", "hardware"],
-    "onboard": ONBOARD,
-    "robot": [*ONBOARD, "data", "robot"],
-    "report": [*ONBOARD, "robot", "report", "sim"],
-    "sim": [*ONBOARD, "sim"],
-    "sim_node": [*ONBOARD, "robot", "sim", "sim_node"],
-    "train": [*ONBOARD, "data", "sim", "train"],
-    "export": [*ONBOARD, "sim", "train", "export"],
-    "front": ["base", "hardware", "front"],  # and anything inside functions
+    "core": ["core"],
+    "fleet": ["core", "fleet"],
+    "ros": ["core", "fleet", "ros"],
+    "vehicles": ["core", "ros", "vehicles"],
+    "lab": ["core", "lab"],
+    "field": ["core", "fleet", "ros", "vehicles", "lab", "field"],
+    "front": ["core", "fleet", "ros", "vehicles", "lab", "field", "front"],
 }
-LAYER_OF = {prefix: layer for layer, prefixes in LAYERS.items() for prefix in prefixes}
+ON_ROBOTS = ["core", "fleet", "ros", "vehicles"]
+WITH_ROS = ["ros", "vehicles", "field"]
+WITHOUT_ROS = ["robomarl.field.identify", "robomarl.field.limits"]
+"""What the floor of the field has that needs no ROS."""
 
 SIMULATION = ["jax", "jaxlib", "flax", "brax", "mujoco", "torch"]
 ROS = ["rclpy", "geometry_msgs", "nav_msgs", "sensor_msgs", "std_msgs", "std_srvs"]
@@ -133,45 +88,41 @@ def imports_of(name: str, path: Path) -> Iterator[Import]:
     return imports(path.read_text(), package)
 
 
-def layer_of(name: str) -> str | None:
-    """Layer of `robomarl.sim.env`; none for `robomarl` itself and for modules that nobody put into one."""
-    parts = name.split(".")[1:]
-    prefixes = [".".join(parts[:size]) for size in range(len(parts), 0, -1)]
-    return next((LAYER_OF[prefix] for prefix in prefixes if prefix in LAYER_OF), None)
+def floor_of(name: str) -> str | None:
+    """Floor of `robomarl.lab.sim.env`; the package's front door and the names of domains belong to none."""
+    return next((part for part in name.split(".")[1:] if part in MAY_IMPORT), None)
 
 
 def wrong_imports(name: str, found: Iterator[Import]) -> list[str]:
-    layer = layer_of(name)
-    if layer is None:
+    floor = floor_of(name)
+    if floor is None:
         return []
     wrong = []
-    for target, line, in_function in found:
-        other = layer_of(target) if target.startswith("robomarl.") else None
-        if other and other not in MAY_IMPORT[layer] and not (layer == "front" and in_function):
-            wrong.append(f"{name}:{line} ({layer}) imports {target} ({other})")
+    for target, line, _ in found:
+        other = floor_of(target) if target.startswith("robomarl.") else None
+        if other and other not in MAY_IMPORT[floor]:
+            wrong.append(f"{name}:{line} ({floor}) imports {target} ({other})")
     return wrong
 
 
 @pytest.mark.parametrize(
     ("module", "source", "wrong"),
     [
-        ("robomarl.safety.filter", "import robomarl.sim.env", True),
-        ("robomarl.safety.filter", "from robomarl import sim", True),
-        ("robomarl.safety.filter", "from ..sim import env", True),
-        ("robomarl.safety.filter", "def f():\n    from robomarl.sim import env", True),
-        ("robomarl.safety.filter", "from . import qp\nfrom ..view import LocalView\nimport numpy", False),
-        ("robomarl.ros_nodes.policy_node", "import robomarl.report", True),
-        ("robomarl.ros_nodes.policy_node", "from robomarl.domains.flight.ros_nodes import sim_node", True),
-        ("robomarl.domains.flight.ros_nodes.sim_node", "import robomarl.sim.engines", False),
-        ("robomarl.domains.soccer.onboard.command_filter", "import robomarl.domains.soccer.game", True),
-        ("robomarl.domains.soccer.ros_nodes.playing", "import robomarl.domains.soccer.game", True),
-        ("robomarl.domains.soccer.ros_nodes.sim_game", "import robomarl.domains.soccer.game", False),
-        ("robomarl.policies.runtime", "from robomarl.policies import export", True),
-        ("robomarl.policies.export", "from robomarl.train.run import run_folder as checkpoint", False),
-        ("robomarl.train.mappo", "import robomarl.policies.export", True),
-        ("robomarl.cli.train", "import robomarl.train.mappo", True),
-        ("robomarl.cli.train", "def run():\n    import robomarl.train.mappo", False),
-        ("robomarl.cli.train", "from robomarl import __version__", False),
+        ("robomarl.core.filter.filter", "import robomarl.lab.sim.env", True),
+        ("robomarl.core.filter.filter", "from robomarl import lab", True),
+        ("robomarl.core.filter.filter", "from ...lab import sim", True),
+        ("robomarl.core.filter.filter", "def f():\n    from robomarl.lab.sim import env", True),
+        ("robomarl.core.filter.filter", "from . import qp\nfrom ..view import LocalView\nimport numpy", False),
+        ("robomarl.ros.policy_node", "import robomarl.front.report", True),
+        ("robomarl.ros.policy_node", "from robomarl.domains.flight.field import sim_node", True),
+        ("robomarl.domains.flight.field.sim_node", "import robomarl.lab.sim.engines", False),
+        ("robomarl.domains.soccer.core.command_filter", "import robomarl.domains.soccer.lab.game", True),
+        ("robomarl.domains.soccer.ros.playing", "import robomarl.domains.soccer.lab.game", True),
+        ("robomarl.core.bundle.runtime", "from robomarl.lab import export", True),
+        ("robomarl.lab.export", "from robomarl.lab.train.run import run_folder", False),
+        ("robomarl.lab.train.mappo", "import robomarl.field.replay", True),
+        ("robomarl.front.cli.train", "def run():\n    import robomarl.lab.train.mappo", False),
+        ("robomarl.front.cli.train", "from robomarl import __version__", False),
     ],
 )
 def test_wrong_imports_are_found(module: str, source: str, wrong: bool):
@@ -179,14 +130,16 @@ def test_wrong_imports_are_found(module: str, source: str, wrong: bool):
     assert bool(wrong_imports(module, found)) is wrong
 
 
-def test_every_module_has_a_layer(root: Path):
-    homeless = [name for name in modules(root) if name != "robomarl" and layer_of(name) is None]
-    assert not homeless, f"say in LAYERS where these belong: {homeless}"
+def test_every_module_has_a_floor(root: Path):
+    known = modules(root)
+    outside = {"robomarl", "robomarl.__main__", "robomarl.domains"}
+    homeless = [name for name in known if name not in outside and floor_of(name) is None]
+    assert not [name for name in homeless if known[name].name != "__init__.py" or name.count(".") > 2], homeless
 
 
 def test_imports_point_one_way(root: Path):
     wrong = [w for name, path in modules(root).items() for w in wrong_imports(name, imports_of(name, path))]
-    assert not wrong, "\n".join(["imports against the direction of the design:", *wrong])
+    assert not wrong, "\n".join(["imports against the floors:", *wrong])
 
 
 TRY_IMPORTS = """
@@ -215,7 +168,7 @@ def is_optional(module: str, missing: str) -> bool:
     """Whether `module` may lack `missing`: a vehicle's messages in its adapter, or another project."""
     package = missing.split(".")[0]
     is_message = package.endswith(("_msgs", "_interfaces")) and package not in ROS
-    return package in OPTIONAL or (is_message and module.startswith("robomarl.ros_nodes.adapters."))
+    return package in OPTIONAL or (is_message and floor_of(module) == "vehicles")
 
 
 def importable(root: Path) -> list[str]:
@@ -223,8 +176,8 @@ def importable(root: Path) -> list[str]:
 
 
 def of_nodes(module: str) -> bool:
-    """Whether it is a module of the nodes, generic or of a domain: they may import ROS."""
-    return "ros_nodes" in module.split(".")
+    """Whether it may import ROS."""
+    return floor_of(module) in WITH_ROS and not module.startswith(tuple(WITHOUT_ROS))
 
 
 def test_blocked_imports_fail(tmp_path: Path):
@@ -236,7 +189,7 @@ def test_blocked_imports_fail(tmp_path: Path):
 
 def test_the_robot_needs_no_simulation(root: Path):
     has_ros = importlib.util.find_spec("rclpy") is not None
-    onboard = [name for name in importable(root) if layer_of(name) in [*ONBOARD, "robot"]]
+    onboard = [name for name in importable(root) if floor_of(name) in ON_ROBOTS]
     names = [name for name in onboard if has_ros or not of_nodes(name)]
     failures = failed_imports(SIMULATION, names, root)
     real = {name: error for name, (missing, error) in failures.items() if not is_optional(name, missing)}
@@ -274,16 +227,16 @@ def test_what_is_imported_is_declared(root: Path):
     declared = core.union(*(requirement_names(extra) for extra in project["optional-dependencies"].values()))
     undeclared = []
     for name, path in modules(root).items():
-        is_core = layer_of(name) in ONBOARD or name.startswith("robomarl.fleet")
+        is_core = floor_of(name) in ("core", "fleet")
         missing = third_party(name, path) - (core if is_core else declared) - set(OPTIONAL)
-        adapters = name.startswith("robomarl.ros_nodes.adapters.")
+        adapters = floor_of(name) == "vehicles"
         undeclared += [f"{name}: {m}" for m in sorted(missing) if not (adapters and m.startswith("ros-"))]
     assert not undeclared, f"not in pyproject.toml, or not among what a robot installs: {undeclared}"
 
 
 SHOW_HELP = """
 import json, sys
-from robomarl.cli import main
+from robomarl.front.cli import main
 heavy = set(json.loads(sys.argv[1]))
 sys.argv = ["robomarl", "--help"]
 try:

@@ -12,7 +12,7 @@ import pytest
 
 import robomarl
 
-MAX_FILE_LINES = 300
+MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 40
 MAX_MODULES = 15
 TWICE = {"State", "Strangers", "World"}
@@ -62,7 +62,7 @@ def test_files_are_short(root: Path):
 def test_folders_are_small(root: Path):
     """A command a file is what makes `cli/` larger."""
     sizes = Counter(Path(path).parent.as_posix() for path in code(root))
-    assert sizes.pop("robomarl/cli") > MAX_MODULES
+    assert sizes.pop("robomarl/front/cli") > MAX_MODULES
     assert not {folder: size for folder, size in sizes.items() if size > MAX_MODULES}
 
 
@@ -139,7 +139,7 @@ def test_mujoco_and_mjx_have_the_same_minor_version(root: Path):
     assert len({requirement for requirement in train if requirement.startswith("mujoco")}) == 1
 
 
-@pytest.mark.parametrize("module", ["robomarl", "robomarl.sim.env", "tests.sim.test_env"])
+@pytest.mark.parametrize("module", ["robomarl", "robomarl.lab.sim.env", "tests.lab.sim.test_env"])
 def test_our_warnings_are_errors(module: str):
     with pytest.raises(DeprecationWarning):
         warnings.warn_explicit("old", DeprecationWarning, "file.py", 1, module)

@@ -12,9 +12,9 @@ import pytest
 
 import robomarl
 from robomarl import UserError, load_pilot
-from robomarl.policies.bundle import load_bundle
-from robomarl.policies.golden import map_view
-from robomarl.policies.runtime import read_golden
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.bundle.golden import map_view
+from robomarl.core.bundle.runtime import read_golden
 
 SIMULATES = {"make_env", "load_scenario"}
 NAMES = sorted(robomarl._MODULE_OF)

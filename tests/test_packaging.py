@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 DATA_FOLDERS = ("sim", "policies", "ros_nodes", "hardware_configs")
-SHOW_SHARE = "import json, robomarl.paths as p; print(json.dumps([p.__file__, str(p.share_dir())]))"
+SHOW_SHARE = "import json, robomarl.core.paths as p; print(json.dumps([p.__file__, str(p.share_dir())]))"
 
 
 def run(*command: str | Path, cwd: Path, **env: str) -> str:
@@ -124,12 +124,14 @@ def test_what_colcon_installed_runs(colcon_install: Path, source: Path, tmp_path
     in_ros(colcon_install, f"{colcon_install}/robomarl/lib/robomarl/robomarl list", tmp_path)
 
 
-SHOW_KERNEL = "from robomarl.safety.kernel import usable; import robomarl.safety.filter; print(usable())"
+SHOW_KERNEL = "from robomarl.core.filter.kernel import usable; import robomarl.core.filter.filter; print(usable())"
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_the_wheel_has_the_kernel_where_there_is_a_compiler(wheel: Path, wheel_venv: Path, tmp_path: Path):
-    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("robomarl/safety/kernel/_kernel.")]
+    assert [
+        name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("robomarl/core/filter/kernel/_kernel.")
+    ]
     assert run(wheel_venv / "bin" / "python", "-c", SHOW_KERNEL, cwd=tmp_path).strip() == "True"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl import cli
+from robomarl.front import cli
 from tests.wrong_calls import BASE, FAMILIES, VALUES, write_files
 
 LEAST = {"options": 200, "files": 150, "edits": 35, "values": 100}
@@ -53,7 +53,7 @@ def test_every_command_is_called_wrongly_in_every_way():
 def test_a_fault_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    command = importlib.import_module("robomarl.cli.list")
+    command = importlib.import_module("robomarl.front.cli.list")
 
     def run(args: object) -> None:
         raise KeyError("robots\n\x1b[2J")

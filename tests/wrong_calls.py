@@ -10,8 +10,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import tyro
 
-from robomarl import cli
-from robomarl.paths import fleets_dir, scenarios_dir, vehicles_dir
+from robomarl.core.paths import fleets_dir, scenarios_dir, vehicles_dir
+from robomarl.front import cli
 
 Row = tuple[tuple[str, ...], int]
 
@@ -47,7 +47,7 @@ def misused() -> Iterator[Row]:
         yield (*words, "--jsno", "x.json"), 2
         yield (*words, "--json"), 2
         yield (*words, "--json", "a.json", "--json", "b.json"), 2
-        module = importlib.import_module(f"robomarl.cli.{cli.MODULES.get(command, command.replace('-', '_'))}")
+        module = importlib.import_module(f"robomarl.front.cli.{cli.MODULES.get(command, command.replace('-', '_'))}")
         hints = get_type_hints(module.Args, include_extras=True)
         for field in fields(module.Args):
             if not _is_positional(hints[field.name]):

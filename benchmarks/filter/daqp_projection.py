@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import daqp
 import numpy as np
 
-from robomarl.safety.model.motion import Vec3
-from robomarl.safety.qp.projection import SOLVER_TOLERANCE, TOLERANCE, Projection
+from robomarl.core.filter.model.motion import Vec3
+from robomarl.core.filter.qp.projection import SOLVER_TOLERANCE, TOLERANCE, Projection
 
 INFEASIBLE = -1
 """daqp's exit flag for a problem without a solution."""

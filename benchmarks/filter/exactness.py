@@ -99,11 +99,11 @@ def campaign(count: int, backends: list[Backend], seed: int = 0) -> list[Tally]:
 
 def turns(problems: Problems, reference: Any, precision: str) -> np.ndarray:
     """[P] whether a nudge of the right-hand sides turns the status, or moves the result noticeably."""
-    from robomarl.safety.kernel import usable
+    from robomarl.core.filter.kernel import usable
 
     solve, nudge, limit = one_by_one, NUDGE[precision], CLOSE[precision] / 2
     if usable():
-        from robomarl.safety.kernel.projection import project_batch as solve
+        from robomarl.core.filter.kernel.projection import project_batch as solve
     found = np.zeros(len(problems.points), bool)
     for sign in (-1, 1):
         moved = solve(problems.rows, problems.bounds + sign * nudge, problems.points)
@@ -115,7 +115,7 @@ def turns(problems: Problems, reference: Any, precision: str) -> np.ndarray:
 def one_by_one(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> Any:
     """The reference, daqp."""
     from benchmarks.filter.daqp_projection import project
-    from robomarl.safety.qp.projection import Projection
+    from robomarl.core.filter.qp.projection import Projection
 
     found = [project(*one) for one in zip(rows, bounds, points, strict=True)]
     return Projection(*(np.array(part) for part in zip(*found, strict=True)))
@@ -123,12 +123,12 @@ def one_by_one(rows: np.ndarray, bounds: np.ndarray, points: np.ndarray) -> Any:
 
 def backends() -> list[Backend]:
     """All that can run here."""
-    from robomarl.safety import kernel
-    from robomarl.safety.qp import projection
+    from robomarl.core.filter import kernel
+    from robomarl.core.filter.qp import projection
 
     found = [Backend("numpy", projection.project_batch, "double")]
     if kernel.usable():
-        from robomarl.safety.kernel.projection import project_batch
+        from robomarl.core.filter.kernel.projection import project_batch
 
         found.append(Backend("C", project_batch, "double"))
     jax_loop, jax_static, graph = _jax_backends()
@@ -145,8 +145,8 @@ def _jax_backends() -> tuple[Any, Any, Solver]:
     """The projection of `jax_filter`, that of `jax_static`, and that as a graph."""
     import jax
 
-    from robomarl.safety import jax_filter
-    from robomarl.safety.qp import jax_static
+    from robomarl.lab.jax_filter import filter as jax_filter
+    from robomarl.lab.jax_filter import static as jax_static
 
     def solver(project: Callable) -> Any:
         compiled = jax.jit(lambda rows, points, tolerance: project(rows, points, tolerance), static_argnums=2)
@@ -168,8 +168,9 @@ def _graph_solver() -> Solver:
     import jax
     import onnxruntime
 
-    from robomarl.policies.export.graph import to_onnx
-    from robomarl.safety.qp import jax_static, projection
+    from robomarl.core.filter.qp import projection
+    from robomarl.lab.export.graph import to_onnx
+    from robomarl.lab.jax_filter import static as jax_static
 
     sessions: dict[int, Any] = {}
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.types import FilterResult
+from robomarl.core.types import FilterResult
 
 
 def names() -> list[str]:
     """All that can run here."""
-    from robomarl.safety.kernel import usable
+    from robomarl.core.filter.kernel import usable
 
     return ["numpy", *(["C"] if usable() else []), "JAX", "ONNX"]
 
@@ -29,7 +29,7 @@ def make(name: str) -> Any:
 @contextmanager
 def given_up() -> Iterator[None]:
     """Every solver stops after its first row: real solvers, with an iteration limit of 1."""
-    from robomarl.safety.qp import projection
+    from robomarl.core.filter.qp import projection
 
     rounds, projection.ROUNDS = projection.ROUNDS, 0
     try:
@@ -46,7 +46,7 @@ class InJax:
         import jax
 
         from benchmarks.filter.faults import make_filter
-        from robomarl.safety.jax_filter import make_jax_filter
+        from robomarl.lab.jax_filter.filter import make_jax_filter
 
         self.params = make_filter("numpy").params
         decide = make_jax_filter(self.params)

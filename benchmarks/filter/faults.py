@@ -131,7 +131,7 @@ EVERY = {"ONNX": 8}
 
 
 def _reasons() -> Any:
-    from robomarl.safety.filter import Reason
+    from robomarl.core.filter.filter import Reason
 
     return Reason
 
@@ -171,8 +171,8 @@ def campaign(count: int, backends: list[str], seed: int = 0) -> list[Row]:
 
 def make_filter(backend: str) -> Any:
     """The filter of a robot of a team of four."""
-    from robomarl.hardware_configs.vehicle import load_vehicle
-    from robomarl.safety.filter import Arena, SafetyFilter, from_vehicle
+    from robomarl.core.filter.filter import Arena, SafetyFilter, from_vehicle
+    from robomarl.core.hardware.vehicle import load_vehicle
 
     arena = Arena((-SIDE_M, -SIDE_M, 0.1), (SIDE_M, SIDE_M, SIDE_M))
     params = from_vehicle(load_vehicle(VEHICLE), PERIOD_S, arena, MATES)
@@ -193,7 +193,7 @@ def answered(safety: Any, case: Case) -> np.ndarray:
 
 def view_of(arrays: dict[str, np.ndarray]) -> Any:
     """The view [P] that holds these arrays."""
-    from robomarl.view import Plan, blank_view
+    from robomarl.core.view import Plan, blank_view
 
     view = blank_view(MATES, batch=(len(arrays["pos"]),))
     plan = Plan(arrays["mate_pos"], arrays["mate_vel"], arrays["mate_pos"])

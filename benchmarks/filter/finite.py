@@ -49,7 +49,7 @@ def make_step() -> Any:
     import jax
     import jax.numpy as jnp
 
-    from robomarl.safety.jax_filter import project
+    from robomarl.lab.jax_filter.filter import project
 
     def loss(table: jax.Array, point: jax.Array) -> tuple[jax.Array, Any]:
         found = project(table, point)

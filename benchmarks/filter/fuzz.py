@@ -92,7 +92,7 @@ def campaign(count: int, seed: int = 0, more: dict[str, Decide] | None = None) -
 
 def backends() -> dict[str, Decide]:
     """All that can run here."""
-    from robomarl.safety import kernel
+    from robomarl.core.filter import kernel
 
     found = {"numpy for one robot": alone("numpy")}
     if kernel.usable():
@@ -142,7 +142,7 @@ def turns(params: Params, case: Case, random: np.random.Generator) -> np.ndarray
 
     Each is compared with itself only, so that one that is wrong is not taken for undecided.
     """
-    from robomarl.safety import kernel
+    from robomarl.core.filter import kernel
 
     found = np.zeros(len(case.nominal), bool)
     for decide in (many("numpy"), many("c"))[: 1 + kernel.usable()]:

@@ -10,17 +10,17 @@ import numpy as np
 
 from benchmarks.filter import fuzz
 from benchmarks.filter.uglies import Case
-from robomarl.safety.memory import LARGE
+from robomarl.core.filter.memory import LARGE
 
 
 def backends() -> dict[str, fuzz.Decide]:
     """Both. What graphs round at their ports, which are single, is not in it; `graph_ok` runs the graph itself."""
     import jax.numpy as jnp
 
-    from robomarl.safety.decision import Library
-    from robomarl.safety.jax_filter import least_open, project
-    from robomarl.safety.qp import jax_static
-    from robomarl.safety.qp.projection import TOLERANCE
+    from robomarl.core.filter.decision import Library
+    from robomarl.core.filter.qp.projection import TOLERANCE
+    from robomarl.lab.jax_filter import static as jax_static
+    from robomarl.lab.jax_filter.filter import least_open, project
 
     training = Library(jnp, partial(project, tolerance=TOLERANCE), repeat=least_open)
     return {"JAX": partial(_decide, training), "the graph's text": partial(_decide, jax_static._STATIC)}
@@ -29,9 +29,9 @@ def backends() -> dict[str, fuzz.Decide]:
 def _decide(library: Any, params: fuzz.Params, case: Case) -> dict[str, np.ndarray]:
     import jax
 
-    from robomarl.safety import body_rates
-    from robomarl.safety.decision import filter_batch
-    from robomarl.safety.model.constants import constants_of
+    from robomarl.core.filter import body_rates
+    from robomarl.core.filter.decision import filter_batch
+    from robomarl.core.filter.model.constants import constants_of
 
     decide = partial(filter_batch, constants_of(params), library)
     with jax.enable_x64(True):

@@ -67,8 +67,8 @@ def make_graph() -> Any:
     """The graph of a policy that does what its observation says: (view, nominal) -> (command, ok, reason)."""
     import onnxruntime
 
-    from robomarl.policies.export.filtered import Shapes, filtered_graph
-    from robomarl.policies.filtered import leaves
+    from robomarl.core.bundle.filtered import leaves
+    from robomarl.lab.export.filtered import Shapes, filtered_graph
 
     params, memory = faults.make_filter("numpy").params, faults.make_filter("numpy").init
     graph = filtered_graph(lambda carry, obs: (carry, obs), Shapes(4, faults.MATES), params)

@@ -19,7 +19,7 @@ Decide = Callable[[int], object]
 
 def rows() -> list[Row]:
     """Every filter that is installed; those that are not have a row that says so."""
-    from robomarl.safety.kernel import usable
+    from robomarl.core.filter.kernel import usable
 
     problems = Problems()
     cases: dict[str, Decide] = {"numpy": problems.ours("numpy"), "rows ready, OSQP": _osqp(problems)}
@@ -54,7 +54,7 @@ class Problems:
     def __init__(self) -> None:
         """Draw them."""
         from benchmarks.filter.faults import make_filter
-        from robomarl.safety.filter import SafetyFilter
+        from robomarl.core.filter.filter import SafetyFilter
 
         random = np.random.default_rng(0)
         params = make_filter("numpy").params
@@ -75,7 +75,7 @@ class Problems:
         return lambda i: safety(carry, views[i], self.nominal[i])
 
     def _view(self, i: int) -> Any:
-        from robomarl.view import Plan, blank_view
+        from robomarl.core.view import Plan, blank_view
 
         view = blank_view(MATES)
         pos, vel = self.mate_pos[i], self.mate_vel[i]

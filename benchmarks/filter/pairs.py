@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import Row
-from robomarl.hardware_configs.vehicle import AnyVehicle, DifferentialDrive, Quadrotor, load_any_vehicle
-from robomarl.safety.filter import FilterCarry, Mode, SafetyFilter, from_vehicle
-from robomarl.types import FilterResult
-from robomarl.view import LocalView, Plan, blank_view
+from robomarl.core.filter.filter import FilterCarry, Mode, SafetyFilter, from_vehicle
+from robomarl.core.hardware.vehicle import AnyVehicle, DifferentialDrive, Quadrotor, load_any_vehicle
+from robomarl.core.types import FilterResult
+from robomarl.core.view import LocalView, Plan, blank_view
 
 PERIOD_S, PARTS = 0.02, 8
 """Of a decision, and into how many parts the plant cuts it."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.view import Heard, LocalView, Own, Plan, blank_view
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.view import Heard, LocalView, Own, Plan, blank_view
 
 Params = Any
 """`SafetyParams`: the filter is imported where it is run."""
@@ -42,8 +42,8 @@ class Seen(NamedTuple):
 
 def vehicles() -> dict[str, Params]:
     """Every kind of vehicle, surroundings and queue."""
-    from robomarl.safety.filter import Arena, from_vehicle
-    from robomarl.safety.model.bodies import Obstacle, Strangers, Tail
+    from robomarl.core.filter.filter import Arena, from_vehicle
+    from robomarl.core.filter.model.bodies import Obstacle, Strangers, Tail
 
     arena, strangers = Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0)), Strangers(0.3, 0.6, 1.5, 0.03, 0.1, 0.4)
     obstacles = (
@@ -77,8 +77,8 @@ def vehicles() -> dict[str, Params]:
 
 def filter_of(params: Params, width: int, backend: Any) -> Any:
     """The filter for commands of so many elements."""
-    from robomarl.safety.body_rates import WIDTH, BodyRatesFilter
-    from robomarl.safety.filter import SafetyFilter
+    from robomarl.core.filter.body_rates import WIDTH, BodyRatesFilter
+    from robomarl.core.filter.filter import SafetyFilter
 
     return (BodyRatesFilter if width == WIDTH else SafetyFilter)(params, backend=backend)
 

@@ -17,10 +17,10 @@ from benchmarks import Row, seconds
 REPEATS, TEAMS, SIZE = 5, (1, 6), 2**20
 STARTS = """
 import time
-from robomarl.policies.bundle import POLICY_FILE, load_bundle
-from robomarl.policies.golden import check_filter
-from robomarl.policies.runtime import open_policy, open_session, read_golden
-from robomarl.ros_nodes.robot.startup import LOAD_STEPS
+from robomarl.core.bundle.bundle import POLICY_FILE, load_bundle
+from robomarl.core.bundle.golden import check_filter
+from robomarl.core.bundle.runtime import open_policy, open_session, read_golden
+from robomarl.ros.robot.startup import LOAD_STEPS
 import jsonschema, onnxruntime, sys
 graph = open(sys.argv[1] + "/" + POLICY_FILE, "rb").read()
 open_session(graph)
@@ -39,7 +39,7 @@ print(time.perf_counter() - start - bare)
 def rows() -> list[Row]:
     """Flash to one and to six robots in turn, then verify, then the checks at a node's start."""
     from benchmarks.fleet.loopback import serve
-    from robomarl.paths import bundles_dir
+    from robomarl.core.paths import bundles_dir
 
     shipped = bundles_dir() / "swap_4"
     with tempfile.TemporaryDirectory() as temporary:
@@ -58,7 +58,7 @@ def rows() -> list[Row]:
 
 def make_bundle(shipped: Path, folder: Path) -> Path:
     """The bundle that ships, for teams of any size, and as large as a bundle may be that carries its weights."""
-    from robomarl.policies.bundle import CONTRACT_FILE, entry_of, load_bundle, seal
+    from robomarl.core.bundle.bundle import CONTRACT_FILE, entry_of, load_bundle, seal
 
     bundle = load_bundle(shipped)
     files = {name: content for name, content in bundle.files.items() if name != CONTRACT_FILE}

@@ -53,8 +53,8 @@ def rows() -> list[Row]:
 
 def campaign(count: int, seed: int = 0) -> Tally:
     """Make so many mutants of `swap_4`, read them here and check them apart."""
-    from robomarl.paths import bundles_dir
-    from robomarl.policies.apart import Warden
+    from robomarl.core.bundle.isolated_check import Warden
+    from robomarl.core.paths import bundles_dir
 
     rng, tally, warden = random.Random(seed), Tally(), Warden()
     with tempfile.TemporaryDirectory() as temporary:
@@ -69,8 +69,8 @@ def campaign(count: int, seed: int = 0) -> Tally:
 
 
 def _one(folder: Path, warden, tally: Tally) -> tuple[str, str]:
-    from robomarl.config import UserError
-    from robomarl.policies.bundle import load_bundle
+    from robomarl.core.bundle.bundle import load_bundle
+    from robomarl.core.config import UserError
 
     start = time.process_time()
     try:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 
 SSHD = "/usr/sbin/sshd"
 NETNS_PORT = 2222

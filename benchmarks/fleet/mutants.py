@@ -17,7 +17,7 @@ OPERATORS = "Loop If Scan ConstantOfShape Expand Tile Range Resize Einsum MatMul
 
 def mutant(sound: Path, folder: Path, rng: random.Random) -> tuple[str, Path]:
     """A copy of a bundle with one to three changes of one kind; the kind, and the copy."""
-    from robomarl.policies.bundle import SIDECARS
+    from robomarl.core.bundle.bundle import SIDECARS
 
     shutil.copytree(sound, folder)
     for name in SIDECARS:
@@ -202,8 +202,8 @@ def _put_behind(model: Any, node: Any) -> None:
 
 
 def _reseal(folder: Path) -> None:
-    from robomarl.policies.bundle import entry_of
-    from robomarl.policies.provenance import sha256_of
+    from robomarl.core.bundle.bundle import entry_of
+    from robomarl.core.bundle.provenance import sha256_of
 
     file = folder / CONTRACT_FILE
     data = json.loads(file.read_text())

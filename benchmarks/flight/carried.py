@@ -12,17 +12,17 @@ import numpy as np
 import tyro
 
 from benchmarks.flight.identification import summary
-from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.views import local_views
-from robomarl.domains.payload.field.hang import find_payload
-from robomarl.domains.payload.start import draw_pose
-from robomarl.domains.payload.state import Load
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.sim.scenario import load_scenario
-from robomarl.track import RobotTrack
-from robomarl.view import LocalView
+from robomarl.core.view import LocalView
+from robomarl.domains.flight.field.payload.hang import find_payload
+from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.payload.start import draw_pose
+from robomarl.domains.flight.lab.payload.state import Load
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.views import local_views
+from robomarl.field.track import RobotTrack
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.sim.scenario import load_scenario
 
 GOAL_S = 8.0
 """How long the payload stays at a goal, the way there included."""

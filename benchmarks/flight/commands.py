@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from robomarl.domains.flight.control.command_kinds import CommandConfig
+from robomarl.domains.flight.core.control.command_kinds import CommandConfig
 
 KINDS = get_args(get_type_hints(CommandConfig)["kind"])
 SHOWN = ("success_rate", "success_ci95", "return_mean", "collisions", "position_error_m", "attitude_error_rad")
@@ -19,9 +19,9 @@ SHOWN = ("success_rate", "success_ci95", "return_mean", "collisions", "position_
 
 def train(kind: str, seed: int, steps: int, out: Path) -> None:
     """A run folder of `lift_3` with commands of this kind; one that is there and not whole goes on."""
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.config import load_recipe
-    from robomarl.train.run.runner import NothingLeftError, RunOptions, longer, train_run
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import load_recipe
+    from robomarl.lab.train.run.runner import NothingLeftError, RunOptions, longer, train_run
 
     scenario = replace(load_scenario("lift_3"), command=CommandConfig(kind))  # type: ignore[arg-type]
     options = RunOptions(out, seed, quiet=True, resume=(out / "checkpoint.npz").is_file())
@@ -33,8 +33,8 @@ def train(kind: str, seed: int, steps: int, out: Path) -> None:
 
 def fly(out: Path, episodes: int, seed: int) -> dict[str, Any]:
     """Figures of `robomarl eval --filter off`; errors and hovering have intervals in `eval.json` beside the run."""
-    from robomarl.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
-    from robomarl.evaluate.resolve import resolve_policy
+    from robomarl.lab.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
+    from robomarl.lab.evaluate.resolve import resolve_policy
 
     policy, scenario = resolve_policy(str(out))
     config = EvalConfig("mujoco", episodes, seed, filter="off", progress=False, hover_s=HOVER_S)

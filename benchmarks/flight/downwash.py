@@ -18,10 +18,10 @@ import tyro
 from benchmarks.flight.planted import draw_planted
 from benchmarks.flight.planted_shift import HOVER_S, last_errors_m, offsets_m
 from benchmarks.flight.pushed import STACKED, PushedBodies, downwash, fly_pushed
-from robomarl.cli.adapt import Args, adapt
-from robomarl.cli.identify import RecordedFlights
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.sim.field.patch import Provenance
+from robomarl.field.identify.patch import Provenance
+from robomarl.front.cli.adapt import Args, adapt
+from robomarl.front.cli.identify import RecordedFlights
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 UNDER_WAY_S = 1.0
 """By then start heights, which are drawn, are made good."""

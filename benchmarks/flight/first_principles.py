@@ -10,9 +10,10 @@ Numpy; vectors on the last axis, SI units, rotor speeds in rpm.
 
 import numpy as np
 
-from robomarl.domains.flight.batch import TeamSim
-from robomarl.domains.flight.quadrotor import RigidVehicle, Vec3
-from robomarl.domains.flight.ros_nodes.crazyflie_peer.mellinger import (
+from robomarl.core.geometry import rotation_matrix
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.core.view import Plan
+from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
     LAYOUT,
     MellingerGains,
     MellingerMemory,
@@ -20,11 +21,10 @@ from robomarl.domains.flight.ros_nodes.crazyflie_peer.mellinger import (
     rotor_thrusts,
     torque_for,
 )
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import World, advance, command_in_force
-from robomarl.geometry import rotation_matrix
-from robomarl.types import GRAVITY_M_S2
-from robomarl.view import Plan
+from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import World, advance, command_in_force
 
 MASS_KG, ARM_M = 0.0319, 0.03253
 INERTIA_KG_M2 = np.array([16.8e-6, 16.8e-6, 29.8e-6])
@@ -129,7 +129,7 @@ class FirstPrinciplesBodies:
         return np.asarray(world.hidden.physics.mass_kg, float) / self._scenario.vehicle_config.body.mass_kg
 
     def __call__(self, world: World, wind: Vec3) -> World:
-        """The world one decision later; see `robomarl.domains.flight.world.Integrate`."""
+        """The world one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
         body, air = world.body, np.stack(wind, -1)
         pos, quat, vel, omega = (np.stack(part, -1).astype(float) for part in body[:4])
         thinks_kg = self._scenario.vehicle_config.body.mass_kg

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import tyro
 
-from robomarl.domains.flight.places import GoalConfig, StartConfig
-from robomarl.domains.flight.world import positions, velocities
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.episodes import EpisodeRunner, Step, batch_size
-from robomarl.evaluate.evaluate import EvalConfig
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.geometry import norm
-from robomarl.goals.rest import RestDistances, rest_distances
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.geometry import norm
+from robomarl.core.goals.rest import RestDistances, rest_distances
+from robomarl.domains.flight.lab.places import GoalConfig, StartConfig
+from robomarl.domains.flight.lab.world import positions, velocities
+from robomarl.lab.evaluate.episodes import EpisodeRunner, Step, batch_size
+from robomarl.lab.evaluate.evaluate import EvalConfig
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 LIMIT_S = 20.0
 ACROSS_M, HEIGHT_M = 2.0, 1.3

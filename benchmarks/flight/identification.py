@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.flight.planted import draw_planted, fly_planted
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.sim.engines.compiler import keep_compiled
-from robomarl.sim.field.identify import identify
+from robomarl.field.identify.identify import identify
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.sim.engines.compiler import keep_compiled
 
 DIRECT = (
     *("delay_s", "mass_scale", "thrust_scale", "rotor_tau_scale", "wind_x_m_s", "wind_y_m_s", "gust_m_s"),

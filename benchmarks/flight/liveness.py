@@ -13,17 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import Row
-from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import positions
-from robomarl.evaluate.episodes import Moves
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.policies.pilot import Pilot
-from robomarl.safety.filter import SafetyFilter
-from robomarl.safety.give_way import GiveWay
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.filter.filter import SafetyFilter
+from robomarl.core.filter.give_way import GiveWay
+from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.goto import GotoPolicy
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import positions
+from robomarl.lab.evaluate.episodes import Moves
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 EPISODES, SECONDS, SEED = 32, 30.0, 0
 SETTLED_S = 3.0

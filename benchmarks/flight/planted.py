@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.flight.engines.mujoco import MujocoBodies, MujocoTeam
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import World
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.track import RobotTrack
+from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import World
+from robomarl.field.track import RobotTrack
+from robomarl.lab.evaluate.pilots import make_pilot
 
 ROBOT = ("mass_scale", "thrust_scale", "rotor_tau_scale", "delay_s", "noise_scale", "packet_loss")
 TEAM = ("wind_x_m_s", "wind_y_m_s", "gust_m_s")

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import tyro
 
 from benchmarks.flight.carried import fly_carried
-from robomarl.cli.adapt import Args, adapt
-from robomarl.cli.identify import RecordedFlights
-from robomarl.domains.flight.batch import make_team
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.sim.field.patch import Provenance
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.field.identify.patch import Provenance
+from robomarl.front.cli.adapt import Args, adapt
+from robomarl.front.cli.identify import RecordedFlights
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.sim.scenario import load_scenario
 
 PLANT = """extends = "{name}"
 [load]

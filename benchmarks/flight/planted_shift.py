@@ -16,15 +16,15 @@ import numpy as np
 import tyro
 
 from benchmarks.flight.planted import draw_planted, fly_planted, with_planted
-from robomarl.cli.adapt import Args, adapt
-from robomarl.cli.identify import RecordedFlights
-from robomarl.domains.flight.engines.mujoco import MujocoBodies, MujocoTeam
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import positions
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.sim.field.believed import believing
-from robomarl.sim.field.patch import Provenance
+from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import positions
+from robomarl.field.identify.believed import believing
+from robomarl.field.identify.patch import Provenance
+from robomarl.front.cli.adapt import Args, adapt
+from robomarl.front.cli.identify import RecordedFlights
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 CARRIED = 0.043 / 0.033
 """Mass of a Crazyflie with 10 g more."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.flight.planted import fly_planted
-from robomarl.domains.flight.engines.mujoco import MujocoBodies
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.track import RobotTrack
+from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.field.track import RobotTrack
 
 Effect = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Positions and velocities [E, N, 3], world [m, m/s] -> acceleration [E, N, 3], m/s^2."""

@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 from benchmarks.flight.first_principles import FirstPrinciplesTeam
-from robomarl.evaluate.episodes import batch_size
-from robomarl.evaluate.evaluate import HOVER_S, EvalConfig, evaluate_on
-from robomarl.evaluate.resolve import resolve_policy
+from robomarl.lab.evaluate.episodes import batch_size
+from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, evaluate_on
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 SHOWN = (
     *("success_rate", "success_ci95", "collisions", "min_distance_m", "arrival_time_s"),

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.intervals import wilson
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.geometry import norm
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.geometry import norm
+from robomarl.lab.evaluate.intervals import wilson
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 
 class Drives(NamedTuple):
@@ -36,7 +36,7 @@ def drive(policy: Any, scenario: Any, teams: int, seed: int, apart_s: float) -> 
     """Figures of so many teams on `fast`, filter on.
 
     Args:
-        policy: of `robomarl.evaluate.resolve`.
+        policy: of `robomarl.lab.evaluate.resolve`.
         scenario: a `GroundScenario`, each of whose robots has a goal.
         teams: E.
         seed: of starts, and of the clocks.

@@ -8,10 +8,10 @@ import argparse
 import json
 from pathlib import Path
 
-from robomarl.hardware_configs.fleet import Fleet, FleetRadioConfig, RobotConfig
-from robomarl.ros_nodes.operator.flights import fly
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.hardware.fleet import Fleet, FleetRadioConfig, RobotConfig
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.ros.operator.flights import fly
+from robomarl.ros.operator.plan_options import PlanOptions
 
 BUNDLES = (
     *("navigation", "material_transport", "discovery", "foraging"),

@@ -22,8 +22,8 @@ TIMED = 8
 
 def recipe_of(recipe: str, learner: str, network: str) -> Any:
     """The `TrainConfig` of one cell of the table; a choice of PQN stays for a published step, eight make a rollout."""
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.config import load_recipe
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import load_recipe
 
     config, _ = load_recipe(recipe)
     config = replace(config, algorithm=learner, network=replace(config.network, **NETWORKS[network]))
@@ -37,8 +37,8 @@ def steps_in(config: Any, cpu_s: float) -> int:
     """Agent-steps that so much CPU time is enough for, compilation not counted."""
     import jax
 
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.algorithm import init_state, make_update, per_update, training_env
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.algorithm import init_state, make_update, per_update, training_env
 
     env = training_env(config, load_scenario(config.scenario))
     state = jax.jit(lambda key: init_state(config, env, key))(jax.random.key(0))
@@ -54,8 +54,8 @@ def steps_in(config: Any, cpu_s: float) -> int:
 
 def train(config: Any, seed: int, steps: int, out: Path) -> float:
     """A run folder; gives the CPU time of its updates after the second, which may compile, scaled to all of them."""
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.run.runner import RunOptions, train_run
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.run.runner import RunOptions, train_run
 
     times: list[float] = []
     options = RunOptions(out, seed, steps=steps, quiet=True, evaluations=0)
@@ -66,8 +66,8 @@ def train(config: Any, seed: int, steps: int, out: Path) -> float:
 
 def fly(out: Path, scenario: str, seed: int, episodes: int) -> dict[str, Any]:
     """Figures of `robomarl eval` on `fast`, filter on."""
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate
-    from robomarl.evaluate.resolve import resolve_policy
+    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.resolve import resolve_policy
 
     config = EvalConfig("fast", episodes, seed, progress=False)
     policy, flown = resolve_policy(str(out), scenario)
@@ -76,7 +76,7 @@ def fly(out: Path, scenario: str, seed: int, episodes: int) -> dict[str, Any]:
 
 def main() -> None:
     """Print a row for each run; those of a cell are in FOLDER/LEARNER_NETWORK.json too."""
-    from robomarl.sim.engines.compiler import keep_compiled
+    from robomarl.lab.sim.engines.compiler import keep_compiled
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recipe")

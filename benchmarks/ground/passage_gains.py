@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.ground.controllers.fixed_gain import FixedGain
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.evaluate.resolve import resolve_policy
-from robomarl.safety.campaign.prove import hostile_gains
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.prove.campaign.prove import hostile_gains
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 VALUES = 12
 COARSE = (0.1, 0.5, 1.5, 4.0)

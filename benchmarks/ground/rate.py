@@ -22,8 +22,8 @@ def rate(scenario: Any, mode: str, batch: int = BATCH) -> float:
     """
     import jax
 
-    from robomarl.domains.simulation import simulation_of
-    from robomarl.sim.engines.batch_last import to_last, vmap_last
+    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.lab.sim.engines.batch_last import to_last, vmap_last
 
     inner = round(scenario.reward_step_s * scenario.rates.policy_hz)
     env = simulation_of(scenario).env(scenario, "fast", None, mode, None)
@@ -52,8 +52,8 @@ def cpu_s(call: Callable[[], object], repeats: int = 3) -> float:
 
 def main() -> None:
     """Print the rates with and without the filter."""
-    from robomarl.sim.engines.compiler import share_results
-    from robomarl.sim.scenario import load_scenario
+    from robomarl.lab.sim.engines.compiler import share_results
+    from robomarl.lab.sim.scenario import load_scenario
 
     share_results()  # as training does
     parser = argparse.ArgumentParser(description=__doc__)

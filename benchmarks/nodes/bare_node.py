@@ -18,8 +18,8 @@ def main() -> int:
     team = node.declare_parameter("team", ["robot_0"]).value
     index = node.declare_parameter("index", 0).value
     end_s = node.declare_parameter("seconds", 10.0).value
-    from robomarl.ros_nodes import topics
-    from robomarl.ros_nodes.io.node_base import qos_of
+    from robomarl.ros import topics
+    from robomarl.ros.io.node_base import qos_of
 
     name, said, own = team[index], topics.STATE_AND_PLAN, topics.ODOMETRY
     out = {t: node.create_publisher(MultiDOFJointTrajectory, t.of(name), qos_of(t)) for t in (topics.COMMAND, said)}
@@ -53,9 +53,9 @@ def _messages(name: str) -> tuple[Any, Any]:
     """A command, and a state and plan, as policy nodes send them."""
     import numpy as np
 
-    from robomarl.ros_nodes import convert
-    from robomarl.ros_nodes.robot.inbox import Broadcast
-    from robomarl.view import Plan
+    from robomarl.core.view import Plan
+    from robomarl.ros import convert
+    from robomarl.ros.robot.inbox import Broadcast
 
     nothing = np.zeros(3)
     said = Broadcast(nothing, nothing, Plan(nothing, nothing, nothing))

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Row
-from robomarl.geometry import quat_multiply, rotation_matrix
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.ros_nodes.adapters.mocap.sensed import SensedPose
-from robomarl.ros_nodes.adapters.mocap.team import TeamTracks, tracked_as
+from robomarl.core.geometry import quat_multiply, rotation_matrix
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.vehicles.mocap.sensed import SensedPose
+from robomarl.vehicles.mocap.team import TeamTracks, tracked_as
 
 DRAWS = 10_000
 VEHICLE = load_any_vehicle("crazyflie_21")

@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.io.node_base import Mailbox
-from robomarl.ros_nodes.operator.console import DEACTIVATE
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import Rehearsal, TeamNodes, bring_up
-from robomarl.ros_nodes.robot.state_machine import State
-from robomarl.ros_nodes.timing.priority import real_time
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.ros import topics
+from robomarl.ros.io.node_base import Mailbox
+from robomarl.ros.operator.console import DEACTIVATE
+from robomarl.ros.operator.plan_options import PlanOptions
+from robomarl.ros.operator.rehearsal import Rehearsal, TeamNodes, bring_up
+from robomarl.ros.robot.state_machine import State
+from robomarl.ros.timing.priority import real_time
 
 FLEET, BUNDLE, VICTIM = "local_4", "policies/swap_4", 1
 NODES = {

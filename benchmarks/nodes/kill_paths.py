@@ -22,14 +22,14 @@ from rclpy.parameter import Parameter
 
 from benchmarks import Row
 from benchmarks.nodes import player_kills
-from robomarl.config import UserError
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.io.node_base import Mailbox
-from robomarl.ros_nodes.io.processes import Relay
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import Rehearsal, TeamNodes, bring_up
-from robomarl.ros_nodes.robot.state_machine import Order, State
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.ros import topics
+from robomarl.ros.io.node_base import Mailbox
+from robomarl.ros.io.processes import Relay
+from robomarl.ros.operator.plan_options import PlanOptions
+from robomarl.ros.operator.rehearsal import Rehearsal, TeamNodes, bring_up
+from robomarl.ros.robot.state_machine import Order, State
 
 FLEET, BUNDLE, VICTIM = "local_4", "policies/swap_4", 1
 SECONDS = (1.0, 3.0)

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.io.fast_messages import RowsWriter
-from robomarl.ros_nodes.recording.bag_writer import BagWriter
-from robomarl.ros_nodes.replay.bag import Bag, RecordedMessage, open_bag
-from robomarl.ros_nodes.replay.ticks import TickTable
-from robomarl.ros_nodes.topics import Topic
+from robomarl.field.replay.bag import Bag, RecordedMessage, open_bag
+from robomarl.field.replay.ticks import TickTable
+from robomarl.ros import topics
+from robomarl.ros.io.fast_messages import RowsWriter
+from robomarl.ros.recording.bag_writer import BagWriter
+from robomarl.ros.topics import Topic
 
 STAMPED = (topics.ODOMETRY.type, topics.STATE_AND_PLAN.type, topics.GOAL.type)
 """Types that begin with a header, whose seconds are a whole number behind the four bytes of the encapsulation."""

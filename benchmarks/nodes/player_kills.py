@@ -16,13 +16,13 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 
 from benchmarks import Row
-from robomarl.domains.soccer.ros_nodes.rehearsal import Match
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes import topics
-from robomarl.ros_nodes.io.node_base import Mailbox
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
-from robomarl.ros_nodes.operator.rehearsal import SILENT, TeamNodes, bring_up
-from robomarl.ros_nodes.robot.state_machine import Order
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.domains.soccer.ros.rehearsal import Match
+from robomarl.ros import topics
+from robomarl.ros.io.node_base import Mailbox
+from robomarl.ros.operator.plan_options import PlanOptions
+from robomarl.ros.operator.rehearsal import SILENT, TeamNodes, bring_up
+from robomarl.ros.robot.state_machine import Order
 
 FLEET, BUNDLE, VICTIM = "soccer_2v2", "soccer_2v2", 0
 SECONDS = (2.0, 5.0)

@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import Row
-from robomarl.config import UserError
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.operator.flights import fly
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.ros.operator.flights import fly
+from robomarl.ros.operator.plan_options import PlanOptions
 
 RATES_HZ = (600, 300, 270, 250, 200)
 FLIGHTS = 5

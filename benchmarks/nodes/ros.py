@@ -70,8 +70,8 @@ def rows_of(case: str, measured: Measured) -> list[Row]:
 
 def measure(fleet: Any, bundle: str, seconds: float) -> Measured:
     """Fly a fleet for some time; what its ticks say."""
-    from robomarl.ros_nodes.operator.plan_options import PlanOptions
-    from robomarl.ros_nodes.operator.rehearsal import bring_up
+    from robomarl.ros.operator.plan_options import PlanOptions
+    from robomarl.ros.operator.rehearsal import bring_up
 
     started_s = time.monotonic()
     with bring_up(fleet, PlanOptions(bundle=bundle, sim=True), None, lambda name, line: None) as team:
@@ -136,10 +136,10 @@ def measure_bare(fleet: Any, seconds: float) -> tuple[np.ndarray, float]:
     Returns:
         [T] microseconds from odometry to command; mean processor time of one echo [us].
     """
-    from robomarl.ros_nodes.io.environment import environment
-    from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
-    from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
-    from robomarl.ros_nodes.operator.plan_options import PlanOptions
+    from robomarl.ros.io.environment import environment
+    from robomarl.ros.io.processes import Processes, child_environment, claimed_domain
+    from robomarl.ros.operator.fleet_plan import plan_fleet
+    from robomarl.ros.operator.plan_options import PlanOptions
 
     lines: list[str] = []
     specs = [spec for spec in plan_fleet(fleet, PlanOptions(sim=True)) if spec.name != "monitor"]
@@ -163,10 +163,10 @@ def measure_bare(fleet: Any, seconds: float) -> tuple[np.ndarray, float]:
 
 def faster_bundle(folder: Path) -> Path:
     """The shipped policy of swap_4, sealed again for `POLICY_HZ`: the same network, the filter at that period."""
-    from robomarl.policies import golden
-    from robomarl.policies.bundle import entry_of, load_bundle, seal
-    from robomarl.policies.provenance import source_of
-    from robomarl.policies.runtime import read_golden
+    from robomarl.core.bundle import golden
+    from robomarl.core.bundle.bundle import entry_of, load_bundle, seal
+    from robomarl.core.bundle.provenance import source_of
+    from robomarl.core.bundle.runtime import read_golden
 
     bundle = load_bundle("swap_4")
     contract = bundle.contract
@@ -190,7 +190,7 @@ def write_fleet(folder: Path, count: int) -> Any:
     """A fleet of so many robots, and its scenario at the rates of this benchmark."""
     import yaml
 
-    from robomarl.hardware_configs.fleet import load_fleet
+    from robomarl.core.hardware.fleet import load_fleet
 
     scenario = folder / f"swap_{count}.toml"
     rates = f"[rates]\npolicy_hz = {POLICY_HZ}.0\nphysics_hz = {PHYSICS_HZ}.0\n"

@@ -23,9 +23,9 @@ def node_rows() -> list[Row]:
     """One policy node, from exec until it answers, and until its bundle is loaded, checked and warm."""
     if importlib.util.find_spec("rclpy") is None:
         return []
-    from robomarl.hardware_configs.fleet import load_fleet
-    from robomarl.ros_nodes.operator.plan_options import PlanOptions
-    from robomarl.ros_nodes.operator.rehearsal import bring_up
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.ros.operator.plan_options import PlanOptions
+    from robomarl.ros.operator.rehearsal import bring_up
 
     fleet = load_fleet("local_4")
     plan = PlanOptions(bundle="swap_4", robots=(fleet.robots[0].name,))

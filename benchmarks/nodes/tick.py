@@ -19,9 +19,9 @@ def rows(cases: tuple[str, ...] = ()) -> list[Row]:
 
 def swap() -> list[Row]:
     """The shipped bundle on its golden views; the cases take turns, some hundred decisions each."""
-    from robomarl.policies.pilot import Pilot, pilot_of
-    from robomarl.policies.runtime import load_policy, read_golden
-    from robomarl.safety.filter import SafetyFilter
+    from robomarl.core.bundle.pilot import Pilot, pilot_of
+    from robomarl.core.bundle.runtime import load_policy, read_golden
+    from robomarl.core.filter.filter import SafetyFilter
 
     policy = load_policy("swap_4")
     sequences = read_golden(policy.bundle)
@@ -70,8 +70,8 @@ def timed(call: Callable, *args: Any) -> tuple[float, Any]:
 
 def bare_network(policy: Any, observations: list[np.ndarray]) -> Callable[[int], float]:
     """A function that times the network alone, inputs and outputs bound, on one of the observations."""
-    from robomarl.policies.bundle import POLICY_FILE
-    from robomarl.policies.runtime import open_session
+    from robomarl.core.bundle.bundle import POLICY_FILE
+    from robomarl.core.bundle.runtime import open_session
 
     session = open_session(policy.bundle.files[POLICY_FILE])
     source, target = np.zeros((1, policy.observation.size), np.float32), np.zeros((1, policy.action.size), np.float32)
@@ -89,7 +89,7 @@ def bare_network(policy: Any, observations: list[np.ndarray]) -> Callable[[int],
 
 def recorded_problems(pilot: Any, views: list) -> list[tuple]:
     """The QPs that the filter sets up on these views, as daqp takes them: the box, the last six rows, apart."""
-    from robomarl.safety import filter as module
+    from robomarl.core.filter import filter as module
 
     problems, library = [], module._NUMPY
 

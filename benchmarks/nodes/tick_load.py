@@ -13,16 +13,16 @@ BUNDLE = "lift_3"
 
 def rows() -> list[Row]:
     """The shipped bundle of three carriers on its golden views."""
-    from robomarl.policies.runtime import load_policy
+    from robomarl.core.bundle.runtime import load_policy
 
     return measure(load_policy(BUNDLE))
 
 
 def measure(policy: Any) -> list[Row]:
     """A loop at the controller's rate: every few passes there is a decision in it, and that is the longest one."""
-    from robomarl.domains.registry import filter_for
-    from robomarl.policies.pilot import Pilot
-    from robomarl.policies.runtime import read_golden
+    from robomarl.core.bundle.pilot import Pilot
+    from robomarl.core.bundle.runtime import read_golden
+    from robomarl.core.domain.registry import filter_for
 
     sequences = read_golden(policy.bundle)
     pilot = Pilot(policy, filter_for(policy.action, policy.contract.safety))
@@ -56,7 +56,7 @@ def measure(policy: Any) -> list[Row]:
 
 def views_of(sequences: Any) -> list[Any]:
     """What the first robot sees in the first sequence, in double precision, as nodes put it together."""
-    from robomarl.policies.golden import map_view
+    from robomarl.core.bundle.golden import map_view
 
     views = [
         map_view(lambda leaf, t=t: np.array(leaf[0, t, 0], np.float64), sequences.views)
@@ -76,7 +76,7 @@ class Controller:
 
     def __init__(self, contract: Any) -> None:
         """Take the vehicle that the bundle is for."""
-        from robomarl.hardware_configs.vehicle import load_vehicle
+        from robomarl.core.hardware.vehicle import load_vehicle
 
         self._vehicle = load_vehicle(contract.vehicle.name)
         self._dt_s = 1 / contract.scenario.content["rates"]["physics_hz"]
@@ -86,7 +86,7 @@ class Controller:
 
     def call(self, own: Any, command: np.ndarray) -> None:
         """From the estimate and a command [5] to rotor thrusts; motors follow at once."""
-        from robomarl.domains.flight.control.indi import Reading, control_rotors, rest_control
+        from robomarl.domains.flight.core.control.indi import Reading, control_rotors, rest_control
 
         quat, vel, omega = own.quat_wxyz.tolist(), own.vel_m_s.tolist(), own.omega_rad_s.tolist()
         reading = Reading(quat, vel, omega, self._rotors)

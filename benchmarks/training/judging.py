@@ -34,10 +34,10 @@ class SnapshotPolicy:
 
 def robomarl_policy() -> SnapshotPolicy:
     """What `learners.robomarl` keeps, as a policy."""
-    from robomarl.sim.env import make_env
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.config import load_recipe
-    from robomarl.train.networks import deterministic_policy, make_networks
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import load_recipe
+    from robomarl.lab.train.networks import deterministic_policy, make_networks
 
     env = make_env(load_scenario("swap_4"))
     networks = make_networks(load_recipe("swap_4")[0].network, env.observation, env.action_size)
@@ -54,9 +54,9 @@ def brax_policy() -> SnapshotPolicy:
     import jax.numpy as jnp
     from brax.training.acme import running_statistics
 
-    from robomarl.sim.env import make_env
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.distribution import squash
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.distribution import squash
 
     env = make_env(load_scenario("swap_4"))
     networks = brax_networks(env.observation_size, env.action_size, running_statistics.normalize)
@@ -88,8 +88,8 @@ def first_success(snapshots: list[Snapshot], policy: SnapshotPolicy) -> Snapshot
 
 def success(policy: SnapshotPolicy, episodes: int, seed: int) -> float:
     """Success rate on `mujoco` behind the filter."""
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate
-    from robomarl.sim.scenario import load_scenario
+    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.sim.scenario import load_scenario
 
     config = EvalConfig(episodes=episodes, seed=seed, filter="full", progress=False)
     return evaluate(policy, load_scenario("swap_4"), config).figures["success_rate"]

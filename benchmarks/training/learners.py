@@ -58,10 +58,10 @@ def robomarl(seed: int, started: float) -> list[Snapshot]:
     """`robomarl train swap_4`, whole, with its own evaluations on the way."""
     import jax
 
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.config import load_recipe
-    from robomarl.train.polyak import deployed
-    from robomarl.train.run.runner import RunOptions, train_run
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import load_recipe
+    from robomarl.lab.train.polyak import deployed
+    from robomarl.lab.train.run.runner import RunOptions, train_run
 
     found: list[Snapshot] = []
 
@@ -81,7 +81,7 @@ def brax(seed: int, started: float, agent_steps: int = 12_000_000) -> list[Snaps
     """Brax's PPO at its best settings, without evaluations."""
     import jax
 
-    from robomarl.sim.engines.compiler import keep_compiled
+    from robomarl.lab.sim.engines.compiler import keep_compiled
 
     keep_compiled()
     found: list[Snapshot] = []
@@ -97,9 +97,9 @@ def run_brax(settings: dict[str, Any], agent_steps: int, on_policy: Any, **more:
     """Brax's PPO on swap_4 with the recipe's networks."""
     from brax.training.agents.ppo import train as ppo
 
-    from robomarl.sim.env import make_env
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.sim.wrappers import flatten_agents
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.sim.wrappers import flatten_agents
 
     env = make_env(load_scenario("swap_4"))
     ppo.train(

@@ -15,7 +15,7 @@ REPEATS, THREADS = 5, 2
 
 def rows(cases: tuple[str, ...] = ("swap_4", "lift_3", "soccer", "mujoco")) -> list[Row]:
     """The cases one after the other."""
-    from robomarl.sim.engines.compiler import share_results
+    from robomarl.lab.sim.engines.compiler import share_results
 
     share_results()
     return [row for case in cases for row in CASES[case]()]
@@ -23,8 +23,8 @@ def rows(cases: tuple[str, ...] = ("swap_4", "lift_3", "soccer", "mujoco")) -> l
 
 def beside_mujoco(name: str) -> list[Row]:
     """`fast` with controller, noise, observation and reward, beside `mujoco.rollout` of the same model; in turn."""
-    from robomarl.sim.env import make_env
-    from robomarl.sim.scenario import load_scenario
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
 
     scenario, env, found = load_scenario(name), make_env(load_scenario(name)), []
     for batch in BATCHES:
@@ -49,8 +49,8 @@ def in_turn(calls: Sequence[tuple[Callable[[], object], int]]) -> list[float]:
 
 def soccer() -> list[Row]:
     """soccer_2v2 on `fast` with eyes, radio, referee, observation and reward; both teams' robots are agents."""
-    from robomarl.domains.soccer.env import SoccerEnv
-    from robomarl.sim.scenario import load_scenario
+    from robomarl.domains.soccer.lab.env import SoccerEnv
+    from robomarl.lab.sim.scenario import load_scenario
 
     env = SoccerEnv(load_scenario("soccer_2v2"))
     rates = {n: in_turn([fast_steps(env, n)])[0] for n in (1024, 4096, 8192)}
@@ -65,7 +65,7 @@ def fast_steps(env, batch: int, length: int = 50) -> tuple[Callable[[], object],
     import jax
     import jax.numpy as jnp
 
-    from robomarl.sim.engines.batch_last import to_last, vmap_last
+    from robomarl.lab.sim.engines.batch_last import to_last, vmap_last
 
     part = batch // THREADS
     reset = jax.jit(lambda keys: to_last(jax.vmap(env.reset)(keys)))
@@ -89,8 +89,8 @@ def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> tuple[Callable[
     import numpy as np
     from mujoco import rollout
 
-    from robomarl.domains.flight.engines.mjcf import build_model
-    from robomarl.types import GRAVITY_M_S2
+    from robomarl.core.types import GRAVITY_M_S2
+    from robomarl.domains.flight.lab.engines.mjcf import build_model
 
     model = build_model(scenario)
     data = [mujoco.MjData(model) for _ in range(THREADS)]
@@ -108,9 +108,9 @@ def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> tuple[Callable[
 
 def closed_loop() -> list[Row]:
     """Real-time factor of `eval` on `mujoco`: policy, filter, controller and physics."""
-    from robomarl.evaluate.evaluate import EvalConfig, evaluate
-    from robomarl.evaluate.resolve import resolve_policy
-    from robomarl.sim.scenario import load_scenario
+    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.resolve import resolve_policy
+    from robomarl.lab.sim.scenario import load_scenario
 
     policy, _ = resolve_policy("swap_4")
     found = []

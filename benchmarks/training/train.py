@@ -57,9 +57,9 @@ def _success_rows(case: str, learner: Any, policy: Any, seeds: tuple[int, ...]) 
 def throughput() -> list[Row]:
     """Agent-steps/s, learning included, beside Brax's PPO: same environment, networks and batch, in turn."""
     from benchmarks.training.learners import run_brax
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.algorithm import training_env
-    from robomarl.train.config import load_recipe
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.algorithm import training_env
+    from robomarl.lab.train.config import load_recipe
 
     config = load_recipe("swap_4")[0]
     env = training_env(config, load_scenario("swap_4"))
@@ -110,7 +110,7 @@ def our_updates(config: Any, env: Any) -> OurUpdates:
     """The trainer as a run has it."""
     import jax
 
-    from robomarl.train.mappo import init_state, make_update
+    from robomarl.lab.train.mappo import init_state, make_update
 
     state = jax.jit(lambda key: init_state(config, env, key))(jax.random.key(0))
     return OurUpdates(jax.jit(make_update(config, env)), state)
@@ -118,10 +118,10 @@ def our_updates(config: Any, env: Any) -> OurUpdates:
 
 def share() -> list[Row]:
     """Where the time of an update goes, as `train --profile` prints it."""
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.algorithm import training_env
-    from robomarl.train.config import load_recipe
-    from robomarl.train.run.profile import profile
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.algorithm import training_env
+    from robomarl.lab.train.config import load_recipe
+    from robomarl.lab.train.run.profile import profile
 
     config = load_recipe("swap_4")[0]
     parts = profile(config, training_env(config, load_scenario("swap_4")))
@@ -135,10 +135,10 @@ def seeds_at_once() -> list[Row]:
     import jax
     import jax.numpy as jnp
 
-    from robomarl.sim.env import make_env
-    from robomarl.sim.scenario import load_scenario
-    from robomarl.train.config import NetworkConfig, TrainConfig
-    from robomarl.train.mappo import init_state, make_update
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import NetworkConfig, TrainConfig
+    from robomarl.lab.train.mappo import init_state, make_update
 
     config = TrainConfig(num_envs=16, minibatches=2, network=NetworkConfig((16, 16), (16, 16)))
     env = make_env(load_scenario("swap_4"))

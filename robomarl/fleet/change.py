@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import Bundle
+from robomarl.core.config import UserError
 from robomarl.fleet.pipe import BrokenLinkError, LostConnectionError
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.report import AT_ONCE, Report, Robots, Together
 from robomarl.fleet.serve import SILENCE_S
 from robomarl.fleet.store import InstalledBundles
-from robomarl.policies.bundle import Bundle
 
 Watch = Callable[[str, str], None]
 """Is told a robot's name and the step that it begins."""

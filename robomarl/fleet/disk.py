@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 
 OURS, READABLE = 0o755, 0o644
 """Modes of folders and of files that go on: whatever the umask, only their owner writes."""

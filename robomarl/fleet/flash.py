@@ -6,12 +6,12 @@ fails before the switch, no robot has switched; if one fails to switch, the othe
 
 from dataclasses import dataclass, replace
 
-from robomarl.config import UserError, to_dict
+from robomarl.core.bundle.bundle import Bundle
+from robomarl.core.config import UserError, to_dict
+from robomarl.core.hardware.fleet import Fleet
 from robomarl.fleet.change import STEPS, Change, TeamChange, Watch
 from robomarl.fleet.preflight import Need
 from robomarl.fleet.report import Report, Robots, each
-from robomarl.hardware_configs.fleet import Fleet
-from robomarl.policies.bundle import Bundle
 
 __all__ = ["STEPS", "FlashOptions", "check_fit", "differing", "flash", "rollback", "short"]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.change import Change, TeamChange
 from robomarl.fleet.evidence.collect import collect
 from robomarl.fleet.pointer import ID

@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Any
 
-from robomarl.config import UserError, printable
+from robomarl.core.config import UserError, printable
 from robomarl.fleet.serve import GREETING
 
 STALL_S = 15.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
 from robomarl.fleet.trust.strict_file import parsed, read_own
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.robot import Robot
 
 PING_S, PONG_S = 3.0, 6.0

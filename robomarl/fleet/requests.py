@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from robomarl import __version__
-from robomarl.config import UserError, build
+from robomarl.core.bundle.isolated_check import prepare_verify
+from robomarl.core.config import UserError, build
+from robomarl.core.filter.kernel import usable
 from robomarl.fleet.disk import written
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
@@ -29,8 +31,6 @@ from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.fleet.trust.profile import PROFILE_FILE, RobotProfile, read_profile, write_profile
-from robomarl.policies.apart import prepare_verify
-from robomarl.safety.kernel import usable
 
 PROTOCOL = 3
 """Both halves must speak the same one."""

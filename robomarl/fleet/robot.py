@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import Bundle, written_version
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import Fleet
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proof
 from robomarl.fleet.pointer import ID, InstalledBundles
 from robomarl.fleet.requests import PROTOCOL
 from robomarl.fleet.transport import Transport, connect
 from robomarl.fleet.trust.keys import keys_dir, own_key
-from robomarl.hardware_configs.fleet import Fleet
-from robomarl.policies.bundle import Bundle, written_version
 
 CHECK_S = 60.0
 """Longest that a robot may take to check a bundle, or its node to come up with it."""
@@ -124,7 +124,7 @@ class Robot:
         self.call("admits", **about, allow_rollback=allow_rollback)
 
     def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:
-        """A `robomarl.policies.apart.Verdict`, made on the robot, as a dict."""
+        """A `robomarl.core.bundle.isolated_check.Verdict`, made on the robot, as a dict."""
         return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
     def switch(self, action: str, state: InstalledBundles) -> None:

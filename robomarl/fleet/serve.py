@@ -12,8 +12,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
-from robomarl.policies.bundle import MAX_BYTES
+from robomarl.core.bundle.bundle import MAX_BYTES
+from robomarl.core.config import UserError
 
 GREETING = "robomarl-onboard"
 SILENCE_S = 20.0

@@ -21,7 +21,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import SIDECARS, Bundle, load_bundle
+from robomarl.core.bundle.isolated_check import Verdict, verify_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet.disk import (
     held_by,
     linked,
@@ -37,8 +39,6 @@ from robomarl.fleet.journal import LEFT, Journal
 from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
 from robomarl.fleet.trust.pending import PendingTrust
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust
-from robomarl.policies.apart import Verdict, verify_bundle
-from robomarl.policies.bundle import SIDECARS, Bundle, load_bundle
 
 _FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*){0,3}")
 

@@ -8,11 +8,11 @@ import shlex
 from pathlib import Path
 from typing import Any, Protocol
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import RobotConfig
 from robomarl.fleet.pipe import BrokenLinkError, Pipe
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import Store
-from robomarl.hardware_configs.fleet import RobotConfig
 
 CONNECT_S, GREET_S = 5, 20.0
 """For the connection, and for the robot's interpreter to come up behind it [s]."""

@@ -2,7 +2,7 @@
 
     ros2 launch robomarl field_test.launch.py fleet:=local_4 sim:=true bundle:=swap_4
 
-All that is decided is decided in `robomarl.ros_nodes.operator.launch_plan`, over the plan that `robomarl up` starts as
+All that is decided is decided in `robomarl.ros.operator.launch_plan`, over the plan that `robomarl up` starts as
 well. Written for ROS 2 Jazzy and newer.
 """
 
@@ -21,8 +21,8 @@ from launch_ros.actions import LifecycleNode, Node
 from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 
-from robomarl.ros_nodes.operator.launch_plan import arguments, launch_plan
-from robomarl.ros_nodes.operator.node_spec import PACKAGE, NodeSpec
+from robomarl.ros.operator.launch_plan import arguments, launch_plan
+from robomarl.ros.operator.node_spec import PACKAGE, NodeSpec
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -16,7 +16,7 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
-from robomarl.ros_nodes.operator.launch_plan import REHEARSALS
+from robomarl.ros.operator.launch_plan import REHEARSALS
 
 
 def generate_launch_description() -> LaunchDescription:

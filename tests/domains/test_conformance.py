@@ -7,18 +7,18 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.config import to_dict
-from robomarl.domains.registry import domain_of_task, domains, load_features
-from robomarl.domains.simulation import simulation_of
-from robomarl.features import FEATURES
-from robomarl.ros_nodes.fieldtask import Seat, field_task
-from robomarl.ros_nodes.io.messages import empty_snapshot
-from robomarl.safety.params import SafetyParams
-from robomarl.sim.check import CheckConfig, check_engines, table
-from robomarl.sim.env import make_env
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
-from tests.policies.test_runtime import perturbed
+from robomarl.core.config import to_dict
+from robomarl.core.domain.registry import domain_of_task, domains, load_features
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.features import FEATURES
+from robomarl.core.filter.params import SafetyParams
+from robomarl.lab.sim.check import CheckConfig, check_engines, table
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.ros.fieldtask import Seat, field_task
+from robomarl.ros.io.messages import empty_snapshot
+from tests.core.bundle.test_runtime import perturbed
 
 SCENARIOS = {
     "flight": "swap_2",
@@ -129,7 +129,7 @@ def said_by_model(scenario: Any, world: Any) -> dict[str, Any]:
 
 
 def said_of_load(scenario: Any, world: Any) -> dict[str, Any]:
-    from robomarl.domains.payload.ros_nodes.sim_sensors import sense_load
+    from robomarl.domains.flight.field.payload.sim_sensors import sense_load
 
     return sense_load(scenario, world, 1.5)
 

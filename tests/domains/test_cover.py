@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robomarl.cli import main
-from robomarl.config import to_dict
-from robomarl.domains.registry import domain_named
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.model_episodes import simulation_of_model
-from robomarl.features import FEATURES
-from robomarl.ros_nodes.fieldtask import Seat, field_task
-from robomarl.ros_nodes.io.messages import empty_snapshot
-from robomarl.sim.check import CheckConfig, check_engines, table
-from robomarl.sim.env import make_env
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import to_dict
+from robomarl.core.domain.registry import domain_named
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.features import FEATURES
+from robomarl.front.cli import main
+from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.sim.check import CheckConfig, check_engines, table
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.ros.fieldtask import Seat, field_task
+from robomarl.ros.io.messages import empty_snapshot
+from tests.core.bundle.test_runtime import perturbed
 from tests.domains.conftest import EXAMPLES, in_a_folder_of, installed
 from tests.domains.test_toy import blocks
-from tests.policies.test_runtime import perturbed
 
 COVER = EXAMPLES / "cover_team"
 MAX_LINES = 250
@@ -201,8 +201,8 @@ def test_it_walks_from_check_to_the_replay_of_a_flight(
 
 @pytest.mark.ros
 def test_identify_says_in_a_sentence_that_there_is_nothing_to_fit(scenario: Any):
-    from robomarl.config import UserError
-    from robomarl.sim.field.identify import identify
+    from robomarl.core.config import UserError
+    from robomarl.field.identify.identify import identify
 
     with pytest.raises(UserError, match="task = 'cover' has no model that could be fitted"):
         identify(scenario, [])

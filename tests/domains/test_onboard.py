@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains import registry
-from robomarl.domains.base import Domain
-from robomarl.domains.onboard import Later, Onboard
-from robomarl.domains.registry import domain_named, domains, filter_for, load_features, onboard_of
-from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
-from robomarl.features import FEATURES
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.safety.body_rates import BodyRatesFilter
-from robomarl.safety.filter import SafetyFilter, from_vehicle
-from robomarl.safety.gained import GainedFilter
-from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.core.config import UserError
+from robomarl.core.domain import registry
+from robomarl.core.domain.base import Domain
+from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.domain.registry import domain_named, domains, filter_for, load_features, onboard_of
+from robomarl.core.features import FEATURES
+from robomarl.core.filter.body_rates import BodyRatesFilter
+from robomarl.core.filter.filter import SafetyFilter, from_vehicle
+from robomarl.core.filter.policy_gain_filter import GainedFilter
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.domains.soccer.core.command_filter import PlayerFilter
 
 TOY = """
-from robomarl.domains.onboard import Onboard
-from robomarl.features import feature
+from robomarl.core.domain.onboard import Onboard
+from robomarl.core.features import feature
 
 @feature(("x",), "m", "world", ("own.pos_m",))
 def place_on_a_line(view, rule):

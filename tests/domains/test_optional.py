@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from robomarl.cli import prove, prove_worst
-from robomarl.config import UserError
-from robomarl.domains.registry import domain_named
-from robomarl.domains.simulation import needed
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.sim.limits.plants import known_names
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import domain_named
+from robomarl.core.domain.simulation import needed
+from robomarl.front.cli import prove, prove_worst
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.plants.plants import known_names
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def test_a_game_has_no_episodes_of_one_policy():
@@ -41,7 +41,7 @@ def test_what_is_there_is_given():
 
 TASK = """
 from dataclasses import replace
-from robomarl.domains.flight.tasks import swap
+from robomarl.domains.flight.lab.tasks import swap
 
 HOVER = replace(swap.TASK, weights={**swap.WEIGHTS, "yaw": -1.0})
 """
@@ -49,8 +49,8 @@ HOVER = replace(swap.TASK, weights={**swap.WEIGHTS, "yaw": -1.0})
 
 def test_a_task_of_another_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A reward for flying teams needs no domain of its own."""
-    from robomarl.domains.flight.tasks import TASKS
-    from robomarl.sim.env import make_env
+    from robomarl.domains.flight.lab.tasks import TASKS
+    from robomarl.lab.sim.env import make_env
 
     (tmp_path / "hovering.py").write_text(TASK)
     (tmp_path / "hovering-1.0.dist-info").mkdir()

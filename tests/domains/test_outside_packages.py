@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
-from robomarl.domains import registry
-from robomarl.domains.flight.tasks import TASKS
-from robomarl.domains.on_robots import SIMULATORS, check_on_robots
-from robomarl.features import FEATURES
-from robomarl.policies.apart import warden
-from robomarl.policies.runtime import load_policy
-from robomarl.spec import ObservationField, ObservationSpec
+from robomarl.core.bundle.isolated_check import warden
+from robomarl.core.bundle.runtime import load_policy
+from robomarl.core.config import UserError
+from robomarl.core.domain import registry
+from robomarl.core.features import FEATURES
+from robomarl.core.spec import ObservationField, ObservationSpec
+from robomarl.domains.flight.lab.tasks import TASKS
+from robomarl.front.cli import main
+from robomarl.lab.on_robots import SIMULATORS, check_on_robots
 
 FEATURE = """
-from robomarl.features import feature
+from robomarl.core.features import feature
 
 @feature(("x", "y", "z"), "m", "world", ("own.pos_m", "goal.pos_m"))
 def slot_error(view, rule):
@@ -29,8 +29,8 @@ def slot_error(view, rule):
 """
 TASK = """
 from dataclasses import replace
-from robomarl.domains.flight.tasks import swap
-from robomarl.spec import ObservationField, ObservationSpec
+from robomarl.domains.flight.lab.tasks import swap
+from robomarl.core.spec import ObservationField, ObservationSpec
 
 def observation(scenario):
     return ObservationSpec((ObservationField("slot_error"), ObservationField("velocity")))
@@ -143,7 +143,7 @@ def test_a_task_with_a_feature_of_its_own_goes_all_the_way(walked: dict[str, dic
     assert (walked["verify"]["ok"], walked["verify"]["problems"]) == (True, [])
     assert walked["eval"]["agent_steps"] > 0
     assert {robot["current"] for robot in walked["flash"]["robots"]} == {bundle}
-    look = "from robomarl.policies.runtime import load_policy; import sys; load_policy('bundle')\n"
+    look = "from robomarl.core.bundle.runtime import load_policy; import sys; load_policy('bundle')\n"
     assert on_a_robot(look + "print('slot_team' in sys.modules, 'elsewhere' in sys.modules)") == "True False"
     shutil.rmtree(next(site.glob("slot_team-*")))
     (site / "slot_team.py").unlink()
@@ -198,7 +198,7 @@ def test_a_broken_domain_grounds_nobody_else(kind: str, install: Install):
 
 
 HALF = """
-from robomarl.domains.base import Domain
+from robomarl.core.domain.base import Domain
 DOMAIN = Domain("half", ("halve",), "half:nothing", "half:nothing")
 """
 

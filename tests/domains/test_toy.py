@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
+from robomarl.front.cli import main
 from tests.domains.conftest import EXAMPLE
 
 MAX_LINES = 100

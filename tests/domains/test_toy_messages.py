@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
-from robomarl.config import UserError
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.io.environment import environment
-from robomarl.ros_nodes.io.processes import Processes, child_environment, claimed_domain
-from robomarl.ros_nodes.operator.fleet_plan import plan_fleet
-from robomarl.ros_nodes.operator.plan_options import PlanOptions
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.ros.io.environment import environment
+from robomarl.ros.io.processes import Processes, child_environment, claimed_domain
+from robomarl.ros.operator.fleet_plan import plan_fleet
+from robomarl.ros.operator.plan_options import PlanOptions
 
 RETURNS = re.compile(r'    return \{"flag": PointStamped.*')
 MISTAKES = [

@@ -11,9 +11,9 @@ from pathlib import Path
 import onnx
 from onnx import numpy_helper
 
-from robomarl.policies.bundle import MAX_BYTES
-from robomarl.policies.provenance import sha256_of
-from tests.policies.sealing import reseal
+from robomarl.core.bundle.bundle import MAX_BYTES
+from robomarl.core.bundle.provenance import sha256_of
+from tests.core.bundle.sealing import reseal
 
 FILES = ("policy.onnx", "bundle.json", "golden.npz", "README.md", "weights.npz")
 

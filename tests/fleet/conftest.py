@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.paths import bundles_dir
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import Store
 from robomarl.fleet.transport import FolderTransport
-from robomarl.paths import bundles_dir
-from robomarl.policies.bundle import Bundle, load_bundle
-from tests.policies.sealing import copy, reseal
+from tests.core.bundle.sealing import copy, reseal
 
 
 @pytest.fixture(scope="session")

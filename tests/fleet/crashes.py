@@ -19,14 +19,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from robomarl.core.bundle import bundle
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.bundle.isolated_check import Verdict
 from robomarl.fleet import change, flash, look, requests
 from robomarl.fleet.health import judge
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
-from robomarl.policies import bundle
-from robomarl.policies.apart import Verdict
-from robomarl.policies.bundle import Bundle, load_bundle
 
 ROUNDS, RANDOM = 15, random.Random(0)
 NAMES = ("one", "two", "three")

@@ -9,10 +9,10 @@ import platform
 
 import numpy as np
 
-from robomarl.hardware_configs.vehicle import load_vehicle
-from robomarl.safety.filter import SafetyFilter, from_vehicle
-from robomarl.safety.kernel.build import MODULE
-from robomarl.view import LocalView, blank_view
+from robomarl.core.filter.filter import SafetyFilter, from_vehicle
+from robomarl.core.filter.kernel.build import MODULE
+from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.core.view import LocalView, blank_view
 
 ROBOTS, TICKS = 100, 30
 

@@ -6,10 +6,10 @@ Arguments: fleet file, bundle A, bundle B, `once` or `forever`.
 import sys
 from pathlib import Path
 
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import flash
 from robomarl.fleet.robot import connect_all
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.policies.bundle import load_bundle
 
 
 def main() -> int:

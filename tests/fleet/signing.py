@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.fleet.trust import keys, statement
 from robomarl.fleet.trust.policy import Trust
-from robomarl.policies.bundle import Bundle, load_bundle
-from tests.policies.sealing import copy
+from tests.core.bundle.sealing import copy
 
 
 def signed(bundle: Bundle, folder: Path, name: str, **about) -> Bundle:

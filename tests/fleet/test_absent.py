@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet.evidence.record import FleetRecord
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.front.cli import main
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_ssh import QUICK
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.policies.bundle import load_bundle
 from tests.fleet.badbundles import BEHAVIOUR, KINDS, as_sent, make
 from tests.fleet.conftest import folder_robots
 

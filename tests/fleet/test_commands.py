@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
+from robomarl.core.paths import vehicles_dir
 from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.transport import FolderTransport
-from robomarl.paths import vehicles_dir
+from robomarl.front.cli import main
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
-from robomarl.fleet.install.systemd_unit import unit_file
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import RobotConfig, load_fleet
 from robomarl.fleet.pipe import MAX_ANSWER, Pipe
 from robomarl.fleet.transport import remote_command, ssh_command
-from robomarl.hardware_configs.fleet import RobotConfig, load_fleet
+from robomarl.front.cli import main
+from robomarl.ros.install.systemd_unit import unit_file
 
 HEAD = "version: 1\nvehicle: crazyflie_21\nscenario: swap_4\n"
 

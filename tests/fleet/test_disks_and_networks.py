@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import flash, pipe, preflight
 from robomarl.fleet.robot import Robot, connect_all
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.policies.bundle import Bundle, load_bundle
+from tests.core.bundle.sealing import copy, reseal
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_ssh import QUICK
-from tests.policies.sealing import copy, reseal
 
 NETNS = f"robomarl{os.getpid()}"
 HERE, THERE = "10.213.77.1", "10.213.77.2"

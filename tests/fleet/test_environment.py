@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import RobotConfig
 from robomarl.fleet.install import environment as install
 from robomarl.fleet.install.remote_install import RemoteInstall
 from robomarl.fleet.preflight import Need, problems
 from robomarl.fleet.store import Store
-from robomarl.hardware_configs.fleet import RobotConfig
 
 ABOUT = {"unit": "robot.service", "lock": "onboard.txt", "wheel": "robomarl.whl", "no_index": True, "who": "me@here"}
 

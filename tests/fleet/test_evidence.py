@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.disk import append_durably
 from robomarl.fleet.evidence import chain
@@ -16,6 +15,7 @@ from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys
+from robomarl.front.cli import main
 
 LINES = 6
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import flash, look
 from robomarl.fleet.evidence.record import FleetRecord
 from robomarl.fleet.store import InstalledBundles, Store
@@ -17,8 +19,6 @@ from robomarl.fleet.trust import counter, keys, statement
 from robomarl.fleet.trust.policy import TRUST_FILE, offer_of, read_trust, write_trust
 from robomarl.fleet.trust.profile import RobotProfile, read_profile, write_profile
 from robomarl.fleet.trust.strict_file import read_own
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.policies.bundle import load_bundle
 from tests.fleet.signing import reasons, signed, trusting
 
 pytestmark = pytest.mark.usefixtures("own_keys")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.bundle.isolated_check import Verdict
+from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, requests
 from robomarl.fleet.health import judge
 from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.policies.apart import Verdict
 from tests.fleet.crashes import hash_check
 
 OPERATOR = """
@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from robomarl.fleet import change, flash
 from robomarl.fleet.robot import Robot
-from robomarl.policies.bundle import load_bundle
+from robomarl.core.bundle.bundle import load_bundle
 from tests.fleet.conftest import folder_robots
 from tests.fleet.crashes import check_hashes_only
 check_hashes_only()

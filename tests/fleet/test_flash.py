@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, store
 from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.policies.bundle import load_bundle
-from tests.policies.sealing import copy, reseal
+from tests.core.bundle.sealing import copy, reseal
 
 
 def states(robots) -> set[InstalledBundles]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet import flash, look
 from robomarl.fleet.health.follow import LOOK_S, Follower, Turn
 from robomarl.fleet.health.node_status import NodeStatus, StatusServer, read_status

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("onnx")
 
 from benchmarks.fleet.mutants import KINDS, mutant
-from robomarl.paths import bundles_dir
+from robomarl.core.paths import bundles_dir
 
 PROGRAM = """
 import json

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.store import InstalledBundles
 from robomarl.fleet.trust.policy import offer_of
-from robomarl.policies.bundle import load_bundle
+from robomarl.front.cli import main
+from tests.core.bundle.sealing import copy
 from tests.fleet.signing import reasons, signed, trusting
-from tests.policies.sealing import copy
 
 pytestmark = pytest.mark.usefixtures("own_keys")
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import flash, look
 from robomarl.fleet.robot import connect_all
 from robomarl.fleet.store import Store
-from robomarl.hardware_configs.fleet import load_fleet
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_ssh import QUICK
 
-HASTE = QUICK + "\nimport robomarl.policies.bundle as b\nb.check_schema = lambda data, where: None\n"
+HASTE = QUICK + "\nimport robomarl.core.bundle.bundle as b\nb.check_schema = lambda data, where: None\n"
 ROBOTS = 3
 
 

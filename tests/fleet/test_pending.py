@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet import flash, look
 from robomarl.fleet.disk import sync_folder
 from robomarl.fleet.pipe import BrokenLinkError
 from robomarl.fleet.pointer import Pointer
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.ros_nodes.io.robot_folder import RobotFolder
-from robomarl.ros_nodes.robot.startup import flashed_bundle
+from robomarl.ros.io.robot_folder import RobotFolder
+from robomarl.ros.robot.startup import flashed_bundle
 from tests.fleet.conftest import folder_robots
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64

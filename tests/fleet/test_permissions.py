@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet import flash, look
 from robomarl.fleet.store import InstalledBundles
-from robomarl.policies.bundle import load_bundle
+from tests.core.bundle.sealing import copy, reseal
 from tests.fleet.signing import reasons, signed, trusting
-from tests.policies.sealing import copy, reseal
 
 FLASHED = """
 import os, sys
 from pathlib import Path
 os.umask(0)
 from robomarl.fleet import flash
-from robomarl.policies.bundle import load_bundle
+from robomarl.core.bundle.bundle import load_bundle
 from tests.fleet.conftest import folder_robots
 robots = folder_robots(Path(sys.argv[1]) / "deep" / "er", 1)
 assert all(r.ok for r in flash.flash(load_bundle(sys.argv[2]), robots))

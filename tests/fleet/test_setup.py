@@ -14,12 +14,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.fleet.install import setup, wheels
-from robomarl.fleet.install.systemd_unit import start_script, unit_file
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.fleet.install import wheels
 from robomarl.fleet.store import Store
-from robomarl.hardware_configs.fleet import load_fleet
-from robomarl.ros_nodes.enclaves.keystore import FILES
+from robomarl.front.cli import main
+from robomarl.ros.enclaves.keystore import FILES
+from robomarl.ros.install import setup
+from robomarl.ros.install.systemd_unit import start_script, unit_file
 from tests.fleet.sshd import serve
 
 OWN = ("robomarl", "__editable__", "pip", "setuptools", "jax", "flax", "brax", "mujoco", "torch", "_", "distutils")
@@ -155,7 +156,7 @@ def test_the_unit_starts_the_node_of_the_plan_and_is_not_enabled(root: Path, tmp
     robot = replace(fleet.robots[1], folder="/home/pilot/robot_1")
     script, unit = start_script(fleet, robot), unit_file(fleet, robot, "pilot")
     last = script.splitlines()[-1]
-    assert last.startswith('exec "$python" -m robomarl.ros_nodes.environment_check.start robomarl.ros_nodes.policy_node --ros-args')
+    assert last.startswith('exec "$python" -m robomarl.ros.environment_check.start robomarl.ros.policy_node --ros-args')
     assert 'python="$(readlink -f /home/pilot/robot_1/venv)/bin/python"' in script.splitlines()
     assert "__ns:=/robot_1" in last and "robot_root:=" in last and "/home/pilot/robot_1" in last
     assert "autostart:=true" not in last, "a robot that starts does not fly"

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import flash, look
 from robomarl.fleet.robot import connect_all
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.front.cli import main
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 
 QUICK = """
-import robomarl.policies.golden as g, robomarl.policies.verify as v
+import robomarl.core.bundle.golden as g, robomarl.core.bundle.verify as v
 v.SECONDS = 0.01
 g.check_filter = lambda contract, sequences, steps=None: g.Deviation("command", "none", 0.0, 0.0, "nowhere")
 """

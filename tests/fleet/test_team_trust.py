@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import look
 from robomarl.fleet.robot import connect_all
 from robomarl.fleet.store import Store
@@ -16,7 +16,7 @@ from robomarl.fleet.trust import keys
 from robomarl.fleet.trust.pending import PendingTrust
 from robomarl.fleet.trust.policy import read_trust, write_trust
 from robomarl.fleet.trust.team_change import TrustChange
-from robomarl.hardware_configs.fleet import load_fleet
+from robomarl.front.cli import main
 from tests.fleet.signing import trusting
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_kills import HASTE

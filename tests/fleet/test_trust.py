@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.transport import FolderTransport
 from robomarl.fleet.trust import keys, policy, statement
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, offer_of, read_trust, write_trust
-from robomarl.policies.bundle import load_bundle
-from robomarl.ros_nodes.robot.startup import load_pilot
-from robomarl.ros_nodes.settings import PolicySettings
+from robomarl.front.cli import main
+from robomarl.ros.robot.startup import load_pilot
+from robomarl.ros.settings import PolicySettings
+from tests.core.bundle.sealing import copy
 from tests.fleet.signing import reasons, signed, trusting
-from tests.policies.sealing import copy
 
 NOBODY = 65534
 pytestmark = pytest.mark.usefixtures("own_keys")
@@ -81,7 +81,7 @@ def as_nobody(folder: Path, root: Path) -> str:
     """What a process without any rights reads of a robot's trust."""
     code = (
         f"import os, sys; sys.path[:0] = {sys.path!r}\n"
-        "from pathlib import Path\nfrom robomarl.config import UserError\n"
+        "from pathlib import Path\nfrom robomarl.core.config import UserError\n"
         "from robomarl.fleet.trust.policy import read_trust\n"
         f"os.setgid({NOBODY}); os.setuid({NOBODY})\n"
         f"try: print(read_trust(Path({str(folder)!r})).signed)\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.fleet import change, flash, look, robot
 from robomarl.fleet.robot import connect_all
 from robomarl.fleet.store import InstalledBundles, Store
-from robomarl.hardware_configs.fleet import load_fleet
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 from tests.fleet.test_kills import HASTE, onboard_processes
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.install import wheels
 from tests.fleet import aarch64
 
@@ -55,7 +55,7 @@ def test_a_wheel_has_the_kernel_for_its_processor_and_for_old_linux(machine: str
     wheel = built(machine)
     assert re.fullmatch(rf"robomarl-.*-cp311-abi3-manylinux2014_{machine}\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
-        binary = archive.read("robomarl/safety/kernel/_kernel.abi3.so")
+        binary = archive.read("robomarl/core/filter/kernel/_kernel.abi3.so")
         assert not [name for name in archive.namelist() if name.endswith(".o") or "_kernel.c" in name]
     magic, bits, order = struct.unpack_from("<4sBB", binary)
     assert (magic, bits, order) == (b"\x7fELF", 2, 1), "64 bits, little-endian"

@@ -62,7 +62,7 @@ def parts(case: Case) -> Iterator[Case]:
 
 def code_hash() -> str:
     """Hash of the filter's source: figures of another filter are not taken for those of this one."""
-    folder, found = Path(robomarl.__file__).parent / "safety", hashlib.sha256()
+    folder, found = Path(robomarl.__file__).parent / "core" / "filter", hashlib.sha256()
     for file in sorted(folder.rglob("*")):
         if file.suffix in (".py", ".c", ".h"):
             found.update(file.read_bytes())

@@ -15,8 +15,8 @@ from benchmarks.filter.fallbacks.plant import Team
 from benchmarks.filter.fallbacks.radio import Radio
 from benchmarks.filter.fallbacks.strangers import Attackers
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, unit, words_of
-from robomarl.safety.filter import Reason, SafetyFilter
-from robomarl.view import Own
+from robomarl.core.filter.filter import Reason, SafetyFilter
+from robomarl.core.view import Own
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from benchmarks.filter.fallbacks.genes import Genes
 from benchmarks.filter.fallbacks.places import Place
 from benchmarks.filter.fallbacks.strangers import Sensed, assumed
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, words_of
-from robomarl.hardware_configs.vehicle import load_any_vehicle
-from robomarl.safety.filter import FilterCarry, Reason, SafetyFilter, SafetyParams, from_vehicle
-from robomarl.view import Heard, LocalView, Own, blank_view
+from robomarl.core.filter.filter import FilterCarry, Reason, SafetyFilter, SafetyParams, from_vehicle
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.view import Heard, LocalView, Own, blank_view
 
 
 def params_of(words: Words, place: Place, mates: int) -> SafetyParams:

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.filter.fallbacks.genes import Genes
 from benchmarks.filter.fallbacks.words import Words, length, unit
-from robomarl.safety.filter import Arena
-from robomarl.safety.model.bodies import Obstacle
+from robomarl.core.filter.filter import Arena
+from robomarl.core.filter.model.bodies import Obstacle
 
 CROWDS = ("corner", "corridor", "stack", "ring")
 LIMITS = ("heard", "silent", "obstacle", "stranger", "wall", "speed")

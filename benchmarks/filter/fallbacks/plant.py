@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.filter.fallbacks.places import surface_m
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, length
-from robomarl.safety.filter import Arena
-from robomarl.safety.model.bodies import Obstacle
+from robomarl.core.filter.filter import Arena
+from robomarl.core.filter.model.bodies import Obstacle
 
 EPS = 1e-9
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.filter.fallbacks.genes import LOST, Genes
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words
-from robomarl.view import Heard, Plan
+from robomarl.core.view import Heard, Plan
 
 
 class Radio:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.filter.fallbacks.words import PERIOD_S, Words, length, unit
-from robomarl.safety.model.bodies import Strangers
+from robomarl.core.filter.model.bodies import Strangers
 
 
 class Sensed(NamedTuple):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.hardware_configs.vehicle import DifferentialDrive, Quadrotor, load_any_vehicle
+from robomarl.core.hardware.vehicle import DifferentialDrive, Quadrotor, load_any_vehicle
 
 PERIOD_S = 0.02
 """Time between two decisions."""

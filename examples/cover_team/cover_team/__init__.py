@@ -1,5 +1,5 @@
 """Ground robots that share an area: each drives to the middle of what is nearest to it."""
 
-from robomarl.domains.base import Domain
+from robomarl.core.domain.base import Domain
 
 DOMAIN = Domain("cover", ("cover",), "cover_team.onboard:ONBOARD", "cover_team.simulation:SIMULATION")

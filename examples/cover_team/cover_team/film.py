@@ -1,6 +1,6 @@
 """An episode from above: the area, the source, and every robot with the middle of its cell."""
 
-from robomarl.domains.floor_plan import FloorPlan, write_film
+from robomarl.lab.evaluate.floor_plan import FloorPlan, write_film
 
 PIXELS_PER_M = 80
 COLOURS = ((0, 105, 180), (209, 86, 10), (0, 128, 95))
@@ -8,7 +8,7 @@ INK, SOURCE, FILTERED = (27, 33, 39), (250, 200, 40), (196, 48, 28)
 
 
 def film(frames, scenario, file):
-    """`frames` are of `robomarl.evaluate.model_episodes.ModelFrame`; .gif is a film, .png a picture of the end."""
+    """`frames` are of `robomarl.lab.evaluate.model_episodes.ModelFrame`; .gif is a film, .png a picture of the end."""
     write_film(file, len(frames), scenario.rates.policy_hz, lambda number: draw(frames[number], scenario), 2.0)
 
 

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.onboard import Later, Onboard
-from robomarl.features import feature
-from robomarl.geometry import namespace
-from robomarl.ros_nodes.fieldtask import FieldTask, Sensor
-from robomarl.ros_nodes.topics import NodeGraph, Topic
+from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.features import feature
+from robomarl.core.geometry import namespace
+from robomarl.ros.fieldtask import FieldTask, Sensor
+from robomarl.ros.topics import NodeGraph, Topic
 
 SOURCE = Topic("source", "geometry_msgs/msg/PointStamped", False, False, 5, "policy rate", "map", "what is watched")
 ROLES = ("watch", "sweep_left", "sweep_right")
@@ -57,7 +57,7 @@ def cover_role(view, rule):
 
 def source_to(message):
     """The place in a message, and its stamp [s]."""
-    from robomarl.ros_nodes.convert import stamp_of
+    from robomarl.ros.convert import stamp_of
 
     return np.array([message.point.x, message.point.y]), stamp_of(message.header)
 

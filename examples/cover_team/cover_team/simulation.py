@@ -7,12 +7,12 @@ import numpy as np
 
 from cover_team.film import film
 from cover_team.onboard import ROLES, CoverSensed, cell_middle
-from robomarl.evaluate.model_episodes import simulation_of_model
-from robomarl.geometry import namespace, norm
-from robomarl.safety.params import Arena, from_vehicle
-from robomarl.sim.model import Model, TeamScenario, accelerated, placed, point_masses
-from robomarl.spec import ObservationField, ObservationSpec
-from robomarl.types import Array
+from robomarl.core.filter.params import Arena, from_vehicle
+from robomarl.core.geometry import namespace, norm
+from robomarl.core.spec import ObservationField, ObservationSpec
+from robomarl.core.types import Array
+from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.sim.model import Model, TeamScenario, accelerated, placed, point_masses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def messages(scenario, world, stamp_s):
     """What the simulator tells all robots; `world` is of one team, with a leading axis of 1: [1, N, ...]."""
     from geometry_msgs.msg import Point, PointStamped
 
-    from robomarl.ros_nodes.convert import header
+    from robomarl.ros.convert import header
 
     x, y = world.own.source_m[0, 0].astype(float)
     return {"source": PointStamped(header=header(stamp_s), point=Point(x=float(x), y=float(y)))}

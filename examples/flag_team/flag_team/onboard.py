@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.domains.onboard import Later, Onboard
-from robomarl.features import feature
-from robomarl.ros_nodes.fieldtask import FieldTask, Sensor
-from robomarl.ros_nodes.topics import NodeGraph, Topic
+from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.features import feature
+from robomarl.ros.fieldtask import FieldTask, Sensor
+from robomarl.ros.topics import NodeGraph, Topic
 
 FLAG = Topic("flag", "geometry_msgs/msg/PointStamped", False, False, 5, "policy rate", "map", "where the flag stands")
 

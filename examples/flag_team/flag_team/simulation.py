@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from flag_team.onboard import FlagSensed
-from robomarl.evaluate.model_episodes import simulation_of_model
-from robomarl.geometry import norm
-from robomarl.sim.model import Model, TeamScenario, placed, point_masses
-from robomarl.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.core.geometry import norm
+from robomarl.core.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
+from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.sim.model import Model, TeamScenario, placed, point_masses
 
 ACCELERATION = [ActionField(f"acceleration.{axis}", "m/s^2", "world", -2.0, 2.0) for axis in "xyz"]
 
@@ -41,7 +41,7 @@ def reward_terms(scenario, before, after):
 def messages(scenario, world, stamp_s):
     from geometry_msgs.msg import Point, PointStamped
 
-    from robomarl.ros_nodes.convert import header
+    from robomarl.ros.convert import header
 
     return {"flag": PointStamped(header=header(stamp_s), point=Point(x=float(world.own[0, 0])))}
 

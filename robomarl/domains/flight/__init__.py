@@ -1,10 +1,18 @@
-"""Teams of quadrotors that fly freely."""
+"""Teams of quadrotors, and the load on cables that some of them carry."""
 
-from robomarl.domains.base import Domain
+from robomarl.core.domain.base import Domain
 
 DOMAIN = Domain(
     name="flight",
     tasks=("swap",),
-    onboard_half="robomarl.domains.flight.onboard:ONBOARD",
-    simulation_half="robomarl.domains.flight.simulation:SIMULATION",
+    onboard_half="robomarl.domains.flight.core.onboard:ONBOARD",
+    simulation_half="robomarl.domains.flight.lab.simulation:SIMULATION",
 )
+
+PAYLOAD = Domain(
+    name="payload",
+    tasks=("lift",),
+    onboard_half="robomarl.domains.flight.core.payload:ONBOARD",
+    simulation_half="robomarl.domains.flight.lab.payload.simulation:SIMULATION",
+)
+"""A rigid load on cables: one more part of the world, for scenarios with the sections `load` and `cables`."""

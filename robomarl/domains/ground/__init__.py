@@ -1,6 +1,6 @@
 """Teams of ground robots in one arena: coordination scenarios of JaxRobotarium (arXiv 2505.06771)."""
 
-from robomarl.domains.base import Domain
+from robomarl.core.domain.base import Domain
 
 DOMAIN = Domain(
     "ground",
@@ -8,6 +8,6 @@ DOMAIN = Domain(
         *("navigation", "material_transport", "discovery", "foraging", "arctic_transport", "predator_prey"),
         *("warehouse", "rware", "passage", "crowd"),
     ),
-    "robomarl.domains.ground.onboard:ONBOARD",
-    "robomarl.domains.ground.simulation:SIMULATION",
+    "robomarl.domains.ground.core:ONBOARD",
+    "robomarl.domains.ground.lab.simulation:SIMULATION",
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.evidence.chain import check
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.trust.keys import fingerprint, public_key
 
 _PURPOSE = b"robomarl operator 1\n"

@@ -12,12 +12,12 @@ import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import Fleet
 from robomarl.fleet.disk import make_folder, replace_durably, written
 from robomarl.fleet.pointer import ID
 from robomarl.fleet.trust.strict_file import complete, read_own
-from robomarl.hardware_configs.fleet import Fleet
-from robomarl.policies.bundle import Bundle, load_bundle
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.store import InstalledBundles, Store
 
 LOOK_S = 0.2

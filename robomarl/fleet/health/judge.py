@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.bundle.isolated_check import start_bundle
+from robomarl.core.config import UserError
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
-from robomarl.policies.apart import start_bundle
 
 NODE_S = 30.0
 """Longest that a node may take to come up with a bundle."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from robomarl import __version__
-from robomarl.config import UserError, build
+from robomarl.core.config import UserError, build
 from robomarl.fleet.disk import make_folder
 
 SOCKET = "node.sock"

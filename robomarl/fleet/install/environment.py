@@ -8,7 +8,7 @@ The robot's lock is held all the while. What fails before the switch changes not
 It says on standard output how far it has come, and goes on when it is told so on standard input, which is when the
 whole team has come as far; where that is closed, the old environment stays or comes back.
 
-    python install.py    beside `install.json` and the wheels; see `robomarl.fleet.install.setup`
+    python install.py    beside `install.json` and the wheels; see `robomarl.ros.install.setup`
 """
 
 import contextlib

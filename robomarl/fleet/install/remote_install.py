@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import time
 
-from robomarl.config import UserError
-from robomarl.hardware_configs.fleet import RobotConfig
+from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import RobotConfig
 
 END_S = 60.0
 """How long it may take to end, or to go back."""

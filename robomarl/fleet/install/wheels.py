@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 
-from robomarl.config import UserError
-from robomarl.paths import share_dir
+from robomarl.core.config import UserError
+from robomarl.core.paths import share_dir
 
 PROCESSORS = ("x86_64", "aarch64")
 """As `platform.machine()` names them: those that onnxruntime has wheels for, too."""
@@ -131,7 +131,7 @@ def cross_compiling(compiler: Path, machine: str) -> dict[str, str]:
 def has_kernel(wheel: Path) -> bool:
     """Whether the compiled kernel is in a wheel: building it is optional, and may have failed."""
     with zipfile.ZipFile(wheel) as archive:
-        return any(name.startswith("robomarl/safety/kernel/_kernel.") for name in archive.namelist())
+        return any(name.startswith("robomarl/core/filter/kernel/_kernel.") for name in archive.namelist())
 
 
 def _pip_wheel(folder: Path, machine: str, variables: dict[str, str]) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.store import Store
 from robomarl.fleet.trust.keys import public_key
 from robomarl.fleet.trust.policy import Offer, Trust

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from robomarl.config import Natural, UserError
+from robomarl.core.config import Natural, UserError
 from robomarl.fleet.disk import open_lock, replace_durably, written
 from robomarl.fleet.trust.strict_file import complete, read_own
 

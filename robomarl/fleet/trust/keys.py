@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.trust.strict_file import read_own
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

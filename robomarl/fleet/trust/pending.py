@@ -9,7 +9,7 @@ Both are written while nothing has changed, so neither the change nor the way ba
 import os
 from pathlib import Path
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, written
 from robomarl.fleet.trust.policy import TRUST_FILE, Trust, content_of, parse_trust
 from robomarl.fleet.trust.strict_file import read_own

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from robomarl.config import Count, Natural, UserError
+from robomarl.core.bundle.bundle import Bundle, written_version
+from robomarl.core.config import Count, Natural, UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, written
 from robomarl.fleet.trust.counter import AHEAD_S
 from robomarl.fleet.trust.keys import checked_name, fingerprint, public_key
 from robomarl.fleet.trust.statement import SIGNATURE_FILE, Signed, Statement, eval_hash, is_signed_by, parse
 from robomarl.fleet.trust.strict_file import complete, read_own
-from robomarl.policies.bundle import Bundle, written_version
 
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2

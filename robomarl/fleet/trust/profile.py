@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from robomarl.config import Natural
+from robomarl.core.config import Natural
 from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.trust.strict_file import complete, read_own
 

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from typing import Any
 
-from robomarl.config import Natural, UserError, build
+from robomarl.core.bundle.bundle import Bundle
+from robomarl.core.config import Natural, UserError, build
 from robomarl.fleet.trust.counter import next_counter
 from robomarl.fleet.trust.keys import keys_dir
 from robomarl.fleet.trust.strict_file import parsed
-from robomarl.policies.bundle import Bundle
 
 SIGNATURE_FILE, EVAL_FILE = "signature.json", "eval.json"
 MAX_SIGNATURES = 32

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from robomarl.config import UserError, build
+from robomarl.core.config import UserError, build
 
 MAX_BYTES = 2**20
 """A security file is far smaller."""

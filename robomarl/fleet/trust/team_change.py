@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from robomarl.config import UserError
+from robomarl.core.config import UserError
 from robomarl.fleet.pipe import BrokenLinkError
 from robomarl.fleet.report import Report, Robots, Together
 

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.ros_nodes.crazyflie_peer.crtp import (
+from robomarl.domains.flight.field.crazyflie_peer.crtp import (
     GENERIC,
     HIGH_LEVEL,
     LINK,
@@ -17,15 +17,15 @@ from robomarl.domains.flight.ros_nodes.crazyflie_peer.crtp import (
     Packet,
     decoded,
 )
-from robomarl.domains.flight.ros_nodes.crazyflie_peer.firmware import (
+from robomarl.domains.flight.field.crazyflie_peer.firmware import (
     BOOT_S,
     Firmware,
     Setpoint,
     packed_quat,
     unpacked_quat,
 )
-from robomarl.domains.flight.ros_nodes.crazyflie_peer.supervisor import Super, Supervisor
-from robomarl.ros_nodes.io.messages import Estimate
+from robomarl.domains.flight.field.crazyflie_peer.supervisor import Super, Supervisor
+from robomarl.ros.io.messages import Estimate
 
 DT_S = 0.004
 STILL = Estimate(np.array([0.0, 0.0, 0.5]), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.flight import first_principles as plant
-from robomarl.domains.flight.goto import GotoPolicy
-from robomarl.evaluate.evaluate import EvalConfig, evaluate_on
-from robomarl.geometry import rotation_matrix
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.geometry import rotation_matrix
+from robomarl.domains.flight.lab.goto import GotoPolicy
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate_on
+from robomarl.lab.sim.scenario import load_scenario
 
 # A state for which drone-models and drone-controllers 0.1.0 gave the numbers below (cf2x_L250).
 QUAT = np.array([0.98, 0.12, -0.09, 0.13]) / np.linalg.norm([0.98, 0.12, -0.09, 0.13])

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from robomarl import cli
-from robomarl.config import UserError
-from robomarl.domains.flight.check import spread_out
-from robomarl.goals.rest import rest_distances
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.goals.rest import rest_distances
+from robomarl.domains.flight.lab.check import spread_out
+from robomarl.front import cli
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 HEAD = 'extends = "swap_4"\n'
 

@@ -10,12 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.cli.adapt import section_of
-from robomarl.config import UserError, to_dict
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.env import TeamEnv
-from robomarl.domains.flight.field.learned import first_weights
-from robomarl.domains.flight.residual import (
+from robomarl.core.config import UserError, to_dict
+from robomarl.domains.flight.field.identify.learned import first_weights
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.env import TeamEnv
+from robomarl.domains.flight.lab.residual import (
     LARGEST_M_S2,
     REACH_M,
     Residual,
@@ -24,11 +23,12 @@ from robomarl.domains.flight.residual import (
     member_of,
     save_residual,
 )
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import with_residual as pushed_wind
-from robomarl.sim.field.held_out import Prediction
-from robomarl.sim.field.residual import Candidate, Judged
-from robomarl.sim.scenario import build_scenario, load_scenario
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import with_residual as pushed_wind
+from robomarl.field.identify.held_out import Prediction
+from robomarl.field.identify.residual import Candidate, Judged
+from robomarl.front.cli.adapt import section_of
+from robomarl.lab.sim.scenario import build_scenario, load_scenario
 
 
 def drawn(seed: int = 0) -> Residual:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robomarl.config import UserError
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.world import World, positions
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.world import World, positions
+from robomarl.lab.sim.scenario import load_scenario
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.integers(1, 16)

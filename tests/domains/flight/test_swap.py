@@ -3,9 +3,9 @@
 import math
 from dataclasses import replace
 
-from robomarl.domains.flight.tasks.swap import observation
-from robomarl.sim.scenario import load_scenario
-from robomarl.spec import ObservationField
+from robomarl.core.spec import ObservationField
+from robomarl.domains.flight.lab.tasks.swap import observation
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def test_policies_see_a_mean_of_their_error_where_the_scenario_says_over_what_time():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robomarl.domains.flight.quadrotor import RigidVehicle
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.world import (
+from robomarl.domains.flight.lab.quadrotor import RigidVehicle
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.world import (
     World,
     advance,
     blow,
@@ -20,8 +20,8 @@ from robomarl.domains.flight.world import (
     num_step_draws,
     queue_length,
 )
-from robomarl.sim.message import mates_of
-from robomarl.sim.scenario import load_scenario
+from robomarl.lab.sim.message import mates_of
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def frozen(world: World, wind: Any) -> World:

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from benchmarks.ground.crowds import drive
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.evaluate.resolve import resolve_policy
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 
 def test_it_flies_the_episodes_of_an_evaluation_and_clocks_that_differ_change_the_ways():

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.domains.ground.controllers.waypoint import commanded_velocity, driving
-from robomarl.domains.ground.drive import driven, wheel_twist
-from robomarl.domains.simulation import simulation_of
-from robomarl.geometry import norm, yaw_of
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.geometry import norm, yaw_of
+from robomarl.domains.ground.lab.controllers.waypoint import commanded_velocity, driving
+from robomarl.domains.ground.lab.drive import driven, wheel_twist
+from robomarl.lab.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")

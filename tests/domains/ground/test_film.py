@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robomarl.config import UserError
-from robomarl.domains.floor_plan import FloorPlan
-from robomarl.domains.ground.film import FILTERED, LOAD, NUMBER_M, PIXELS_PER_M, ROBOTS, Frame, draw, film
-from robomarl.domains.ground.model import NUM_DRAWS, start
-from robomarl.domains.ground.tasks import TASKS
-from robomarl.domains.ground.tasks.base import DONE, HIDDEN, OPEN
-from robomarl.safety.leaves import each
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.filter.tree import each
+from robomarl.domains.ground.lab.film import FILTERED, LOAD, NUMBER_M, PIXELS_PER_M, ROBOTS, Frame, draw, film
+from robomarl.domains.ground.lab.model import NUM_DRAWS, start
+from robomarl.domains.ground.lab.tasks import TASKS
+from robomarl.domains.ground.lab.tasks.base import DONE, HIDDEN, OPEN
+from robomarl.lab.evaluate.floor_plan import FloorPlan
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def frames_of(name: str, count: int = 1) -> tuple[list[Frame], Any]:

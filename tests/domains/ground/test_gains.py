@@ -6,15 +6,15 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.domains.ground.controllers.fixed_gain import FixedGain
-from robomarl.domains.ground.controllers.waypoint import acceleration, approach, driving
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.safety.gained import GainedFilter
-from robomarl.sim.env import make_env
-from robomarl.sim.scenario import load_scenario
-from robomarl.spec import GAIN, has_gain
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.filter.policy_gain_filter import GainedFilter
+from robomarl.core.spec import GAIN, has_gain
+from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain
+from robomarl.domains.ground.lab.controllers.waypoint import acceleration, approach, driving
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.scenario import load_scenario
 
 PASSAGES = ["passage_4", "doorway_2", "intersection_4"]
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.ground.controllers.scripted import ScriptedRobots
-from robomarl.domains.simulation import simulation_of
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.sim.check import CheckConfig, check_engines
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.sim.check import CheckConfig, check_engines
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def written(folder: Path, base: str, more: str) -> str:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robomarl.domains.ground.plants import Drivers
-from robomarl.sim.limits.conditions import Condition
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.ground.lab.plants import Drivers
+from robomarl.lab.plants.conditions import Condition
+from robomarl.lab.sim.scenario import load_scenario
 
 NOW = Condition("training", ())
 FLIGHTS = 6

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.ground.controllers.scripted import ScriptLaw
-from robomarl.domains.ground.controllers.waypoint import approach
-from robomarl.domains.ground.onboard.features import landmarks, mates_plan, open_first, room_for_all
-from robomarl.domains.ground.onboard.sensed import FloorSensed
-from robomarl.domains.ground.tasks import task_of
-from robomarl.domains.simulation import simulation_of
-from robomarl.features import NeighbourRule
-from robomarl.sim.scenario import load_scenario
-from robomarl.train.algorithm import training_env
-from robomarl.train.config import ImitationConfig, TrainConfig
-from robomarl.train.imitation import Teacher, blank_state
-from robomarl.view import LocalView
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.features import NeighbourRule
+from robomarl.core.view import LocalView
+from robomarl.domains.ground.core.features import landmarks, mates_plan, open_first, room_for_all
+from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.controllers.scripted import ScriptLaw
+from robomarl.domains.ground.lab.controllers.waypoint import approach
+from robomarl.domains.ground.lab.tasks import task_of
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.train.algorithm import training_env
+from robomarl.lab.train.config import ImitationConfig, TrainConfig
+from robomarl.lab.train.imitation import Teacher, blank_state
 
 
 def views(name: str, places: list[tuple[float, float]], **task: Any) -> tuple[Any, LocalView]:
@@ -118,7 +118,7 @@ def test_all_of_a_crowd_make_room_for_two_seconds_of_twelve():
 
 
 def test_imitation_flies_teams_of_all_sizes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("robomarl.train.imitation.FITS", 2)
+    monkeypatch.setattr("robomarl.lab.train.imitation.FITS", 2)
     scenario = dataclasses.replace(load_scenario("crowd_short"), time_limit_s=1.0)
     config = TrainConfig(scenario="crowd_short", num_envs=8, imitation=ImitationConfig(rounds=1, sizes=(2, 4)))
     env = training_env(config, scenario)
@@ -145,7 +145,7 @@ def test_imitation_flies_behind_the_filter_that_its_recipe_trains_behind(
     mode: Any, meets: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """48 teams of three, by a law that looks at no mate: robots touch at 0.135 m."""
-    monkeypatch.setattr("robomarl.train.imitation.FITS", 2)
+    monkeypatch.setattr("robomarl.lab.train.imitation.FITS", 2)
     scenario = dataclasses.replace(load_scenario("navigation_short"), time_limit_s=6.0)
     config = TrainConfig(scenario="navigation_short", num_envs=8, filter=mode, imitation=ImitationConfig(rounds=1))
     env = training_env(config, scenario)
@@ -175,7 +175,7 @@ class Straight(ScriptLaw):
 @pytest.mark.parametrize("sees", [True, False])
 def test_who_sees_plans_is_told_them_while_the_script_is_imitated(sees: bool, monkeypatch: pytest.MonkeyPatch):
     """They had been shown where a mate stops that brakes at once: from rest, where it stands."""
-    monkeypatch.setattr("robomarl.train.imitation.NUM_TEAMS", 3)
+    monkeypatch.setattr("robomarl.lab.train.imitation.NUM_TEAMS", 3)
     scenario = dataclasses.replace(load_scenario("navigation_short"), sees_plans=sees)
     config = TrainConfig(scenario="navigation_short", num_envs=8, imitation=ImitationConfig(rounds=1))
     teacher = Teacher(config, env := training_env(config, scenario), ScriptLaw(scenario), 0)

@@ -7,14 +7,14 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.ground.onboard.sensed import THINGS, FloorSensed
-from robomarl.domains.ground.tasks import TASKS, task_of
-from robomarl.domains.registry import domain_named
-from robomarl.domains.simulation import simulation_of
-from robomarl.policies.contract import describe
-from robomarl.policies.golden import Golden, from_bytes, map_view, to_bytes
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.bundle.contract import describe
+from robomarl.core.bundle.golden import Golden, from_bytes, map_view, to_bytes
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import domain_named
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.tasks import TASKS, task_of
+from robomarl.lab.sim.scenario import load_scenario
 
 SCENARIOS = {"passage": "passage_4", "crowd": "crowd_8"}
 """Of tasks whose scenarios are named after what is in them."""

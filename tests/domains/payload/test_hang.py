@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl.cli.identify import Args, RecordedFlights, show_carried
-from robomarl.config import UserError
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
-from robomarl.domains.payload.field.hang import find_payload
-from robomarl.domains.payload.field.tilt import Leaning, find_pulls
-from robomarl.domains.payload.state import Load
-from robomarl.sim.field.carried import write_carried
-from robomarl.sim.field.patch import Provenance
-from robomarl.sim.scenario import load_scenario
-from robomarl.track import RobotTrack
-from robomarl.types import GRAVITY_M_S2
-from robomarl.view import LoadSensed
+from robomarl.core.config import UserError
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.core.view import LoadSensed
+from robomarl.domains.flight.field.payload.hang import find_payload
+from robomarl.domains.flight.field.payload.tilt import Leaning, find_pulls
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
+from robomarl.domains.flight.lab.payload.state import Load
+from robomarl.field.identify.carried import write_carried
+from robomarl.field.identify.patch import Provenance
+from robomarl.field.track import RobotTrack
+from robomarl.front.cli.identify import Args, RecordedFlights, show_carried
+from robomarl.lab.sim.scenario import load_scenario
 
 FLIGHTS, DECISIONS = 8, 1200
 OF = Provenance(("bag sha256 0123",), "lift_3 0123", "abcdef", "2026-11-25", "lift_3")

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.payload.lift import APART, CROWDED, WEIGHTS, reward_terms
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.flight.lab.payload.lift import APART, CROWDED, WEIGHTS, reward_terms
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def at_gap(scenario: FlightScenario, gap_m: float) -> Any:

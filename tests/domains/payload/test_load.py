@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, move
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.payload import dynamics
-from robomarl.domains.payload.cables import crossed, turned
-from robomarl.domains.payload.onboard.scenario import check_load
-from robomarl.domains.payload.onboard.statics import grip_matrix, skew
-from robomarl.domains.payload.start import hanging, outward
-from robomarl.domains.payload.state import NEVER_S, Cargo, Rigid, attitude, origin
-from robomarl.sim.scenario import load_scenario
-from robomarl.types import GRAVITY_M_S2
+from robomarl.core.config import UserError
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.flight.core.payload.scenario import check_load
+from robomarl.domains.flight.core.payload.statics import grip_matrix, skew
+from robomarl.domains.flight.lab.payload import dynamics
+from robomarl.domains.flight.lab.payload.cables import crossed, turned
+from robomarl.domains.flight.lab.payload.start import hanging, outward
+from robomarl.domains.flight.lab.payload.state import NEVER_S, Cargo, Rigid, attitude, origin
+from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, move
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.lab.sim.scenario import load_scenario
 
 LIFTS = ["lift_3", "lift_4", "lift_6", "recover_3"]
 
@@ -106,7 +106,7 @@ def hand_made(lift: FlightScenario) -> tuple[RigidVehicle, Rigid, Cargo]:
 
 def momenta(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
     """Linear momentum, and angular momentum about the world's origin, of the whole system, [2, 3] each."""
-    from robomarl.vectors import cross, to_world
+    from robomarl.core.vectors import cross, to_world
 
     mass, inertia = lift.vehicle_config.body.mass_kg, lift.vehicle_config.body.inertia_kg_m2
     spin = to_world(body.quat, tuple(j * o for j, o in zip(inertia, body.omega, strict=True)))
@@ -241,7 +241,7 @@ def test_hanging_tensions_by_hand(lift: FlightScenario):
 def test_the_load_frame_is_not_the_centre_of_mass(lift: FlightScenario):
     world = start(lift, 4)
     load = world.load
-    from robomarl.geometry import rotate
+    from robomarl.core.geometry import rotate
 
     com = np.stack(load.cargo.com_m, -1)
     centre = origin(load.rigid, load.cargo.com_m) + rotate(attitude(load.rigid), com)

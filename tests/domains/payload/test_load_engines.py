@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.engines.mjcf import build_model
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.tasks import task_of
-from robomarl.domains.payload.check import event_difference, events, tension_difference
-from robomarl.domains.payload.follow import pose_errors
-from robomarl.domains.payload.state import origin
-from robomarl.sim.check import CheckConfig, check_engines
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.engines.mjcf import build_model
+from robomarl.domains.flight.lab.payload.check import event_difference, events, tension_difference
+from robomarl.domains.flight.lab.payload.follow import pose_errors
+from robomarl.domains.flight.lab.payload.state import origin
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.lab.sim.check import CheckConfig, check_engines
+from robomarl.lab.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_the_model_is_the_file(lift: FlightScenario):
 
 @pytest.mark.parametrize("sim", ["fast", "mujoco"])
 def test_hovering_cables_keep_their_length_and_carry_the_weight(lift: FlightScenario, sim: str):
-    from robomarl.domains.payload.dynamics import stretch_out
+    from robomarl.domains.flight.lab.payload.dynamics import stretch_out
 
     team = make_team(changed(lift, wind_m_s=(0, 0), gust_m_s=(0, 0)), sim, 4, 0)
     team.reset()

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.payload.onboard.statics import skew
-from robomarl.evaluate.variations import perturbed
-from robomarl.geometry import rotation_matrix
-from robomarl.sim.scenario import load_scenario
-from robomarl.types import GRAVITY_M_S2
+from robomarl.core.geometry import rotation_matrix
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.flight.core.payload.statics import skew
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.sim.scenario import load_scenario
 
 MOST_N = 19.0
 """Vertical pull that a vehicle of `lift_4` has left."""

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.score import FlightScore, path_figures
-from robomarl.domains.payload.controllers.decentralized import PlaceLaw
-from robomarl.domains.payload.follow import move_goal
-from robomarl.domains.payload.onboard.scenario import PathConfig
-from robomarl.evaluate.score import start_episodes
-from robomarl.sim.scenario import load_scenario
-from robomarl.view import Goal, LoadSensed, blank_view
+from robomarl.core.view import Goal, LoadSensed, blank_view
+from robomarl.domains.flight.core.payload.scenario import PathConfig
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.evaluation.score import FlightScore, path_figures
+from robomarl.domains.flight.lab.payload.controllers.decentralized import PlaceLaw
+from robomarl.domains.flight.lab.payload.follow import move_goal
+from robomarl.lab.evaluate.score import start_episodes
+from robomarl.lab.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")

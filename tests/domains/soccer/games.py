@@ -4,14 +4,14 @@ import dataclasses
 
 import numpy as np
 
-from robomarl.domains.soccer.batch import SoccerSim
-from robomarl.domains.soccer.game import Game
-from robomarl.domains.soccer.physics.ball import Ball
-from robomarl.domains.soccer.physics.omni_drive import OmniRobots
-from robomarl.domains.soccer.placement import facing
-from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.domains.soccer.sections import GameRandomize
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.soccer.lab.batch import SoccerSim
+from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.physics.ball import Ball
+from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
+from robomarl.domains.soccer.lab.placement import facing
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sections import GameRandomize
+from robomarl.lab.sim.scenario import load_scenario
 
 Place = tuple[float, float, float]
 """x, y, heading."""

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.domains.soccer.camera import in_sight, look
-from robomarl.domains.soccer.game import Game, num_step_draws, perceive
-from robomarl.domains.soccer.onboard.features import Picture, with_told
-from robomarl.domains.soccer.placement import PLACE_DRAWS
-from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.domains.soccer.start import num_start_draws, start_game
-from robomarl.domains.soccer.task import observation
-from robomarl.domains.soccer.views import player_views
-from robomarl.sim.scenario import load_scenario
-from robomarl.sim.starts import Starts
+from robomarl.domains.soccer.core.features import Picture, with_told
+from robomarl.domains.soccer.lab.camera import in_sight, look
+from robomarl.domains.soccer.lab.game import Game, num_step_draws, perceive
+from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.start import num_start_draws, start_game
+from robomarl.domains.soccer.lab.task import observation
+from robomarl.domains.soccer.lab.views import player_views
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.starts import Starts
 from tests.domains.soccer.games import Place, ball_at, plain, robots_at
 
 SCENARIO = plain()
@@ -162,7 +162,7 @@ def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
 
 def in_reach(scenario: SoccerScenario, game: Game) -> np.ndarray:
     """[E, M, T] bool: within the field of view and the range, whoever stands in between."""
-    from robomarl.domains.soccer.camera import all_things
+    from robomarl.domains.soccer.lab.camera import all_things
 
     x, y, _, _ = all_things(scenario, game.robots, game.ball)
     dx, dy = x - game.robots.x[..., None], y - game.robots.y[..., None]

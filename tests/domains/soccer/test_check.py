@@ -2,10 +2,10 @@
 
 import pytest
 
-from robomarl.domains.soccer.engines import fast, mjcf
-from robomarl.domains.soccer.physics.contact import mirror
-from robomarl.sim.check import CheckConfig, check_engines
-from robomarl.sim.scenario import load_scenario
+from robomarl.domains.soccer.lab.engines import fast, mjcf
+from robomarl.domains.soccer.lab.physics.contact import mirror
+from robomarl.lab.sim.check import CheckConfig, check_engines
+from robomarl.lab.sim.scenario import load_scenario
 
 SCENARIO = load_scenario("soccer_2v2")
 

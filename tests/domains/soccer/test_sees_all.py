@@ -10,18 +10,18 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl import cli
-from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.game import Game, num_step_draws, perceive
-from robomarl.domains.soccer.placement import PLACE_DRAWS
-from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.domains.soccer.start import num_start_draws, start_game
-from robomarl.domains.soccer.views import player_views
-from robomarl.sim.scenario import load_scenario
-from robomarl.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
-from robomarl.train.run.run_folder import create_run
-from robomarl.train.run.storage import save_checkpoint
-from robomarl.train.self_play.games import init_games
+from robomarl.domains.soccer.lab.env import SoccerEnv
+from robomarl.domains.soccer.lab.game import Game, num_step_draws, perceive
+from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.start import num_start_draws, start_game
+from robomarl.domains.soccer.lab.views import player_views
+from robomarl.front import cli
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
+from robomarl.lab.train.run.run_folder import create_run
+from robomarl.lab.train.run.storage import save_checkpoint
+from robomarl.lab.train.self_play.games import init_games
 from tests.domains.soccer.games import Place, ball_at, robots_at
 
 EYES, FULL = load_scenario("soccer_2v2"), load_scenario("soccer_2v2_full")

@@ -5,14 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.env import SoccerEnv
-from robomarl.domains.soccer.game import advance, num_step_draws
-from robomarl.domains.soccer.task import WEIGHTS
-from robomarl.domains.soccer.views import player_views
-from robomarl.sim.random_bits import uniform
-from robomarl.sim.starts import Starts
+from robomarl.core.config import UserError
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.env import SoccerEnv
+from robomarl.domains.soccer.lab.game import advance, num_step_draws
+from robomarl.domains.soccer.lab.task import WEIGHTS
+from robomarl.domains.soccer.lab.views import player_views
+from robomarl.lab.sim.random_bits import uniform
+from robomarl.lab.sim.starts import Starts
 from tests.domains.soccer.games import plain, robots_at
 
 SCENARIO = plain()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.soccer.scenario import SoccerScenario
-from robomarl.hardware_configs.scenario_files import read_scenario
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.hardware.scenario_files import read_scenario
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.lab.sim.scenario import load_scenario
 
 
 @pytest.mark.parametrize(("name", "count"), [("soccer_1v1", 1), ("soccer_2v2", 2), ("soccer_3v3", 3)])

@@ -1,1 +1,1 @@
-"""Flights of the field in the simulator: flown again from the same states with the same commands, and fitted."""
+"""The nodes of flying teams: their simulator."""

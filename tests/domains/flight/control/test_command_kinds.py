@@ -9,18 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.control.command_kinds import FLOWN, CommandConfig
-from robomarl.domains.flight.control.indi import Reading, control_rotors, rest_control
-from robomarl.domains.flight.control.mixer import wrench
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.tasks import task_of
-from robomarl.domains.payload import lift
-from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
-from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
+from robomarl.domains.flight.core.control.command_kinds import FLOWN, CommandConfig
+from robomarl.domains.flight.core.control.indi import Reading, control_rotors, rest_control
+from robomarl.domains.flight.core.control.mixer import wrench
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.payload import lift
+from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
 
 DT_S = 1 / 300
 LEVEL = (1.0, 0.0, 0.0, 0.0)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robomarl.domains.flight.control.indi import Control, Reading, control_rotors, rest_control
-from robomarl.domains.flight.control.mixer import wrench
-from robomarl.domains.flight.quadrotor import Physics, RigidVehicle, move, rotor_memory, spin_rotors
-from robomarl.hardware_configs.vehicle import Vehicle, load_vehicle
-from robomarl.types import GRAVITY_M_S2
-from robomarl.vectors import to_world, up_axis
+from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.core.vectors import to_world, up_axis
+from robomarl.domains.flight.core.control.indi import Control, Reading, control_rotors, rest_control
+from robomarl.domains.flight.core.control.mixer import wrench
+from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, move, rotor_memory, spin_rotors
 
 DT_S = 1 / 300
 

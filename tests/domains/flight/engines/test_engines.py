@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.batch import TeamSim, make_team
-from robomarl.domains.flight.check import harsh_commands, spread_out
-from robomarl.domains.flight.randomize import RandomizeConfig
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.flight.world import World, positions, velocities
-from robomarl.sim.check import CheckConfig, check_engines
-from robomarl.sim.scenario import load_scenario
-from robomarl.types import GRAVITY_M_S2
+from robomarl.core.config import UserError
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.check import harsh_commands, spread_out
+from robomarl.domains.flight.lab.randomize import RandomizeConfig
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.lab.sim.check import CheckConfig, check_engines
+from robomarl.lab.sim.scenario import load_scenario
 
 EXACT = RandomizeConfig(noise_scale=(0.0, 0.0))
 

@@ -5,10 +5,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.engines.mjcf import build_model
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.sim.scenario import load_scenario
-from robomarl.types import GRAVITY_M_S2
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.flight.lab.engines.mjcf import build_model
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab.sim.scenario import load_scenario
 
 COUNT = 3
 

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.payload.controllers.centralized import LoadPosePolicy, limit
-from robomarl.domains.payload.controllers.force_allocation import CableRig, Spread, allocate, grasp, rig_of
-from robomarl.domains.payload.follow import pose_errors
-from robomarl.domains.payload.lift import failed
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.variations import perturbed
-from robomarl.geometry import quat_multiply, rotation_matrix
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.geometry import quat_multiply, rotation_matrix
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy, limit
+from robomarl.domains.flight.lab.payload.controllers.force_allocation import CableRig, Spread, allocate, grasp, rig_of
+from robomarl.domains.flight.lab.payload.follow import pose_errors
+from robomarl.domains.flight.lab.payload.lift import failed
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.sim.scenario import load_scenario
 
 angle = st.floats(-0.5, 0.5)
 

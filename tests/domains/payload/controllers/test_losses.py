@@ -5,19 +5,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robomarl.config import UserError
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.flight.evaluation.score import loss_figures
-from robomarl.domains.flight.scenario import FlightScenario
-from robomarl.domains.payload.controllers.centralized import LoadPosePolicy
-from robomarl.domains.payload.controllers.decentralized import LawPolicy
-from robomarl.domains.payload.controllers.mixed_team import MixedTeam, mixed_team
-from robomarl.domains.payload.lift import with_losses
-from robomarl.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.evaluate.pilots import make_pilot
-from robomarl.evaluate.score import start_episodes
-from robomarl.evaluate.variations import perturbed
-from robomarl.sim.scenario import load_scenario
+from robomarl.core.config import UserError
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.evaluation.score import loss_figures
+from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
+from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.flight.lab.payload.controllers.mixed_team import MixedTeam, mixed_team
+from robomarl.domains.flight.lab.payload.lift import with_losses
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.score import start_episodes
+from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.sim.scenario import load_scenario
 
 
 @pytest.fixture(scope="module")

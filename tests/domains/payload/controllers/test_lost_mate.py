@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
-from robomarl.domains.payload.controllers.lost_mate import leaning, outwards, rotated
-from robomarl.domains.payload.follow import pose_errors
-from robomarl.domains.payload.onboard.features import AROUND_M, HIGH_M
-from robomarl.features import FEATURES, NeighbourRule
-from robomarl.sim.scenario import load_scenario
-from robomarl.view import Goal, LoadSensed, LocalView
+from robomarl.core.features import FEATURES, NeighbourRule
+from robomarl.core.view import Goal, LoadSensed, LocalView
+from robomarl.domains.flight.core.payload.features import AROUND_M, HIGH_M
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
+from robomarl.domains.flight.lab.payload.controllers.lost_mate import leaning, outwards, rotated
+from robomarl.domains.flight.lab.payload.follow import pose_errors
+from robomarl.lab.sim.scenario import load_scenario
 
 ACROSS = 2
 """Places at `lift_4` are in the order of its corners: this many on is the corner across."""
@@ -58,7 +58,7 @@ def test_a_point_is_too_high_where_its_goal_is_lower():
     read, rule = FEATURES["point_high"], NeighbourRule()
 
     def high(view: LocalView) -> np.ndarray:
-        from robomarl.domains.payload.onboard.features import carried
+        from robomarl.domains.flight.core.payload.features import carried
 
         return np.asarray(read.read(carried(view), rule)[0])[0]  # type: ignore[arg-type]
 

@@ -5,15 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.batch import make_team
-from robomarl.domains.payload.controllers.decentralized import Gains, PlaceLaw
-from robomarl.domains.payload.controllers.trim import trim_fields
-from robomarl.domains.payload.follow import pose_errors
-from robomarl.domains.payload.onboard.features import NEAR_POINT_M, carried, near_point, point_error
-from robomarl.features import NeighbourRule, as_array
-from robomarl.sim.scenario import load_scenario
-from robomarl.spec import ObservationSpec
-from robomarl.view import LoadSensed, LocalView
+from robomarl.core.features import NeighbourRule, as_array
+from robomarl.core.spec import ObservationSpec
+from robomarl.core.view import LoadSensed, LocalView
+from robomarl.domains.flight.core.payload.features import NEAR_POINT_M, carried, near_point, point_error
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
+from robomarl.domains.flight.lab.payload.controllers.trim import trim_fields
+from robomarl.domains.flight.lab.payload.follow import pose_errors
+from robomarl.lab.sim.scenario import load_scenario
 
 
 def view_at(error_m: tuple[float, float, float]) -> LocalView:

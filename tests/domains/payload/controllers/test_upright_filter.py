@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from robomarl.safety.body_rates import BodyRatesFilter
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.model.upright_filter import FilterOnceUpright
-from robomarl.sim.scenario import load_scenario
-from robomarl.view import LocalView, blank_view
+from robomarl.core.filter.body_rates import BodyRatesFilter
+from robomarl.core.view import LocalView, blank_view
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+from robomarl.lab.sim.scenario import load_scenario
 
 UPRIGHT, ON_ITS_SIDE = (1.0, 0.0, 0.0, 0.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
 

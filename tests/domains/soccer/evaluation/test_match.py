@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.cli import main
-from robomarl.config import UserError
-from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.controllers import SCRIPTS
-from robomarl.domains.soccer.controllers.scripted_teams import SCRIPT_OF, ScriptedTeam
-from robomarl.domains.soccer.controllers.skills import believe, no_belief
-from robomarl.domains.soccer.evaluation.evaluate import GameConfig, evaluate_game, figures, make_player
-from robomarl.domains.soccer.evaluation.match import MatchTally, count, play_set_pieces
-from robomarl.sim.sides import team_view
+from robomarl.core.config import UserError
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.controllers import SCRIPTS
+from robomarl.domains.soccer.lab.controllers.scripted_teams import SCRIPT_OF, ScriptedTeam
+from robomarl.domains.soccer.lab.controllers.skills import believe, no_belief
+from robomarl.domains.soccer.lab.evaluation.evaluate import GameConfig, evaluate_game, figures, make_player
+from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count, play_set_pieces
+from robomarl.front.cli import main
+from robomarl.lab.sim.sides import team_view
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
 SCENARIO = plain()

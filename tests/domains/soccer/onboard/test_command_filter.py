@@ -7,20 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from robomarl.domains.registry import filter_for
-from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.evaluation.match import IMPACT_M_S, STANDING_M_S
-from robomarl.domains.soccer.onboard.command_filter import PlayerFilter
-from robomarl.domains.soccer.onboard.opponent_memory import recall
-from robomarl.domains.soccer.placement import facing
-from robomarl.domains.soccer.safety.jax_command_filter import JaxPlayerFilter
-from robomarl.domains.soccer.start import num_start_draws, start_game
-from robomarl.domains.soccer.task import action
-from robomarl.safety.filter import SafetyFilter
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.scenario import load_scenario
-from robomarl.sim.sides import team_view
-from robomarl.sim.starts import Starts
+from robomarl.core.domain.registry import filter_for
+from robomarl.core.filter.filter import SafetyFilter
+from robomarl.domains.soccer.core.command_filter import PlayerFilter
+from robomarl.domains.soccer.core.opponent_memory import recall
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.evaluation.match import IMPACT_M_S, STANDING_M_S
+from robomarl.domains.soccer.lab.placement import facing
+from robomarl.domains.soccer.lab.safety.jax_command_filter import JaxPlayerFilter
+from robomarl.domains.soccer.lab.start import num_start_draws, start_game
+from robomarl.domains.soccer.lab.task import action
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.sides import team_view
+from robomarl.lab.sim.starts import Starts
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
 SCENARIO = plain()

@@ -6,22 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.domains.registry import filter_for
-from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.evaluation.match import STANDING_M_S
-from robomarl.domains.soccer.onboard.opponent_memory import (
-    BEHIND_M,
-    GOES_M_S,
-    GOES_M_S2,
-    SLOWS_S,
-    before_boards,
-    recall,
-)
-from robomarl.domains.soccer.task import action
-from robomarl.safety.params import Arena
-from robomarl.sim.filter_params import safety_params
-from robomarl.sim.sides import team_view
-from robomarl.view import LocalView
+from robomarl.core.domain.registry import filter_for
+from robomarl.core.filter.params import Arena
+from robomarl.core.view import LocalView
+from robomarl.domains.soccer.core.opponent_memory import BEHIND_M, GOES_M_S, GOES_M_S2, SLOWS_S, before_boards, recall
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.evaluation.match import STANDING_M_S
+from robomarl.domains.soccer.lab.task import action
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.sides import team_view
 from tests.domains.soccer.games import APART, Place, ball_at, plain, put, robots_at
 
 SCENARIO = plain()

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robomarl.domains.soccer.batch import make_soccer
-from robomarl.domains.soccer.physics.ball import brake
-from robomarl.domains.soccer.physics.contact import gap_to_ball, kick
-from robomarl.domains.soccer.physics.omni_drive import drive, rim
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.physics.ball import brake
+from robomarl.domains.soccer.lab.physics.contact import gap_to_ball, kick
+from robomarl.domains.soccer.lab.physics.omni_drive import drive, rim
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
 SCENARIO = plain()

@@ -1,0 +1,289 @@
+"""The sealed bundle: a folder whose every byte is accounted for.
+
+    policy.onnx   observation in, physical action out; normalizer, squash and action scale inside
+    bundle.json   the `Contract`, the hash and size of every other file, and a seal over its own content
+    policy_filtered.onnx   the same with the safety filter behind it, where there is one
+    golden.npz    sequences of views, observations, actions and filtered commands from training
+    README.md     the card
+    residual.npz  what the vehicles of the scenario do beside their model, where it says so; no robot opens it
+
+The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json` are
+sidecars: they name the id and are not covered by it. Files are read once and used from memory, so that what
+was checked is what runs.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.bundle.contract import Contract, FileEntry
+from robomarl.core.bundle.migrate import check_version, migrate
+from robomarl.core.bundle.onnx_check import check_onnx
+from robomarl.core.bundle.provenance import sha256_of
+from robomarl.core.bundle.zip_file import read_zip
+from robomarl.core.config import UserError, build, to_dict
+from robomarl.core.domain.registry import find_features
+from robomarl.core.features import FEATURES
+from robomarl.core.paths import bundles_dir
+
+CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
+FILTERED_FILE = "policy_filtered.onnx"
+"""Policy and safety filter in one graph; older bundles have none."""
+REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
+EVAL_FILE = "eval.json"
+SIDECARS = (EVAL_FILE, "signature.json")
+MAX_BYTES = 64 * 2**20
+"""Larger bundles are not read: no policy of a small robot is that large."""
+MAX_FILES, MAX_CONTRACT = 64, 2**20
+"""Nor are those of more files, or with a larger `bundle.json` or sidecar [bytes]: read as JSON, a file may take thirty
+times its size of memory."""
+MAX_ERRORS = 100
+"""Of those that a contract has against the schema so many are looked at for the one that is told."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that has been read and checked. Made by `load_bundle`."""
+
+    folder: Path
+    id: str
+    contract: Contract
+    files: dict[str, bytes]
+    """Content by path, `bundle.json` included, sidecars not."""
+    sidecars: dict[str, bytes]
+    """Content of the sidecars that are there."""
+
+
+def load_bundle(name_or_dir: str | Path) -> Bundle:
+    """Read a bundle by name (of `policies/`), by its folder or a ZIP file, and check all of it but its behaviour.
+
+    Raises:
+        UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
+    """
+    folder = find_bundle(name_or_dir)
+    files = read_zip(folder, MAX_BYTES, MAX_FILES) if folder.is_file() else read_files(folder)
+    sidecars = {name: files.pop(name) for name in SIDECARS if name in files}
+    for name in (name for name, content in sidecars.items() if len(content) > MAX_CONTRACT):
+        raise UserError(f"{folder}: {name} is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
+    contract = read_contract(folder, files)
+    check_files(folder, contract, files)
+    check_graphs(files)
+    return Bundle(folder, bundle_id(files), contract, files, sidecars)
+
+
+def is_bundle(name_or_dir: str | Path) -> bool:
+    """Whether a bundle's folder is there, by name or path, or its ZIP file."""
+    folders = (Path(name_or_dir), bundles_dir() / name_or_dir)
+    return any((folder / CONTRACT_FILE).is_file() for folder in folders) or _is_zip(Path(name_or_dir))
+
+
+def find_bundle(name_or_dir: str | Path) -> Path:
+    """The folder or ZIP file of a bundle; see `load_bundle`.
+
+    Raises:
+        UserError: there is none.
+    """
+    for folder in (Path(name_or_dir), bundles_dir() / name_or_dir):
+        if (folder / CONTRACT_FILE).exists():
+            return folder
+    if _is_zip(Path(name_or_dir)):
+        return Path(name_or_dir)
+    if Path(name_or_dir).is_dir():
+        raise UserError(
+            f"{name_or_dir}: {CONTRACT_FILE} is missing; this folder is not a bundle, make one with export."
+        )
+    known = ", ".join(sorted(p.parent.name for p in bundles_dir().glob(f"*/{CONTRACT_FILE}"))) or "none"
+    raise UserError(f"Unknown bundle {str(name_or_dir)!r}: no such folder; bundles that ship: {known}.")
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix == ".zip" and path.is_file()
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Content of every file of a bundle folder by path.
+
+    Raises:
+        UserError: a link, something that is no file, a file that can't be read, or too many bytes.
+    """
+    files, total = {}, 0
+    paths = sorted(islice(folder.rglob("*"), MAX_FILES + 1))
+    if len(paths) > MAX_FILES:
+        raise UserError(f"{folder}: holds over {MAX_FILES} files and folders; it is not a bundle.")
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise UserError(
+                f"{folder}: {name} is a link or a special file; a bundle holds plain files, fetch it again."
+            )
+        if path.is_dir():
+            continue
+        try:
+            total += path.stat().st_size
+            if total > MAX_BYTES:
+                raise UserError(f"{folder}: {name} takes the bundle over {MAX_BYTES >> 20} MiB; it is not a bundle.")
+            files[name] = path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{folder}: {name} can't be read ({error.strerror}); mend its permissions.") from None
+    return files
+
+
+def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
+    """The contract out of the bytes of `bundle.json`.
+
+    Raises:
+        UserError: not JSON, a newer layout, changed since it was sealed, or against the schema.
+    """
+    where = str(folder / CONTRACT_FILE)
+    if CONTRACT_FILE not in files:
+        raise UserError(f"{folder}: {CONTRACT_FILE} is missing; this is not a bundle, make one with export.")
+    if len(files[CONTRACT_FILE]) > MAX_CONTRACT:
+        raise UserError(f"{where}: is over {MAX_CONTRACT >> 20} MiB; it is not a bundle's.")
+    try:
+        return _contract(json.loads(files[CONTRACT_FILE], parse_constant=_no_constant, object_pairs_hook=_once), where)
+    except (ValueError, RecursionError):  # also numbers that are no JSON once they are read, and depths
+        raise UserError(f"{where}: is not valid JSON; fetch the bundle again.") from None
+    except UserError as error:
+        raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
+
+
+def _contract(data: Any, where: str) -> Contract:
+    seal = data.pop("seal", None) if isinstance(data, dict) else None
+    if seal is None:
+        raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
+    check_version(data, where)
+    if seal != sha256_of(data):
+        raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
+    data = migrate(data, where)
+    check_schema({**data, "seal": seal}, where)
+    _find_features(data, where)
+    return build(Contract, data, where)
+
+
+def _find_features(data: Any, where: str) -> None:
+    """Import what registers the features of a contract, which knows the task that they are of.
+
+    Raises:
+        UserError: one is missing here, for a reason that is known.
+    """
+    names = [field["name"] for field in data["observation"]["spec"]["fields"]]
+    why = find_features(names, data["scenario"]["content"])
+    if missing := [name for name in names if name not in FEATURES and why]:
+        raise UserError(f"{where}: Observation field {missing[0]!r} is not known here. {why}")
+
+
+def check_schema(data: Any, where: str) -> None:
+    """Validate against `policies/bundle.schema.json`.
+
+    Raises:
+        UserError: names the key that is wrong.
+    """
+    from jsonschema.exceptions import best_match
+
+    error = best_match(islice(_validator().iter_errors(data), MAX_ERRORS))
+    if error is not None:
+        key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
+        message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"
+        raise UserError(f"{where}: {key}: {message}; fetch the bundle again, or export it anew.")
+
+
+def prepare() -> None:
+    """Make ready what takes long before the first bundle."""
+    _validator()
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads((bundles_dir() / "bundle.schema.json").read_text()))
+
+
+def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> None:
+    """Compare every file with what the contract says of it.
+
+    Raises:
+        UserError: names the file that is missing, extra or changed.
+    """
+    if twins := twins_of({*contract.files, *files, CONTRACT_FILE, *SIDECARS}):
+        raise UserError(
+            f"{folder}: {twins[0]} and {twins[1]} are one file where upper and lower case are not told apart (macOS, "
+            "Windows, memory cards), so one would replace the other; export the bundle with other names."
+        )
+    for name in (*REQUIRED, *contract.files):
+        if name not in contract.files:
+            raise UserError(f"{folder / CONTRACT_FILE}: files has no entry for {name}; export the bundle anew.")
+        if name not in files:
+            raise UserError(f"{folder}: {name} is missing; fetch the bundle again.")
+        if entry_of(files[name]) != contract.files[name]:
+            raise UserError(
+                f"{folder}: {name} is not the file that was sealed "
+                f"({_difference(contract.files[name], files[name])}); fetch the bundle again."
+            )
+    extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
+    if extra:
+        raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")
+
+
+def twins_of(names: Iterable[str]) -> tuple[str, str] | None:
+    """Two paths, or two folders of them, that some file systems take for one: spelled alike but for their case."""
+    seen: dict[str, str] = {}
+    for path in sorted(names):
+        parts = path.split("/")
+        for name in ("/".join(parts[:count]) for count in range(1, len(parts) + 1)):
+            if (twin := seen.setdefault(name.casefold(), name)) != name:
+                return twin, name
+    return None
+
+
+def check_graphs(files: dict[str, bytes]) -> None:
+    """Look at every ONNX graph of a bundle, opened on robots or not; see `check_onnx`.
+
+    Raises:
+        UserError: one is not what may be in a bundle.
+    """
+    for name, content in files.items():
+        if name.endswith(".onnx"):
+            check_onnx(content, name, is_filter=name == FILTERED_FILE)
+
+
+def written_version(bundle: Bundle) -> int:
+    """The schema_version of the sealed file itself, before it was migrated."""
+    return int(json.loads(bundle.files[CONTRACT_FILE])["schema_version"])
+
+
+def seal(contract: Contract) -> bytes:
+    """The bytes of `bundle.json`."""
+    data = to_dict(contract)
+    return (json.dumps({**data, "seal": sha256_of(data)}, indent=1, allow_nan=False) + "\n").encode()
+
+
+def entry_of(content: bytes) -> FileEntry:
+    """Hash and size of a file's content."""
+    return FileEntry(hashlib.sha256(content).hexdigest(), len(content))
+
+
+def bundle_id(files: dict[str, bytes]) -> str:
+    """Sha256 over the canonical manifest of all files; sidecars are not among them."""
+    return sha256_of({name: entry_of(content) for name, content in files.items()})
+
+
+def _difference(entry: FileEntry, content: bytes) -> str:
+    return f"{len(content)} bytes, not {entry.size}" if len(content) != entry.size else "its sha256 differs"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What one reader takes is what all do: of a key that is there twice some take the first, Python the last."""
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key is there twice")
+    return data
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

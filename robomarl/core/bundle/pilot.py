@@ -1,0 +1,186 @@
+"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly.
+
+A number that is not finite, in the view or in a memory, costs the decision that it is in and no other: the policy then
+has no wish (NaN), on which the filter falls back, and its memory goes on from what it was before.
+"""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from robomarl.core.bundle.given.shapes import GivenCheck
+from robomarl.core.bundle.given.trees import all_finite, chosen, total
+from robomarl.core.bundle.runtime import Policy, load_policy
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import commands, filter_for, onboard_of
+from robomarl.core.filter.filter import SafetyFilter
+from robomarl.core.filter.give_way import GiveWay, WayCarry
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.spec import ActionSpec, Memory
+from robomarl.core.types import FilterResult, PhysicalAction
+from robomarl.core.view import LocalView, Plan
+
+_ANSWERS: Any = {"invalid": "ignore", "over": "ignore"}
+"""For numpy: what is not finite is an answer here, and no mistake that has to be told."""
+
+
+class Observer(Protocol):
+    """What makes an observation of a view: an `ObservationSpec`, or what a controller reads of a whole team."""
+
+    def init(self, view: LocalView) -> Memory:
+        """Memory before the first decision."""
+        ...
+
+    def observe(self, memory: Memory, view: LocalView) -> tuple[Memory, Any]:
+        """(memory, view) -> (memory, observation [..., O])."""
+        ...
+
+
+class AnyPolicy(Protocol):
+    """What `Pilot` needs of a policy: a bundle's `Policy`, a run's `RunPolicy`, or a baseline."""
+
+    action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """Carry before the first decision."""
+        ...
+
+    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        ...
+
+
+class PilotCarry(NamedTuple):
+    """All memory of one robot, or of many."""
+
+    memory: Memory
+    """Histories of the observation."""
+    policy: tuple
+    """The network's."""
+    safety: Any
+    """The filter's: queued commands, committed plan."""
+    way: WayCarry | tuple[()] = ()
+    """Of the rules against deadlock; empty without them."""
+
+
+class Pilot:
+    """A policy behind a safety filter, and where robots have goals of their own, behind rules that break deadlocks.
+
+    It has no state of its own.
+    """
+
+    def __init__(self, policy: AnyPolicy, safety: SafetyFilter, rules: GiveWay | None = None) -> None:
+        """Put them together; `rules` are of the domain, see `robomarl.core.domain.onboard`."""
+        self.policy = policy
+        self.safety = safety
+        self.rules = rules
+        self._check = GivenCheck()
+
+    def init(self, view: LocalView) -> PilotCarry:
+        """The memory before the first decision, for the leading axes of the view."""
+        batch = np.shape(view.own.pos_m)[:-1]
+        way = self.rules.init(np.zeros(batch)) if self.rules else ()
+        return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch), way)
+
+    def step(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, FilterResult]:
+        """One decision for every robot of the view, [...]: the next carry, and what is to be sent.
+
+        Raises:
+            ValueError: an array of the view or of the memory has another shape or type; which, and what it must be.
+        """
+        carry, _, nominal = self.ask(carry, view)
+        return self.guard(carry, view, nominal)
+
+    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Any, np.ndarray]:
+        """What the policy wants, before rules and filter: the next memory, what it saw, its command [..., A].
+
+        Where the command is not finite, the memory is that of before; where that was not finite either, it starts
+        again. A mean or a network's state would not be finite for ever.
+
+        Raises:
+            ValueError: as `step`.
+        """
+        self._check(view, carry, lambda: self.init(view))
+        with np.errstate(**_ANSWERS):
+            memory, obs = self.policy.observation.observe(carry.memory, view)
+            policy, nominal = self.policy(carry.policy, obs)
+            if type(nominal) is PhysicalAction:
+                nominal = nominal.view(np.ndarray)  # rules and filter are faster on those
+            good = np.asarray(np.isfinite(nominal).all(-1))
+            if not good.all():
+                before, now = (carry.memory, carry.policy), (memory, policy)
+                blank = (self.policy.observation.init(view), self.policy.init(good.shape))
+                memory, policy = chosen(good, now, chosen(all_finite(before, good.shape), before, blank))
+        return carry._replace(memory=memory, policy=policy), obs, nominal
+
+    def guard(
+        self, carry: PilotCarry, view: LocalView, nominal: np.ndarray, ruled: bool = True
+    ) -> tuple[PilotCarry, FilterResult]:
+        """Rules and filter: what is sent of a nominal command.
+
+        Args:
+            carry: the memory.
+            view: what the robots know.
+            nominal: [..., A].
+            ruled: False where somebody else than the policy moves the robots, who knows of no goal.
+
+        Returns:
+            The next memory, and the filter's result; `nominal` in it is what came in, `active` says whether rules or
+            filter changed it.
+        """
+        way, asked = carry.way, nominal
+        with np.errstate(**_ANSWERS):
+            if self.rules and ruled and isinstance(way, WayCarry):
+                way, asked = self.rules(self._known(self.rules, way), view, nominal)
+            safety, result = self.safety(carry.safety, view, asked)
+        if asked is not nominal and self.rules and isinstance(way, WayCarry):
+            way = self.rules.after(way, result)
+            result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))
+        return PilotCarry(carry.memory, carry.policy, safety, way), result
+
+    @staticmethod
+    def _known(rules: GiveWay, way: WayCarry) -> WayCarry:
+        """The memory of the rules; where it is not finite, it starts again."""
+        if math.isfinite(total(way)):
+            return way
+        lead = np.shape(way.stuck_s)
+        return chosen(all_finite(way, lead), way, rules.init(np.zeros(lead)))
+
+    def plan(self, carry: PilotCarry) -> Plan | None:
+        """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""
+        return getattr(carry.safety, "plan", None)
+
+
+def load_pilot(bundle: str | Path, team_size: int | None = None) -> Pilot:
+    """The policy of a bundle behind the rules and the safety filter that it was sealed with.
+
+    Args:
+        bundle: name of one in `policies/`, or the path of its folder; checked as `load_policy` does.
+        team_size: robots in the team, all of which have to be heard; by default those of the smallest that it is for.
+
+    Raises:
+        UserError: as `load_policy`; or the bundle is not for teams of that size, or no filter is for its commands.
+    """
+    policy = load_policy(bundle)
+    least, most = policy.contract.team_size
+    if not least <= (size := least if team_size is None else team_size) <= most:
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        raise UserError(f"{bundle}: is for teams of {sizes} robots, not {size}; name another team_size.")
+    if (names := tuple(field.name for field in policy.action.fields)) not in [kind.elements for kind in commands()]:
+        raise UserError(f"{bundle}: commands {', '.join(names)}, for which there is no filter; use load_policy.")
+    safety = policy.contract.safety
+    return pilot_of(policy, replace(safety, min_mates=max(safety.min_mates, size - 1)))
+
+
+def pilot_of(policy: Policy, limits: SafetyParams) -> Pilot:
+    """A bundle's policy behind the rules of its domain, and the filter for its commands with these parameters."""
+    rules = onboard_of(policy.contract.scenario.content).rules(limits)
+    return Pilot(policy, filter_for(policy.action, limits), rules)

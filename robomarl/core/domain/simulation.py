@@ -1,0 +1,183 @@
+"""`Simulation`: the half of a domain that trains, evaluates and rehearses. What generic code asks of a kind of team."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import DEFAULT, domain_named, domain_of, domain_of_task
+
+Figures = dict[str, Any]
+"""JSON fields."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """What only kinds with two teams have: who plays against the learner."""
+
+    scripts: Mapping[str, tuple[str, ...]]
+    """Scripted teams, and the roles that each needs."""
+    player: Callable[[Any, str], Any]
+    """(scenario, script) -> a team, as a function (memory, views [..., N]) -> (memory, commands [..., N, A])."""
+    no_memory: Callable[[Any], Any]
+    """Zeros [..., N] -> the memory of a script before its first decision."""
+    with_rally: Callable[[Any, float], Any]
+    """(scenario, seconds) -> the scenario whose episodes of training end after so long."""
+    length_m: Callable[[Any], float]
+    """Scenario -> length of the pitch, which says which of several actors decides there."""
+    half_length: tuple[str, ...]
+    """Elements of the observation whose sum is half of it, whatever the error of the own pose is."""
+
+
+@dataclass(frozen=True)
+class Imitated:
+    """What a policy may imitate before it is trained, or be: a controller whose gains are searched."""
+
+    law: Callable[[Any], Any]
+    """Scenario -> what makes the controller from the scenario; None where there is none."""
+    failed: Callable[[Any, Any], Any]
+    """(scenario, world) -> [E] bool: the episode is over, and teaches nothing more."""
+    is_harsh: Callable[[Any], bool]
+    """Whether every start is another, and the first moments count most."""
+    harder: Callable[[Any], Any]
+    """The scenario with what the controller is to be seen at as well, as vehicles that are lost."""
+    errors: Callable[[Any, Any], Any]
+    """(scenario, world) -> distance [m] and angle [rad], [...] each, between where things are and where they shall be,
+    which a search of the controller's gains makes small; NaN where nothing is wanted."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Discrete actions: every now and then a policy picks one, and in between a controller pursues what it aims at."""
+
+    aims: Any
+    """[K, D] what each of K choices aims at."""
+    every: int
+    """Decisions for which a choice stays."""
+    reads: tuple[str, ...]
+    """Elements of the observation that the controller reads."""
+    pursue: Callable[[Any, Any], tuple[Any, Any]]
+    """(what it reads [..., R], aim [..., D]) -> the aim at the next decision, and the command [..., A]."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How vehicles are measured: `robomarl identify-limits`."""
+
+    felt: Callable[[Any], tuple[str, ...]]
+    """Scenario -> parameters of the section `randomize` that change how a vehicle follows its commands, the delay left
+    out."""
+    moves_alike: Callable[[Any], Any]
+    """What scenarios have in common that move a vehicle alike: equal values, measured once."""
+    plant: Callable[[Any, int, int, int], Any]
+    """(scenario, flights, seed, threads) -> `robomarl.lab.plants.flight.Plant`."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One for each domain; `simulation_of(scenario)` finds it. World is whatever the domain calls so."""
+
+    scenario: type
+    """Frozen dataclass of the keys of a scenario file, a `Clock`."""
+    action: Callable[[Any], Any]
+    """Scenario -> `ActionSpec`, what robots are commanded."""
+    env: Callable[..., Any]
+    """(scenario, sim, weights, safety, starts) -> `AgentsEnv`; see `robomarl.lab.sim.env.make_env`."""
+    batch: Callable[[Any, str, int, int], Any]
+    """(scenario, engine, E, seed) -> `BatchSim`."""
+    filter_params: Callable[[Any, int], Any]
+    """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
+    probe: Callable[[Any], Any]
+    """Scenario -> `robomarl.lab.sim.check.Probe`: how its engines are compared."""
+    evaluation: "Evaluated"
+    all_seeing: Callable[[Any], str] = lambda scenario: ""
+    """Scenario -> the key that lets its team see what no robot can, as an error says it; "" for none. Such teams are
+    trained to compare with, and never exported."""
+    check_scenario: Callable[[Any, str], None] = lambda scenario, file: None
+    """(scenario, its file): raises `UserError` where what it says does not fit its vehicle, or itself."""
+    controllers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Policies that nobody trained, by name: scenario -> policy."""
+    roles: Callable[[Any, int], tuple[str, ...]] = lambda scenario, robots: ()
+    """(scenario, robots of the largest team) -> what each is called in a bundle that is trained for roles."""
+    save_log: Callable[[Any, Any], Any] | None = None
+    """(file, log of an episode); None: logs are not kept."""
+    model: Any = None
+    """`robomarl.lab.sim.model.Model`, of which all else was made; None where the domain has simulators of its own."""
+    measured: Measured | None = None
+    """How its vehicles are measured; None: not at all."""
+    retraced: Any = None
+    """`robomarl.field.identify.gap.Retraced`: how recorded legs are flown again; None: not at all."""
+    fitted: Callable[[Any], Any] | None = None
+    """Scenario -> `robomarl.field.identify.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
+    carried: Callable[[Any, Any], Any] | None = None
+    """(scenario, tracks) -> `robomarl.field.identify.carried.CarriedFigures`: of what a team carries; None:
+    it carries nothing, and its vehicles are fitted."""
+    rewarded: Any = None
+    """`robomarl.lab.train.offline.team_path.Rewarded`: rewards of recorded ticks; None: none can be worked out."""
+    weighed: Callable[[Any, Any], Any] = lambda found, tracks: None
+    """(what was identified, tracks) -> `robomarl.field.identify.believed.Weighed`; None: masses are as believed."""
+    residual: Callable[..., Any] | None = None
+    """(scenario, what was identified, `robomarl.field.identify.residual.FlightSets`, seed) -> `Candidate`, what the
+    fitted model misses, learned; None: it is left at that."""
+    imitated: Imitated | None = None
+    choices: Callable[[Any], Choices] | None = None
+    """Scenario -> the discrete actions that a policy may have instead of commands; None: there are none."""
+    games: Games | None = None
+    attack: Callable[..., Figures] | None = None
+    """See `robomarl.domains.flight.lab.safety.attack.attack_all`; None where no attacks are written."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How policies are evaluated: `robomarl eval` and whatever picks the best one."""
+
+    row: Callable[[str, Any, bool], Any]
+    """(policy's name, options of `robomarl eval`, whether it is the first) -> `EvalRow`."""
+    table: Callable[[list[Figures]], str]
+    nobody: str
+    """The error where no policy is named."""
+    score: Callable[[Any, Any], Any] | None = None
+    """(scenario, `EvalConfig`) -> `robomarl.lab.evaluate.score.TeamScore`; None: there are matches, and no episodes of
+    one policy."""
+    crew: Callable[[Any, Any], Any] = lambda policy, scenario: policy
+    """(policy, scenario) -> what moves the robots, where some of them are not the policy's."""
+    film: Callable[[Any, Any, Any], Any] | None = None
+    """(log, scenario, file); None: what is drawn, `row` draws itself."""
+    check_film: Callable[[Any], None] = lambda file: None
+    """File -> nothing; raises `UserError` where no film can be written of that name. Called before any flight."""
+
+
+def simulation_of(scenario: Any) -> Simulation:
+    """The half that simulates of the domain that a scenario belongs to; raises `UserError` where there is none."""
+    return domain_of_task(scenario.task).simulation
+
+
+def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
+    """The same by the keys of a scenario's file.
+
+    Raises:
+        UserError: no domain has its task; names the file.
+    """
+    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
+        return domain_named(DEFAULT).simulation
+    try:
+        return domain_of(content).simulation
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+
+
+def needed(member: Any, scenario: Any, what: str, mend: str = "name another scenario") -> Any:
+    """The optional member of a domain's simulation.
+
+    Args:
+        member: None where the domain has none.
+        scenario: whose.
+        what: what the domain has not, as the error says it.
+        mend: what the user can do.
+
+    Raises:
+        UserError: it has none.
+    """
+    if member is None:
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no {what}; {mend}.")
+    return member

@@ -1,0 +1,1 @@
+"""Where ways meet: narrow places and roundabouts, part of the rules of `robomarl.core.filter.give_way`."""

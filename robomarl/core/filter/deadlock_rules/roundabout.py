@@ -1,0 +1,152 @@
+"""Roundabouts: how a crowd whose ways cross flies around its middle at speed, on rings. Array-generic.
+
+Whoever finds itself in a crowd that is about to meet takes the middle of it for the centre, and one of several rings
+for its own: every second robot, counted around the centre, the outermost, every second of the others the next, and so
+on. It keeps the disc inside its ring to the left of its way until the way to its goal is free. Neighbours on the start
+are thus on different rings. Centre and ring are remembered: they follow from where everybody was when it began, which
+all have heard alike, and no word is needed. Nobody has to know how many robots there are, nor its own number.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.filter.deadlock_rules.passages import EAST, right_of
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.geometry import namespace, norm
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView
+
+CROWD = 5
+"""Fewer than this keep to the right of each other and need no rings."""
+HOLDS = (4, 10, 20, 34)
+"""So many robots have room on one ring, on two, on three, on four; more make a fifth."""
+ROOM_M = 0.37
+"""From ring to ring it is the separation and this: what the filter wants of two that pass each other at speed."""
+MEETS = 2
+"""So many mates must be in the way."""
+EDGE = 0.85
+"""Who is nearer to the centre than this share of the crowd's mean distance, or whose goal is, does not go around it."""
+BEHIND_M = 0.4
+"""Who is farther away than the goal by more than this is not of the crowd."""
+BEYOND_M = 0.2
+"""A ring leads farther from the centre than the goal is by no more than this."""
+WALL_M = 0.2
+"""And no nearer to a wall than this: who flies into one waits there until the roundabout is forgotten."""
+REMEMBER_S, FREE_S = 8.0, 4.0
+"""A roundabout is remembered for so long at most, and for so long once the way to the goal is free."""
+NEAR_GOAL_M = 0.3
+"""Who is this near goes straight to the goal."""
+INWARD, MOST_RAD = 1.5, 0.8
+"""Inside of its ring a robot flies outwards, by this angle per share of the radius that is missing, and at most."""
+GAIN_PER_S = 4.0
+"""Acceleration per velocity that is missing."""
+EAST_RAD = math.atan2(EAST[1], EAST[0])
+"""Where robots are counted from around the centre."""
+
+
+class Roundabout(NamedTuple):
+    """What one robot keeps to its left."""
+
+    centre_m: Array
+    """[..., 2]"""
+    radius_m: Array
+    """[...] of its own ring."""
+    known_s: Array
+    """[...] for how much longer it is remembered; 0: there is none."""
+
+
+def no_roundabout(zero: Array) -> Roundabout:
+    """The memory before the first decision; `zero` is [...]."""
+    return Roundabout(namespace(zero).stack([zero, zero], -1), zero, zero)
+
+
+def update(params: SafetyParams, before: Roundabout, view: LocalView, near: Array) -> tuple[Roundabout, Array]:
+    """Remember the roundabout, or begin one.
+
+    Args:
+        params: of the filter.
+        before: the memory.
+        view: what the robots know.
+        near: [..., K] how much every mate is in the way, 0: not at all.
+
+    Returns:
+        The memory, and [...] bool: the disc is in the way to the goal.
+    """
+    xp, pos, goal = namespace(near), view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
+    left_s = xp.maximum(before.known_s - params.period_s, 0.0)
+    begins, new = _found(params, view, near)
+    begins = begins & (left_s <= 0) & _blocks(new, pos, goal)
+    parts = zip(new, before._replace(known_s=left_s), strict=True)
+    now = Roundabout(*(xp.where(begins[..., None] if a.ndim > begins.ndim else begins, a, b) for a, b in parts))
+    blocks = _blocks(now, pos, goal) & (now.known_s > 0) & (norm(goal - pos) > NEAR_GOAL_M)
+    return now._replace(known_s=xp.where(blocks, now.known_s, xp.minimum(now.known_s, FREE_S))), blocks
+
+
+def steer(params: SafetyParams, roundabout: Roundabout, view: LocalView) -> Array:
+    """[..., 2] acceleration that leads along the tangent to the disc, which stays on the left, at the speed limit."""
+    pos = view.own.pos_m[..., :2]
+    xp, inward = namespace(pos), roundabout.centre_m - pos
+    far = norm(inward) + 1e-6
+    share = roundabout.radius_m / far
+    outward = math.pi / 2 + xp.clip(INWARD * (1 - 1 / xp.maximum(share, 1.0)), 0.0, MOST_RAD)
+    angle = xp.where(share > 1, outward, xp.arcsin(xp.clip(share, 0.0, 1.0)))[..., None]
+    ahead = inward / far[..., None]
+    along = xp.cos(angle) * ahead + xp.sin(angle) * right_of(ahead)
+    return GAIN_PER_S * (params.limits.speed_m_s * along - view.own.vel_m_s[..., :2])
+
+
+def _blocks(roundabout: Roundabout, pos_m: Array, goal_m: Array) -> Array:
+    """[...] bool: the straight way from `pos_m` to `goal_m` [..., 2] has not got the whole disc on its left."""
+    way, inward = goal_m - pos_m, roundabout.centre_m - pos_m
+    far = norm(way) + 1e-6
+    forward = way / far[..., None]
+    ahead, to_right = (inward * forward).sum(-1), (inward * right_of(forward)).sum(-1)
+    return (-to_right < roundabout.radius_m) & (ahead > 0) & (ahead < far)
+
+
+def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, Roundabout]:
+    """[...] bool: whether a crowd that the robot goes across is about to meet; and its roundabout."""
+    heard, pos, goal = view.heard, view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
+    xp = namespace(near)
+    mates = (heard.pos_m + heard.vel_m_s * heard.age_s[..., None])[..., :2]
+    crowd = heard.mask & (norm(mates - pos[..., None, :]) < (norm(goal - pos) + BEHIND_M)[..., None])
+    others = crowd.sum(-1)
+    centre = (pos + (mates * crowd[..., None]).sum(-2)) / (others + 1)[..., None]
+    around = norm(mates - centre[..., None, :])
+    edge = EDGE * xp.where(crowd, around, 0.0).sum(-1) / xp.maximum(others, 1)
+    to_goal = norm(goal - centre)
+    across = (to_goal > edge) & (norm(pos - centre) > edge)
+    before_us = crowd & (_bearing(mates - centre[..., None, :]) < _bearing(pos - centre)[..., None])
+    radius = xp.minimum(lane_m(params) * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
+    radius = xp.minimum(radius, _to_walls(params, centre))
+    begins = (others + 1 >= CROWD) & ((near > 0).sum(-1) >= MEETS) & across
+    return begins, Roundabout(centre, radius, radius * 0 + REMEMBER_S)
+
+
+def lane_m(params: SafetyParams) -> float:
+    """From ring to ring."""
+    return params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
+
+
+def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
+    """[...] the largest radius about `centre_m` [..., 2] that stays in the arena, `WALL_M` before its walls."""
+    xp, arena = namespace(centre_m), params.arena
+    if arena is None:
+        return centre_m[..., 0] * 0 + xp.inf
+    low, high = (np.array(wall[:2], np.float32) for wall in (arena.low_m, arena.high_m))
+    return xp.maximum(xp.minimum(centre_m - low, high - centre_m).min(-1) - WALL_M, 0.0)
+
+
+def ring_of(rank: Array, count: Array) -> Array:
+    """[...] the ring, from 1 inside, of the robot that has so many of `count` before it around the centre."""
+    xp = namespace(rank)
+    rings, halvings = 1 + sum((count > most) * 1 for most in HOLDS), sum((rank % 2**k == 0) * 1 for k in (1, 2, 3, 4))
+    return xp.maximum(rings - halvings, 1)
+
+
+def _bearing(offset: Array) -> Array:
+    """[...] angle from `EAST` counterclockwise, from 0 to a whole turn."""
+    xp = namespace(offset)
+    return (xp.arctan2(offset[..., 1], offset[..., 0]) - EAST_RAD) % (2 * math.pi)

@@ -1,0 +1,59 @@
+"""The arithmetic of the safety filter, and of the rules before it, in C, called through cffi: optional. The filter is
+equal to the Python code to 1e-9, the rules are in every bit.
+
+It is built when robomarl is installed where a compiler and cffi are; cffi is needed to run it as well. Without
+it both compute the same in Python, in twenty times the time. `projection` is the QP alone.
+"""
+
+import ctypes
+import importlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robomarl.core.config import UserError
+from robomarl.core.filter.kernel.build import MODULE, source_hash
+
+
+class Kernel(NamedTuple):
+    """The compiled module."""
+
+    ffi: Any
+    """Makes pointers of buffers."""
+    lib: Any
+    """The functions of `kernel.h`."""
+    decide_plain: Callable
+    """One decision from Python's objects, `plain.c`."""
+    give_way: Callable
+    """The rules' decision before it, `plain_ways.c`."""
+
+
+def load() -> Kernel:
+    """The kernel.
+
+    Raises:
+        UserError: it was not built, cffi is missing, or it was built from other sources.
+    """
+    kernel, problem = _find()
+    if kernel is None:
+        raise UserError(f"The C kernel of the safety filter {problem}; install robomarl anew where a compiler is.")
+    return kernel
+
+
+def usable() -> bool:
+    """Whether `load` succeeds."""
+    return _find()[0] is not None
+
+
+@cache
+def _find() -> tuple[Kernel | None, str]:
+    """The kernel, or what is wrong with it."""
+    try:
+        module = importlib.import_module(MODULE)
+    except ImportError as error:
+        return None, f"can't be loaded ({error})"
+    if module.ffi.string(module.lib.RM_SOURCE).decode() != source_hash(Path(__file__).parent):
+        return None, "was built from other sources than those that are here"
+    addresses = module.lib.rm_plain(), module.lib.rm_plain_ways()
+    return Kernel(module.ffi, module.lib, *(ctypes.cast(at, ctypes.py_object).value for at in addresses)), ""

@@ -1,0 +1,55 @@
+"""`GiveWay.__call__` in C, for one robot where nothing stands in the way."""
+
+import numpy as np
+
+from robomarl.core.filter import kernel
+from robomarl.core.filter.deadlock_rules import detours, meeting, roundabout
+from robomarl.core.filter.deadlock_rules.memory import WayCarry
+from robomarl.core.filter.deadlock_rules.roundabout import Roundabout
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.types import Array
+from robomarl.core.view import Goal, Heard, LocalView, Own
+
+_FUNCTIONS = (np.tanh, np.arcsin, np.arctan2, np.cos, np.sin)
+PLAIN = (np.dtype(float), None, np.dtype(bool), "dtype", LocalView, Own, Heard, Goal, WayCarry, Roundabout, *_FUNCTIONS)
+"""What `plain_ways.c` has to know of Python, behind the address of the constants. In the place of single precision, in
+which Python would compute in it, there is nothing."""
+_named = tuple.__new__
+
+
+class KernelWays:
+    """The rules of one type of vehicle, in C.
+
+    Args:
+        params: of the filter that comes after; without obstacles.
+    """
+
+    def __init__(self, params: SafetyParams) -> None:
+        """Copy the constants.
+
+        Raises:
+            UserError: the kernel can't be used here.
+        """
+        ffi, *_, self._give_way = kernel.load()
+        self._struct = ways = ffi.new("RmWays *")
+        parts = (ways.meeting, "RmMeeting", meeting), (ways.around, "RmRoundabout", roundabout)
+        for part, kind, module in (*parts, (ways.detours, "RmDetours", detours)):
+            for name, _ in ffi.typeof(kind).fields:
+                setattr(part, name, getattr(module, name.upper()))
+        ways.speed_m_s, ways.period_s = params.limits.speed_m_s, params.period_s
+        ways.lane_m = roundabout.lane_m(params)
+        ways.planar, ways.has_arena = params.planar, params.arena is not None
+        if params.arena:
+            ways.low_m, ways.high_m = params.arena.low_m, params.arena.high_m
+        self._with = (int(ffi.cast("size_t", ways)), *PLAIN)
+
+    def plain(self, carry: WayCarry, view: LocalView, nominal: np.ndarray) -> tuple[WayCarry, Array] | None:
+        """One decision of one robot; None where an array is not as it lies in flight, or a number not finite."""
+        size = nominal.size
+        out = np.empty(size + 2)
+        told = self._give_way(self._with, carry, view, np.asarray(nominal, float), out)
+        if told is None:
+            return None
+        stuck_s, detour_s, tries, radius_m, known_s = told
+        around = _named(Roundabout, (out[size:], radius_m, known_s))
+        return _named(WayCarry, (stuck_s, detour_s, tries, carry.active, around, ())), out[:size]

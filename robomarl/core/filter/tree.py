@@ -1,0 +1,31 @@
+"""Views and memories leaf by leaf: their arrays as the filter takes them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.view import LocalView, Plan
+
+
+def as_double(view: LocalView) -> LocalView:
+    """What the filter reads, in numpy's double precision."""
+    own, heard = view.own, view.heard
+    pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
+    mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
+    plan = Plan(*(np.asarray(part, float) for part in heard.plan))
+    mask = np.asarray(heard.mask, bool)
+    heard = heard._replace(mask=mask, pos_m=mate_pos, vel_m_s=mate_vel, age_s=mate_age, plan=plan)
+    return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)
+
+
+def each(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """Nested NamedTuples with every array changed."""
+    return type(tree)(*(each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)
+
+
+def both(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
+    """Nested NamedTuples of the same kind, with every pair of arrays made into one."""
+    if isinstance(a, tuple):
+        return type(a)(*(both(x, y, pick) for x, y in zip(a, b, strict=True)))
+    return pick(np.asarray(a), np.asarray(b))

@@ -1,0 +1,165 @@
+"""`Fleet`: the named robots of one team, read from `hardware_configs/fleets/NAME.yaml`."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from robomarl.core.config import Positive, Range, UserError, build
+from robomarl.core.hardware.field import DeploymentConfig
+from robomarl.core.hardware.host import Host, parse_host
+from robomarl.core.hardware.strangers import unquoted_host, whose_file
+from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
+from robomarl.core.paths import fleets_dir
+from robomarl.core.tables import read_text, read_yaml
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""What ROS takes as a namespace."""
+_FLEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+FOLDER = re.compile(r"(~/|/)?[A-Za-z0-9_.][A-Za-z0-9_.@+-]*(/[A-Za-z0-9_.@+-]+)*/?|/|~")
+"""A folder on a robot: it reaches shells and systemd, and has nothing in it that either reads as more."""
+
+
+@dataclass(frozen=True)
+class FleetRadioConfig:
+    """What the robots tell each other."""
+
+    rate_hz: Positive = 50.0
+    """State-and-plan messages of each robot per second."""
+    reliable: bool = False
+    """Send lost messages again; they come late then."""
+    depth: Annotated[int, Range(1, 100)] = 5
+    """Messages that may wait for a slow reader."""
+
+
+@dataclass(frozen=True)
+class RobotConfig:
+    """One robot."""
+
+    name: str
+    """Namespace of its nodes; lower case, digits and _."""
+    index: Annotated[int, Range(0)]
+    """Its place in the team, from 0: what the simulator and the bundle know it by."""
+    folder: str
+    """Where its bundles are kept. A relative path is below the home folder there if the robot has a `host`, else
+    below the working directory, or below `--root`."""
+    host: str = ""
+    """Where it is: a name of the user's ssh settings, or [user@]address[:port], an IPv6 address with a port in
+    brackets and quotes. Empty: on this machine."""
+    uri: str = ""
+    """Where its autopilot is, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
+    python: str = ""
+    """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in
+    `FOLDER/venv`."""
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"name = {self.name!r} must be lower-case letters, digits and _, a letter first.")
+        if not self.folder:
+            raise ValueError("folder must not be empty; name the folder that holds the robot's bundles.")
+        if not (FOLDER.fullmatch(self.folder) if self.host else self.folder.isprintable()):
+            allowed = "letters, digits and . _ / @ + -" if self.host else "no line breaks or control characters"
+            raise ValueError(f"folder = {self.folder!r} must be a path: {allowed}.")
+        if not self.python.isprintable():
+            raise ValueError(f"python = {self.python!r} must be a path, without line breaks or control characters.")
+        if self.host:
+            parse_host(self.host)
+
+    @property
+    def remote_folder(self) -> str:
+        """The folder as the robot's own shell finds it, which starts at home."""
+        return self.folder.removeprefix("~/")
+
+    @property
+    def address(self) -> Host:
+        """Where it is, in parts; for a robot with a `host`."""
+        return parse_host(self.host)
+
+    @property
+    def interpreter(self) -> str:
+        """The Python that has robomarl on the robot."""
+        return self.python or f"{self.remote_folder}/venv/bin/python"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The robots of one team, or of two that play each other. Made by `load_fleet`."""
+
+    version: Literal[1]
+    """Version of the file's layout."""
+    name: str
+    """Letters, digits, ".", "_" and "-"."""
+    vehicle: str
+    """Type of all robots: name or path of the vehicle file."""
+    scenario: str
+    """What they fly: starts, goals and arena."""
+    robots: tuple[RobotConfig, ...]
+    radio: FleetRadioConfig = FleetRadioConfig()
+    field: DeploymentConfig = DeploymentConfig()
+    """Goes before what the scenario and the vehicle file say of it."""
+    teams: Literal[1, 2] = 1
+    """2 for a game: the first half of the robots, by index, plays the second."""
+    ssh_config: str = ""
+    """An ssh settings file to use instead of the user's own (`ssh -F`)."""
+    max_clock_error_s: Positive = 1.0
+    """Robots whose clock is farther from the operator's are not flashed: their messages would look stale."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if not _FLEET.fullmatch(self.name):
+            raise ValueError(f"name = {self.name!r} must be letters, digits, '.', '_' and '-', at most 64.")
+        if not self.robots:
+            raise ValueError("robots must name at least one robot.")
+        places = {"name": [r.name for r in self.robots], "folder": [f"{r.host}:{r.folder}" for r in self.robots]}
+        for key, values in places.items():
+            value, count = Counter(values).most_common(1)[0]
+            if count > 1:
+                raise ValueError(f"robots: {count} robots have {key} = {value.lstrip(':')!r}; give each its own.")
+        if len(self.robots) % self.teams:
+            raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
+        self._check_indices()
+
+    def _check_indices(self) -> None:
+        by_index = {robot.index: robot for robot in reversed(self.robots)}
+        for robot in self.robots:
+            if by_index[robot.index] is not robot:
+                both = f"{by_index[robot.index].name} and {robot.name}"
+                raise ValueError(f"robots: {both} have index = {robot.index}; give each its own.")
+        missing = sorted(set(range(len(self.robots))) - set(by_index))
+        if missing:
+            raise ValueError(f"robots: no robot has index = {missing[0]}; {len(self.robots)} robots count from 0 on.")
+
+    @property
+    def team_size(self) -> int:
+        """Robots in each team."""
+        return len(self.robots) // self.teams
+
+    @cached_property
+    def vehicle_config(self) -> AnyVehicle:
+        """The vehicle file."""
+        return load_any_vehicle(self.vehicle)
+
+
+def load_fleet(name: str) -> Fleet:
+    """Read a fleet by name (of `hardware_configs/fleets/`) or by the path of a YAML file.
+
+    Raises:
+        UserError: unknown name, bad YAML, a wrong key or value, or an unknown vehicle.
+    """
+    data, file = _read(name)
+    if known := whose_file(data):
+        raise UserError(f"{file}: {known}")
+    fleet = build(Fleet, data, file)
+    load_any_vehicle(fleet.vehicle)
+    return fleet
+
+
+def _read(name: str) -> tuple[Any, str]:
+    """Content and name of a fleet file; a host in brackets that has no quotes is told before YAML is blamed."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file() and (said := unquoted_host(read_text(path))):
+        raise UserError(f"{path.name}: {said}")
+    return read_yaml(name, "fleet", fleets_dir())

@@ -1,0 +1,150 @@
+"""The sections of a vehicle file: what all kinds of vehicles share, and what some of them have."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from robomarl.core.config import NonNegative, Positive, Range
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BodyConfig:
+    """The rigid body."""
+
+    mass_kg: Positive
+    """Take-off mass, battery and markers included."""
+    inertia_kg_m2: tuple[Positive, Positive, Positive]
+    """Principal moments of inertia about the body axes."""
+    radius_m: Positive
+    """Radius of the sphere that stands for the vehicle in every collision test, propellers included."""
+    drag_per_s: NonNegative
+    """Linear drag over mass: deceleration [m/s^2] per m/s of airspeed."""
+
+
+@dataclass(frozen=True)
+class RotorConfig:
+    """The rotors, in the firmware's order."""
+
+    positions_m: tuple[tuple[float, float], ...]
+    """Place of each rotor in the body frame, x forward, y left."""
+    spin: tuple[Literal[-1, 1], ...]
+    """Sign of each rotor's reaction torque about body z: +1 for a propeller that turns clockwise from above."""
+    min_thrust_n: NonNegative
+    """Least thrust of one rotor while armed."""
+    max_thrust_n: Positive
+    """Most thrust of one rotor."""
+    torque_per_thrust_m: Positive
+    """Reaction torque over thrust."""
+    time_constant_s: Positive
+    """Time constant of the motors' first-order lag."""
+
+
+@dataclass(frozen=True)
+class ControlConfig:
+    """Gains of the low-level controller."""
+
+    tilt_per_s: Positive
+    """Body rate command over sine of the tilt error."""
+    rate_per_s: Positive
+    """Angular acceleration over roll and pitch rate error."""
+    yaw_rate_per_s: Positive
+    """Angular acceleration over yaw rate error."""
+    min_lift_m_s2: Positive
+    """Least vertical specific force that is ever commanded, so that the vehicle never turns over to fall faster."""
+
+
+@dataclass(frozen=True)
+class LimitConfig:
+    """What the robot's owner allows. Bundles may be stricter, never looser."""
+
+    accel_min_m_s2: Vector3
+    """Least commanded acceleration, world frame."""
+    accel_max_m_s2: Vector3
+    """Largest commanded acceleration, world frame."""
+    speed_m_s: Positive
+    """Largest speed."""
+    yaw_rate_rad_s: Positive
+    """Largest yaw rate command."""
+
+
+@dataclass(frozen=True)
+class SafetyConfig:
+    """What the safety filter assumes. Every figure has its provenance in the vehicle file."""
+
+    separation_m: Positive
+    """Safety distance between the centres of two vehicles in the horizontal plane."""
+    downwash_ratio: Annotated[float, Range(1.0)]
+    """Vertical over horizontal semi-axis of the separation ellipsoid."""
+    brake_m_s2: Positive
+    """Deceleration that the vehicle always reaches along its velocity."""
+    delay_s: NonNegative
+    """Longest time from a sensor stamp to the command's effect, lags included; the shortest is half of it or more. It
+    may change from one command to the next."""
+    position_error_m: NonNegative
+    """Bound of the estimator's position error."""
+    velocity_error_m_s: NonNegative
+    """Bound of the estimator's velocity error."""
+    accel_error_m_s2: NonNegative
+    """Bound of the difference between commanded and achieved acceleration, once the delay has passed."""
+    max_age_s: Positive
+    """Oldest message of a team-mate that is still acted on; older ones stop the vehicle."""
+    gain_per_s: Positive
+    """Class-K gain: how fast the margin may shrink."""
+    accel_bias_m_s2: NonNegative = 0.0
+    """Bound of the constant part of that difference, on each axis: wind, trim. `accel_error_m_s2` is what is left."""
+    lift_bias_m_s2: NonNegative | None = None
+    """The same on the vertical axis, where battery and payload add to it; None: as on the others."""
+    clearance_m: Positive | None = None
+    """Distance kept between the vehicle's centre and the surface of an obstacle; needed where there are any."""
+
+
+@dataclass(frozen=True)
+class CommandLossConfig:
+    """What the vehicle does on its own when commands stop coming."""
+
+    hover_after_s: Positive
+    """Without a command for this long the vehicle brakes and hovers where it is."""
+    land_after_s: Positive
+    """Without a command for this long it lands."""
+    land_speed_m_s: Positive = 0.3
+    """Descent rate of that landing."""
+    motors_off_after_s: Positive | None = None
+    """Without a command for this long its motors stop, unless it is close to the ground: a vehicle on a cable that
+    hovers or lands by itself drags its load and its team along. None for vehicles that carry nothing."""
+
+
+@dataclass(frozen=True)
+class VehicleBase:
+    """What the files of all kinds of vehicles have; SI units, body frame FLU."""
+
+    version: Literal[2]
+    """Version of the file's layout; files of version 1 are read too."""
+    name: str
+    """Name that bundles and fleet files use."""
+    limits: LimitConfig
+    safety: SafetyConfig
+    sources: dict[str, str] = field(default_factory=dict)
+    """Where each figure comes from, by key; every key of `safety` needs one of its own."""
+
+
+@dataclass(frozen=True)
+class CarrierConfig:
+    """How a vehicle that carries a load on a cable flies: gains of `robomarl.domains.flight.core.control.indi`."""
+
+    tilt_per_s2: Positive
+    """Angular acceleration over tilt error."""
+    yaw_per_s2: Positive
+    """Angular acceleration over heading error."""
+    rate_per_s: Positive
+    """Angular acceleration over roll and pitch rate error."""
+    yaw_rate_per_s: Positive
+    """Angular acceleration over yaw rate error."""
+    force_filter_hz: Positive
+    """Low-pass filter of measured acceleration and rotor thrust."""
+    rate_filter_hz: Positive
+    """Low-pass filter of body rates and torque."""
+    inversion_filter_hz: Positive
+    """Second low-pass filter of what the incremental inversion uses."""
+    body_rate_rad_s: Positive
+    """Largest roll and pitch rate command."""

@@ -1,0 +1,149 @@
+"""Vehicles: types of robots, read from `hardware_configs/vehicles/NAME.yaml`.
+
+The same file feeds the simulator's models, the filter's limits and the node's clipping. Its `kind` says which
+class it is, and with it which sections it must have.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from robomarl.core.config import Positive, UserError, build
+from robomarl.core.config.versions import migrated
+from robomarl.core.hardware.ground import DifferentialDrive, OmniRobot
+from robomarl.core.hardware.plausible import check_vehicle
+from robomarl.core.hardware.sections import (
+    BodyConfig,
+    CarrierConfig,
+    CommandLossConfig,
+    ControlConfig,
+    LimitConfig,
+    RotorConfig,
+    SafetyConfig,
+    Vector3,
+    VehicleBase,
+)
+from robomarl.core.hardware.versions import VEHICLE_STEPS
+from robomarl.core.paths import vehicles_dir
+from robomarl.core.tables import read_yaml
+
+__all__ = [
+    "KINDS",
+    "AnyVehicle",
+    "BodyConfig",
+    "CommandLossConfig",
+    "ControlConfig",
+    "DifferentialDrive",
+    "LimitConfig",
+    "OmniRobot",
+    "Quadrotor",
+    "RotorConfig",
+    "SafetyConfig",
+    "Vector3",
+    "Vehicle",
+    "load_any_vehicle",
+    "load_vehicle",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quadrotor(VehicleBase):
+    """A flying robot with four rotors. Made by `load_vehicle`."""
+
+    kind: Literal["quadrotor"]
+    """Which model and low-level controller apply."""
+    body: BodyConfig
+    rotors: RotorConfig
+    control: ControlConfig
+    on_command_loss: CommandLossConfig
+    carrier: CarrierConfig | None = None
+    """How it flies under a load; none for vehicles that carry nothing."""
+    climb_m_s: Positive | None = None
+    """Speed of the climb after a take-off, where neither scenario nor fleet file says one."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if len(self.rotors.positions_m) != 4 or len(self.rotors.spin) != 4:
+            raise ValueError("rotors.positions_m and rotors.spin must have 4 entries each for a quadrotor.")
+        if any(x == 0 or y == 0 for x, y in self.rotors.positions_m):
+            raise ValueError("rotors.positions_m must be an X layout: no rotor on a body axis.")
+        if self.max_lift_m_s2 < 1.1 * 9.81:
+            raise ValueError(
+                f"rotors.max_thrust_n lifts only {self.max_lift_m_s2:.2f} m/s^2 with body.mass_kg = "
+                f"{self.body.mass_kg:g} kg; it must exceed 10.79."
+            )
+        if self.on_command_loss.land_after_s <= self.on_command_loss.hover_after_s:
+            raise ValueError("on_command_loss.land_after_s must be larger than hover_after_s.")
+        off_s = self.on_command_loss.motors_off_after_s
+        if off_s is not None and not self.on_command_loss.hover_after_s < off_s < self.on_command_loss.land_after_s:
+            raise ValueError("on_command_loss.motors_off_after_s must be between hover_after_s and land_after_s.")
+
+    @cached_property
+    def max_lift_m_s2(self) -> float:
+        """Largest specific force that the rotors make together."""
+        return 4 * self.rotors.max_thrust_n / self.body.mass_kg
+
+
+Vehicle = Quadrotor
+"""What the simulation's engines fly."""
+AnyVehicle = Quadrotor | OmniRobot | DifferentialDrive
+KINDS: dict[str, type[AnyVehicle]] = {
+    "quadrotor": Quadrotor,
+    "omnidirectional": OmniRobot,
+    "differential": DifferentialDrive,
+}
+"""The class of each `kind`."""
+
+
+def load_vehicle(name: str) -> Vehicle:
+    """Read a quadrotor by name (of `hardware_configs/vehicles/`) or by the path of a YAML file.
+
+    Raises:
+        UserError: as `load_any_vehicle`, or the vehicle is of another kind.
+    """
+    vehicle = load_any_vehicle(name)
+    if not isinstance(vehicle, Quadrotor):
+        raise UserError(
+            f"{Path(name).stem}.yaml: kind = {vehicle.kind!r} does not fly; name a vehicle of kind 'quadrotor' here."
+        )
+    return vehicle
+
+
+def load_any_vehicle(name: str) -> AnyVehicle:
+    """Read a vehicle of any kind by name or by the path of a YAML file.
+
+    Raises:
+        UserError: unknown name, bad YAML, a wrong key or value, or a safety figure without a source.
+    """
+    data, file = read_yaml(name, "vehicle", vehicles_dir())
+    data = migrated(data, VEHICLE_STEPS, file)
+    vehicle = build(_class_of(data, file), data, file)
+    _check_sources(vehicle, file)
+    check_vehicle(vehicle, file)
+    return vehicle
+
+
+def _class_of(data: Any, file: str) -> type[AnyVehicle]:
+    kind = data.get("kind") if isinstance(data, dict) else "quadrotor"
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = ", ".join(repr(k) for k in KINDS)
+        raise UserError(f"{file}: kind must be one of {known}, not {kind!r}.")
+    return KINDS[kind]
+
+
+def _check_sources(vehicle: AnyVehicle, file: str) -> None:
+    """The filter is worth what its figures are worth: each has to say where it comes from, for itself."""
+    if "safety" in vehicle.sources:
+        raise UserError(
+            f"{file}: sources: safety speaks for all figures at once; write one source for each, "
+            "sources: safety.KEY, and say there how that one was measured."
+        )
+    for key in dataclasses.fields(SafetyConfig):
+        source = vehicle.sources.get(f"safety.{key.name}", "")
+        if getattr(vehicle.safety, key.name) is not None and not source.strip():
+            raise UserError(
+                f"{file}: safety.{key.name} has no source; add sources: safety.{key.name}, "
+                f"and say there how it was measured."
+            )

@@ -1,0 +1,1 @@
+"""What its robots decide with: a team that flies."""

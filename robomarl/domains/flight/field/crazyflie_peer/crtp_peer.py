@@ -1,0 +1,106 @@
+"""`CrtpPeer`: one Crazyflie that is spoken to over CRTP, on a UDP socket of its own. No ROS here."""
+
+import socket
+from collections import deque
+from functools import partial
+
+from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.flight.field.crazyflie_peer.crtp import CrtpServer, Packet, decoded
+from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, packed_quat
+from robomarl.domains.flight.field.crazyflie_peer.radio import MOST, SharedRadio
+from robomarl.domains.flight.field.crazyflie_peer.team import Peer
+from robomarl.ros.io.messages import Estimate
+
+LOGGED = {
+    **{f"stateEstimateZ.{name}": "h" for name in ("x", "y", "z", "vx", "vy", "vz")},
+    "stateEstimateZ.quat": "I",
+    **{f"stateEstimateZ.{name}": "h" for name in ("rateRoll", "ratePitch", "rateYaw")},
+    "pm.vbat": "f",
+    "pm.state": "b",
+    "supervisor.info": "H",
+    **{f"acc.{name}": "f" for name in "xyz"},
+}
+"""What can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware is
+negative), battery, supervisor, and the accelerometer in g."""
+JUMP_MM = 1000.0
+
+
+def parameters() -> dict[str, tuple[str, float]]:
+    """Parameters with their defaults, as after a start."""
+    return {"stabilizer.controller": ("B", 1), "stabilizer.estimator": ("B", 2), "ctrlMel.mass": ("f", 0.029)}
+
+
+class CrtpPeer(Peer):
+    """One vehicle: its firmware, what answers for it, and its socket."""
+
+    def __init__(self, address: tuple[str, int], radio: SharedRadio, index: int, firmware: Firmware) -> None:
+        """Listen for one ground station at an address, at one's turn of the radio."""
+        super().__init__(firmware)
+        self.server = CrtpServer(parameters(), LOGGED, firmware.told)
+        self.link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.link.setblocking(False)
+        self.link.bind(address)
+        self.to: tuple[str, int] | None = None
+        self._radio, self._index = radio, index
+        self._up: deque[Packet] = deque(maxlen=MOST)
+        self._down: deque[Packet] = deque(maxlen=MOST)
+
+    @classmethod
+    def all_at(cls, addresses: list[tuple[str, int]], rate_hz: float = 0.0) -> "list[partial[CrtpPeer]]":
+        """A team's, for `CrazyflieTeam.connect`; `rate_hz` are exchanges of its radio, 0: without a limit."""
+        radio = SharedRadio(rate_hz, len(addresses))
+        return [partial(cls, address, radio, index) for index, address in enumerate(addresses)]
+
+    @property
+    def mass_kg(self) -> float:
+        """As its parameter says."""
+        return self.server.parameters["ctrlMel.mass"][1]
+
+    def restart(self, firmware: Firmware) -> None:
+        """What is logged and set stays."""
+        super().restart(firmware)
+        self.server.told = firmware.told
+
+    def close(self) -> None:
+        """Release the address."""
+        self.link.close()
+
+    def serve(self, now_s: float, own: Estimate) -> None:
+        """Answer what has come, and send the log blocks that are due."""
+        self._up.extend(self._received())
+        due = self.server.due(now_s, lambda: self.values(own))
+        self._down.extend(
+            row for row in due if "unseen" not in self.faults or not self.server.tells(row, "stateEstimateZ")
+        )
+        for _ in range(self._radio.exchanges(self._index, now_s)):
+            if not self._up and not self._down:
+                break
+            if self._up:
+                self._down.extend(self.server.answer(self._up.popleft()))
+            if self._down:
+                self._send(self._down.popleft())
+
+    def _send(self, packet: Packet) -> None:
+        if self.to is not None and "radio" not in self.faults:
+            self.link.sendto(packet.encode(), self.to)
+
+    def _received(self) -> list[Packet]:
+        packets = []
+        while True:
+            try:
+                raw, self.to = self.link.recvfrom(64)
+            except (BlockingIOError, ConnectionError):
+                return [] if "radio" in self.faults else packets
+            packets += [decoded(raw)] if raw else []
+
+    def values(self, own: Estimate) -> dict[str, float]:
+        """What is logged now."""
+        pos, vel, rates = own.pos_m * 1000, own.vel_m_s * 1000, own.omega_rad_s * 1000
+        names = ("x", "y", "z", "vx", "vy", "vz", "rateRoll", "ratePitch", "rateYaw")
+        numbers = (*pos, *vel, rates[0], -rates[1], rates[2])
+        found = {f"stateEstimateZ.{name}": value for name, value in zip(names, numbers, strict=True)}
+        found["stateEstimateZ.x"] += JUMP_MM * ("jump" in self.faults)
+        volts, state = self.power
+        said = {"pm.vbat": volts, "pm.state": state, "supervisor.info": self.firmware.bits}
+        felt = {f"acc.{axis}": value / GRAVITY_M_S2 for axis, value in zip("xyz", self.force_m_s2, strict=True)}
+        return {**found, **felt, "stateEstimateZ.quat": packed_quat(own.quat_wxyz), **said}

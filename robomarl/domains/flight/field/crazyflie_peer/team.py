@@ -1,0 +1,112 @@
+"""`CrazyflieTeam`: MuJoCo's vehicles under the firmware of Crazyflies, whatever carries their messages. No ROS here."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, Setpoint
+from robomarl.domains.flight.field.crazyflie_peer.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
+from robomarl.domains.flight.field.crazyflie_peer.supervisor import Supervisor
+from robomarl.domains.flight.field.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
+from robomarl.ros.io.messages import Estimate
+
+LOW_POWER = 3
+"""`pm.state` of an empty battery; 0: on battery."""
+FAULTS = ("radio", "battery", "refuses", "jump", "unseen")
+"""What may go wrong on purpose: no packet passes; the battery is empty; arming is refused; the estimate jumps by 1 m;
+it is not told any more."""
+
+
+@dataclass
+class Peer(ABC):
+    """One vehicle: its firmware, and what carries its messages."""
+
+    firmware: Firmware
+    battery: Battery = field(default_factory=Battery)
+    faults: set[str] = field(default_factory=set)
+    force_m_s2: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    """Of its accelerometer."""
+
+    @property
+    @abstractmethod
+    def mass_kg(self) -> float:
+        """What its controller believes."""
+
+    @abstractmethod
+    def serve(self, now_s: float, own: Estimate) -> None:
+        """Answer what has come, and say what is due."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what it holds."""
+
+    def restart(self, firmware: Firmware) -> None:
+        """It was switched off and on."""
+        self.firmware, self.battery = firmware, Battery()
+
+    @property
+    def power(self) -> tuple[float, int]:
+        """Voltage, and `pm.state`."""
+        low = "battery" in self.faults or self.battery.volts <= EMPTY_V
+        return (min(self.battery.volts, EMPTY_V - 0.1) if low else self.battery.volts), LOW_POWER * low
+
+
+class CrazyflieTeam(DrivenTeam):
+    """One team."""
+
+    peers: list[Peer]
+
+    def connect(self, wires: Iterable[Callable[[Firmware], Peer]], auto_arm: bool = True) -> None:
+        """What carries the messages of each vehicle [N]."""
+        self._auto_arm, self.now_s = auto_arm, 0.0
+        self.peers = [wire(self._started()) for wire in wires]
+
+    def _started(self) -> Firmware:
+        return Firmware(Supervisor(self._auto_arm), self.now_s)
+
+    def close(self) -> None:
+        """Release what the peers hold."""
+        for peer in self.peers:
+            peer.close()
+
+    def reset(self, seed: int) -> None:
+        """New places; every vehicle was carried there and switched off and on. What is logged and set stays."""
+        self._memory, self._gains = mellinger_rest(self.scenario.count), MellingerGains()
+        super().reset(seed)
+        for peer in self.peers:
+            peer.restart(self._started())
+
+    def driven(self, own: Estimate) -> Driven:
+        """What the firmware does now."""
+        count, forces = len(self.peers), self.forces(self.truth())
+        rows = [Estimate(*(part[i] for part in own)) for i in range(count)]
+        for peer, force in zip(self.peers, forces, strict=True):
+            peer.force_m_s2 = force
+        wanted = [self._step(peer, row) for peer, row in zip(self.peers, rows, strict=True)]
+        self._gains = replace(self._gains, mass_kg=np.array([[peer.mass_kg] for peer in self.peers]))
+        told = [row if row is not None else _resting(own, i) for i, row in enumerate(wanted)]
+        self._memory, rotors = mellinger(self._gains, self._memory, own, self._stacked(told), self.dt_s)
+        runs = np.array([row is not None and row.pwm != 0 for row in wanted])
+        return Driven(rotors, runs, np.array([[*row.accel_m_s2, row.yaw_rate_rad_s] for row in told]))
+
+    def _step(self, peer: Peer, own: Estimate) -> Setpoint | None:
+        peer.firmware.supervisor.refuses = "refuses" in peer.faults
+        peer.serve(self.now_s, own)
+        found = peer.firmware.step(self.now_s, own)
+        if found is not None:
+            peer.battery.drain(self.dt_s)
+        return found
+
+    def _stacked(self, told: list[Setpoint]) -> Wanted:
+        full_n = 4 * self._gains.rotor_n
+        thrust = np.array([s.pwm / 65535 * full_n if s.pwm >= 0 else np.nan for s in told])
+        pos, vel, accel = (np.stack([row[i] for row in told]) for i in range(3))
+        yaw, angles = np.array([row.yaw_rad for row in told]), np.array([row.roll_pitch_rad for row in told])
+        return Wanted(pos, vel, accel, yaw, angles, thrust)
+
+
+def _resting(own: Estimate, index: int) -> Setpoint:
+    still = np.zeros(3)
+    return Setpoint(own.pos_m[index], still, still, 0.0)

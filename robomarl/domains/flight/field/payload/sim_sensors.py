@@ -1,0 +1,29 @@
+"""What the simulator publishes for tasks with sensors of their own, as `robomarl.ros.fieldtask` says.
+
+A task puts a function under its name: from the true world to the messages of its sensors.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from robomarl.core.view import Goal
+from robomarl.domains.flight.lab.payload.state import Load
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.ros.payload.topics import LOAD_POSE
+from robomarl.ros import convert
+
+Sense = Callable[[FlightScenario, World, float], dict[str, Any]]
+"""(scenario, world with axes [1, ...], stamp [s]) -> message, or its bytes, by the name of the sensor's topic."""
+
+
+def sense_load(scenario: FlightScenario, world: World, stamp_s: float) -> dict[str, Any]:
+    """The load's pose as motion capture has it: one measurement for all robots."""
+    load = world.load
+    assert isinstance(load, Load), "a scenario with a load has one"
+    measured = Goal(load.measured_pos_m[0, 0], load.measured_quat[0, 0])
+    return {LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
+
+
+SENSORS: dict[str, Sense] = {"lift": sense_load}
+"""By the name of the task."""

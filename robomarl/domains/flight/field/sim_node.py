@@ -1,0 +1,62 @@
+"""`sim_node`: the simulator of teams that fly, and of what they carry."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.log import save_flight
+from robomarl.core.view import Goal
+from robomarl.domains.flight.field.payload.sim_sensors import SENSORS
+from robomarl.domains.flight.field.sim_team import RealTimeTeam
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.field.simulated.team_sim_node import TeamSimNode
+from robomarl.ros.fieldtask import FieldTask, Sensor
+from robomarl.ros.io.node_base import run_node
+
+
+class SimNode(TeamSimNode):
+    """All robots of a team, simulated."""
+
+    kind = FlightScenario
+    _team: RealTimeTeam
+
+    def made(self, scenario: FlightScenario) -> RealTimeTeam:
+        """The robots, in the air or on the ground."""
+        return RealTimeTeam(scenario, self.settings.ground_start, self.settings.handover_m)
+
+    def sensors(self, field: FieldTask) -> tuple[Sensor, ...]:
+        """Those of a load."""
+        return field.sensors if self._scenario.task in SENSORS else ()
+
+    def sense(self, stamp_s: float) -> dict[str, Any]:
+        """What is measured of a load."""
+        senses = SENSORS.get(self._scenario.task)
+        return senses(self._team.scenario, self._team.world, stamp_s) if senses else {}
+
+    def stand_still(self, duration_s: float) -> None:
+        """The vehicles' own time-outs go on."""
+        self._team.stand_still(duration_s)
+
+    def take_goal(self, index: int, goal: Goal) -> None:
+        """Of a robot, or of the load."""
+        if self._team.scenario.load is not None:
+            self._team.set_load_goal(goal)
+        else:
+            super().take_goal(index, goal)
+
+    def write_log(self, folder: Path) -> str:
+        """The flight's true log."""
+        if (log := self._team.judge.log()) is None:
+            return ""
+        path = folder / f"flight_{self._team.score().flight:03d}.npz"
+        save_flight(path, log)
+        return str(path)
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl sim_node`."""
+    return run_node(SimNode, args, urgent=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

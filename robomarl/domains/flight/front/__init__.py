@@ -1,0 +1,1 @@
+"""Its pages and commands: a team that flies."""

@@ -1,0 +1,53 @@
+"""`TeamSim`: a batch of teams that fly in lockstep, whatever the engine."""
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.view import LocalView
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.views import local_views
+from robomarl.domains.flight.lab.world import World, num_step_draws, with_plans
+from robomarl.lab.sim.batch import SIMS, BatchSim
+
+
+class TeamSim(BatchSim[World]):
+    """E teams of the scenario's N robots. Subclasses are the engines."""
+
+    scenario: FlightScenario
+
+    def set_world(self, world: World) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        super().set_world(with_plans(self.scenario, world))
+
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, N, ...]."""
+        return local_views(self.known, self.world)
+
+    def _start(self) -> World:
+        num, size = self.num_envs, self.scenario.count
+        draws = (self._draw(num, size, ROBOT_DRAWS), self._draw(num, TEAM_DRAWS))
+        world = start_world(self.scenario, *draws, self._draw(num, num_cells(self.scenario)))
+        if self.scenario.residual:
+            world = world._replace(member=(self._draw(num) * self.scenario.residual.members).astype(np.int32))
+        return world
+
+    def _step_draws(self) -> np.ndarray:
+        return self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
+
+
+def make_team(scenario: FlightScenario, sim: str, num_envs: int, seed: int) -> TeamSim:
+    """A batch of teams on the engine of that name.
+
+    Raises:
+        UserError: there is no such engine.
+    """
+    if sim == "mujoco":
+        from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
+
+        return MujocoTeam(scenario, num_envs, seed)
+    if sim in SIMS:
+        from robomarl.domains.flight.lab.engines.batch import JaxTeam
+
+        return JaxTeam(scenario, num_envs, seed, sim)
+    raise UserError(f"--sim {sim} is not an engine; allowed: {', '.join(SIMS)}.")

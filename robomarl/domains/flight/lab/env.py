@@ -1,0 +1,127 @@
+"""`TeamEnv`: a scenario as a `brax.envs.Env` with a leading robot axis in observation, action and reward."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.core.config import UserError
+from robomarl.core.view import LocalView
+from robomarl.domains.flight.lab.engines.fast import make_fast
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.views import local_views
+from robomarl.domains.flight.lab.world import Integrate, World, advance, num_step_draws, with_plans
+from robomarl.lab.sim.agents import CORRECTED, AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
+from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
+from robomarl.lab.sim.random_bits import seed_words
+
+MEMBER_KEY = 4
+"""Of a team's key, for the member of a residual's ensemble; all other draws are those of a team without residual."""
+
+
+class TeamEnv(AgentsEnv):
+    """One scenario on a JAX engine.
+
+    `reset(key)` and `step(state, action)` are pure; use `jax.vmap` for a batch. `state.obs` is [N, O],
+    `action` is [N, A] in physical units (the action `Spec`), `state.reward` is [N], `state.done` is one flag
+    for the team: 1 when the episode ended, by failure or by time (then `info["truncation"]` is 1 as well).
+    `state.metrics` has every weighted reward term, `reward/NAME`, and `success`, `contact`, averaged over robots.
+    """
+
+    def __init__(
+        self, scenario: FlightScenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
+    ) -> None:
+        """Decide everything that does not change within an episode.
+
+        Args:
+            scenario: what is simulated.
+            sim: "fast" or "mjx".
+            weights: reward weights that replace the task's own, by name.
+            safety: "qp": the safety filter stands between action and vehicle, as on the robot; "off": it does not.
+
+        Raises:
+            UserError: an engine or a reward term of that name does not exist.
+        """
+        self.scenario = scenario
+        self.task = task_of(scenario)
+        filtered = {} if safety == "off" else {CORRECTED: 0.0}
+        self.weights = merge_weights(self.task.weights | filtered, weights)
+        self.observation = self.task.observation(scenario)
+        self.action = self.task.action(scenario)
+        self.integrate = make_engine(scenario, sim)
+        self._backend = sim
+        self._filter = make_filter(scenario, safety)
+
+    @property
+    def backend(self) -> str:
+        """Name of the engine."""
+        return self._backend
+
+    def reset(self, rng: jax.Array, scenario: FlightScenario | None = None) -> State:
+        """A new episode with a new draw of everything that is randomized; `scenario` replaces the ranges of it."""
+        key, k1, k2, k3 = jax.random.split(rng, 4)
+        robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
+        team = jax.random.uniform(k2, (TEAM_DRAWS,))
+        cells = jax.random.uniform(k3, (num_cells(self.scenario),))
+        world = start_world(scenario or self.scenario, robot, team, cells)
+        if self.scenario.residual:
+            drawn = jax.random.randint(jax.random.fold_in(rng, MEMBER_KEY), (), 0, self.scenario.residual.members)
+            world = world._replace(member=drawn)
+        if not isinstance(self._filter, PassThrough):
+            world = with_plans(self.scenario, world)
+        return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
+
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[World, jax.Array, Any]:
+        """Behind the filter, if there is one."""
+        safety, command = self._filter(episode.safety, self.views(episode.world), action)
+        plan = getattr(safety, "plan", None)
+        return advance(self.scenario, episode.world, command, draws, self.integrate, plan), command, safety
+
+    def terms(self, before: World, after: World, command: jax.Array) -> dict[str, jax.Array]:
+        """As the task says."""
+        return self.task.reward_terms(self.scenario, before, after, command)
+
+    def outcome(self, episode: EpisodeState, world: World) -> StepOutcome:
+        """Failed and succeeded, as the task says."""
+        failed, succeeded = (judge(self.scenario, world) for judge in (self.task.failed, self.task.succeeded))
+        return of_team(episode, world, failed, succeeded, self.scenario.max_steps)
+
+    @property
+    def num_draws(self) -> int:
+        """Random numbers of each robot and decision."""
+        return num_step_draws(self.scenario)
+
+    def advance(self, world: World, command: jax.Array, draws: jax.Array) -> World:
+        """The world one decision later, without filters."""
+        return advance(self.scenario, world, command, draws, self.integrate)
+
+    def views(self, world: World) -> LocalView:
+        """What every robot may know, [N, ...]."""
+        return local_views(self.scenario, world)
+
+    def privileged(self, state: State) -> jax.Array:
+        """[N, P] what a central critic may see."""
+        return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
+
+    def team_privileged(self, state: State) -> jax.Array:
+        """[P] what a critic of the whole team may see; where the task has no view of its own, all robots' in a row."""
+        if self.task.team_privileged is None:
+            return super().team_privileged(state)
+        return self.task.team_privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
+
+
+def make_engine(scenario: FlightScenario, sim: str) -> Integrate:
+    """The integration function of a JAX engine.
+
+    Raises:
+        UserError: there is no JAX engine of that name.
+    """
+    if sim == "fast":
+        return make_fast(scenario)
+    if sim == "mjx":
+        from robomarl.domains.flight.lab.engines.mjx import make_mjx
+
+        return make_mjx(scenario)
+    raise UserError(f"Engine {sim!r} is not a JAX engine; allowed: fast, mjx.")

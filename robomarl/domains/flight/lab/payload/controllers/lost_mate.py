@@ -1,0 +1,70 @@
+"""What a carrier does when a mate across the load is lost; array-generic.
+
+The load then hangs on a hinge between the vehicles beside the lost one, and turns until the missing corner is where
+gravity takes it: it levels out where a cable was cut, and that corner falls where a dead vehicle hangs from it. Either
+way the corner opposite rises, and stays too high. Nobody has to say who is lost: whoever finds that its own point has
+been too high for long holds that corner down. A cable can only pull, so its vehicle flies out and down beside the load,
+until the cable leans by 90 degrees and more from the vertical. Vehicles on the hinge find nothing, and stay.
+
+What the vehicle can hold down is its own weight, because thrust points up: a load with a dead vehicle of the same kind
+at one corner comes level, and no further.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.geometry import namespace, norm
+from robomarl.core.spec import ObservationField
+from robomarl.core.types import Array
+from robomarl.core.vectors import cross
+
+
+def lasting_fields(remembered_s: float, period_s: float) -> tuple[ObservationField, ...]:
+    """What a carrier sees of what lasts; nothing where `remembered_s` is 0."""
+    return (ObservationField("point_high", keep=math.exp(-period_s / remembered_s)),) if remembered_s else ()
+
+
+def leaning(gains: Any, way: Array, lasting: Array) -> Array:
+    """[..., 1] how much the own cable is to lean, 0 to 1.
+
+    Args:
+        gains: `Gains` of `decentralized`.
+        way: [..., 3] from the load to its goal [m].
+        lasting: [..., 1] mean of the feature `point_high`.
+    """
+    xp = namespace(way)
+    near = xp.clip(2 - norm(way)[..., None] / gains.lean_within_m, 0.0, 1.0)
+    return near * xp.clip((lasting - gains.lean_from) / (1 - gains.lean_from), 0.0, 1.0)
+
+
+def outwards(gains: Any, share: Array, place: tuple[Array, Array], high_m: Array) -> Array:
+    """[..., 3] what the vehicle's place moves by when its cable leans by that share, world [m].
+
+    Args:
+        gains: `Gains` of `decentralized`.
+        share: [..., 1] of `leaning`.
+        place: [..., 3] each: from the own point to the place, and from the load's origin to the own point, world.
+        high_m: [..., 1] how much too high the own point is beside the load's origin.
+    """
+    cable, point = place
+    xp = namespace(cable)
+    level = point * np.array([1, 1, 0], np.float32)
+    x, y, _ = parts(level / (norm(level) + 1e-6)[..., None])
+    reach = 1 + gains.lean_reach * share * xp.clip(high_m / gains.lean_high_m, 0.0, 1.0)
+    return rotated(cable, xp.stack([-y, x, x * 0], -1) * gains.lean_rad * share) * reach - cable
+
+
+def rotated(vector: Array, turn: Array) -> Array:
+    """Vectors [..., 3] after a rotation, axis times angle [..., 3] (Rodrigues)."""
+    xp, angle = namespace(vector), norm(turn)[..., None] + 1e-9
+    axis = turn / angle
+    across = xp.stack(cross(parts(axis), parts(vector)), -1)
+    along = (axis * vector).sum(-1, keepdims=True) * axis
+    return vector * xp.cos(angle) + across * xp.sin(angle) + along * (1 - xp.cos(angle))
+
+
+def parts(vector: Array) -> tuple[Array, Array, Array]:
+    """The components of [..., 3]."""
+    return vector[..., 0], vector[..., 1], vector[..., 2]

@@ -1,0 +1,21 @@
+"""What a fleet is asked to carry, checked before anything is started or sent."""
+
+from typing import Any
+
+
+def check_load(fleet: Any) -> None:
+    """Read the scenario of a team that carries: its file says what does not fit.
+
+    Raises:
+        UserError: too heavy a load, points of attachment that coincide, cables that are too short, or a scenario for
+            another number of robots.
+    """
+    from robomarl.core.config import UserError
+    from robomarl.lab.sim.scenario import load_scenario
+
+    scenario = load_scenario(fleet.scenario)
+    if scenario.count != len(fleet.robots):
+        raise UserError(
+            f"Fleet {fleet.name} has {len(fleet.robots)} robots, its scenario {fleet.scenario} is for "
+            f"{scenario.count}; name another scenario, or all robots."
+        )

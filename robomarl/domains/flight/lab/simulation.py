@@ -1,0 +1,220 @@
+"""`SIMULATION` of flying teams; those that carry something are no others, and so it knows them too."""
+
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import Evaluated, Figures, Imitated, Measured, Simulation
+from robomarl.core.log import FlightLog, save_flight
+from robomarl.core.spec import ActionSpec
+from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.check import PROBE
+from robomarl.domains.flight.lab.env import TeamEnv
+from robomarl.domains.flight.lab.goto import GotoPolicy
+from robomarl.domains.flight.lab.safety.filter_params import flyer_params
+from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
+from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.lab.sim.check import Probe
+
+
+def action(scenario: FlightScenario) -> ActionSpec:
+    """As the task says."""
+    return task_of(scenario).action(scenario)
+
+
+def make_env(scenario: FlightScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Any) -> TeamEnv:
+    """A team on a JAX engine; how it starts is in the scenario."""
+    return TeamEnv(scenario, sim, weights, safety)
+
+
+def baseline(scenario: FlightScenario) -> Any:
+    """The policy that is computed from a model of the whole team."""
+    if scenario.load is None:
+        return GotoPolicy(scenario)
+    from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
+
+    return LoadPosePolicy(scenario)
+
+
+def felt(scenario: FlightScenario) -> tuple[str, ...]:
+    """What a vehicle feels of the section `randomize`."""
+    from robomarl.domains.flight.lab.safety.plants import felt_by_flyers
+
+    return felt_by_flyers(scenario)
+
+
+def moves_alike(scenario: FlightScenario) -> tuple[Any, bool]:
+    """Rates, and whether something is carried."""
+    return scenario.rates, scenario.load is not None
+
+
+def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> Any:
+    """So many vehicles, each alone; under a load each with its share of it."""
+    from robomarl.domains.flight.lab.safety.plants import Flyers
+
+    return Flyers(scenario, flights, seed, threads)
+
+
+def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
+    """Each vehicle alone on `mujoco`.
+
+    Raises:
+        UserError: something hangs from the vehicles, and the recording does not say how.
+    """
+    from robomarl.domains.flight.field.identify.retrace import retrace
+
+    if scenario.load is not None:
+        raise UserError(f"{scenario.name}.toml: flights under a load can't be flown again from their estimates yet.")
+    return retrace(scenario, legs, seed)
+
+
+def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | None) -> Any:
+    """By the task's terms, on the robots' own estimates.
+
+    Raises:
+        UserError: something hangs from the vehicles, and the rows do not say how.
+    """
+    from robomarl.domains.flight.lab.rewarded import rewarded as by_task
+
+    if scenario.load is not None:
+        raise UserError(f'{scenario.name}.toml: rows do not say how the load is; clone (algorithm = "bc") instead.')
+    return by_task(scenario, path, weights)
+
+
+def weighed(found: Any, tracks: Any) -> Any:
+    """What controllers should believe of the mass."""
+    from robomarl.domains.flight.field.identify.weigh import weigh
+
+    return weigh(found, tracks)
+
+
+def fitted(scenario: FlightScenario) -> Any:
+    """Each vehicle alone on `fast`; raises `UserError` under a load."""
+    from robomarl.domains.flight.field.identify.model import fitted as model
+
+    return model(scenario)
+
+
+def residual(scenario: FlightScenario, *given: Any) -> Any:
+    """What the identified vehicles miss."""
+    from robomarl.domains.flight.field.identify.learned import learned
+
+    return learned(scenario, *given)
+
+
+def probe(scenario: FlightScenario) -> Probe:
+    """Vehicles that fly freely are watched, or else what they carry."""
+    if scenario.load is None:
+        return PROBE
+    from robomarl.domains.flight.lab.payload.check import PROBE as UNDER_LOAD
+
+    return UNDER_LOAD
+
+
+def attack(scenario: FlightScenario, *how: Any) -> Figures:
+    """Malicious commands behind the filter."""
+    from robomarl.domains.flight.lab.safety.attack import attack_all
+
+    return attack_all(scenario, *how)
+
+
+def score(scenario: FlightScenario, config: Any) -> Any:
+    """By the rules of the task."""
+    from robomarl.domains.flight.lab.evaluation.score import FlightScore
+
+    return FlightScore(scenario, config.hover_s)
+
+
+def crew(policy: Any, scenario: FlightScenario) -> Any:
+    """Some of those that carry may fly under the baseline."""
+    from robomarl.domains.flight.lab.payload.controllers.mixed_team import mixed_team
+
+    return mixed_team(policy, scenario)
+
+
+def row(name: str, options: Any, is_first: bool) -> Any:
+    """What `robomarl eval` says of one policy."""
+    from robomarl.lab.evaluate.rows import episodes_row
+
+    return episodes_row(name, options, is_first)
+
+
+def table(rows: list[Figures]) -> str:
+    """One line for each policy."""
+    from robomarl.lab.evaluate.rows import table as lines
+
+    return lines(rows)
+
+
+def film(log: FlightLog, scenario: FlightScenario, file: Path) -> None:
+    """Film a flight."""
+    from robomarl.domains.flight.lab.render import render_video
+
+    render_video(log, scenario, file)
+
+
+def check_film(file: Path) -> None:
+    """Raise `UserError` where no flight can be filmed into such a file."""
+    from robomarl.domains.flight.lab.render import check_suffix
+
+    check_suffix(file)
+
+
+def law_of(scenario: FlightScenario) -> Any:
+    """What makes the task's own law; None where it has none."""
+    return task_of(scenario).law
+
+
+def failed(scenario: FlightScenario, world: Any) -> Any:
+    """[E] bool: as the task says."""
+    return task_of(scenario).failed(scenario, world)
+
+
+def is_harsh(scenario: FlightScenario) -> bool:
+    """Whether the team is thrown."""
+    from robomarl.domains.flight.lab.payload.lift import thrown
+
+    return scenario.load is not None and thrown(scenario)
+
+
+def harder(scenario: FlightScenario) -> FlightScenario:
+    """With vehicles that are lost, where something is carried."""
+    from robomarl.domains.flight.lab.payload.lift import with_losses
+
+    return with_losses(scenario)
+
+
+def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
+    """As the task says."""
+    return task_of(scenario).errors(world)
+
+
+EVALUATION = Evaluated(
+    score=score,
+    crew=crew,
+    row=row,
+    table=table,
+    nobody="Name at least one policy: a bundle, a run folder, or baseline.",
+    film=film,
+    check_film=check_film,
+)
+SIMULATION = Simulation(
+    scenario=FlightScenario,
+    check_scenario=check_scenario,
+    action=action,
+    env=make_env,
+    batch=make_team,
+    filter_params=flyer_params,
+    probe=probe,
+    evaluation=EVALUATION,
+    controllers={"baseline": baseline},
+    save_log=save_flight,
+    measured=Measured(felt, moves_alike, plant),
+    retraced=retraced,
+    fitted=fitted,
+    rewarded=rewarded,
+    weighed=weighed,
+    residual=residual,
+    imitated=Imitated(law_of, failed, is_harsh, harder, errors),
+    attack=attack,
+)

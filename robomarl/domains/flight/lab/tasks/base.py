@@ -1,0 +1,84 @@
+"""What a task is, and the registry of tasks. Tasks from outside come through the `robomarl.tasks` entry points."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import unusable
+from robomarl.core.geometry import norm
+from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.core.types import Array
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import World, positions
+from robomarl.lab.sim.law import Law
+
+Terms = dict[str, Array]
+"""Reward terms by name, [..., N] each, before their weights."""
+
+
+def robot_errors(world: World) -> tuple[Array, Array]:
+    """Mean distance of the robots to their goals; their attitude is their own affair."""
+    distance = norm(positions(world.body) - world.goal_m).mean(-1)
+    return distance, distance * math.nan
+
+
+@dataclass(frozen=True)
+class Task:
+    """Reward, termination and what the policy sees; every function is array-generic."""
+
+    observation: Callable[[FlightScenario], ObservationSpec]
+    """What a robot's policy sees."""
+    action: Callable[[FlightScenario], ActionSpec]
+    """What a robot's policy commands."""
+    reward_terms: Callable[[FlightScenario, World, World, Array], Terms]
+    """(scenario, world before, world after, command [..., N, A]) -> named terms."""
+    weights: dict[str, float]
+    """Default weight of every term; a recipe may override them."""
+    failed: Callable[[FlightScenario, World], Array]
+    """[...] bool: the episode ends as a failure now (contact, out of the arena)."""
+    succeeded: Callable[[FlightScenario, World], Array]
+    """[...] bool: the team has done what was asked, now."""
+    privileged: Callable[[FlightScenario, World], Array]
+    """[..., N, P] what the critic sees of the truth, for every robot."""
+    errors: Callable[[World], tuple[Array, Array]] = robot_errors
+    """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
+    asks for none."""
+    team_privileged: Callable[[FlightScenario, World], Array] | None = None
+    """[..., P] the same truth once for the whole team, robots in their order, without what `privileged` repeats."""
+    law: Callable[[FlightScenario], Law] | None = None
+    """A controller that a policy may imitate first; none where there is none."""
+
+
+TASKS: dict[str, Task] = {}
+"""Tasks by the name that scenario files use."""
+
+
+def task_of(scenario: FlightScenario) -> Task:
+    """The scenario's task.
+
+    Raises:
+        UserError: no task of that name, here or in an installed package.
+    """
+    from robomarl.domains.flight.lab.payload import lift  # noqa: F401  (they register themselves)
+    from robomarl.domains.flight.lab.tasks import swap  # noqa: F401  (they register themselves)
+
+    if scenario.task not in TASKS:
+        for point in entry_points(group="robomarl.tasks", name=scenario.task):
+            TASKS[scenario.task] = _loaded(point, scenario)
+    if scenario.task not in TASKS:
+        known = ", ".join(sorted(TASKS))
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} is not known; allowed: {known}.")
+    return TASKS[scenario.task]
+
+
+def _loaded(point: EntryPoint, scenario: FlightScenario) -> Task:
+    try:
+        task = point.load()
+    except Exception as error:  # whatever another package's module raises
+        said = f"{scenario.name}.toml: task = {scenario.task!r}: {unusable(point, error)}"
+        raise UserError(said) from error
+    if not isinstance(task, Task):
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r}: {point.value} is no flight.tasks.Task.")
+    return task

@@ -1,0 +1,1 @@
+"""Its nodes: a team that flies."""

@@ -1,1 +1,0 @@
-"""The nodes of flying teams: their simulator."""

@@ -1,0 +1,21 @@
+"""What the simulator says of the floor, in place of an overhead system."""
+
+from typing import Any
+
+import numpy as np
+
+from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
+from robomarl.domains.ground.lab.tasks import task_of
+from robomarl.domains.ground.ros.floor import FLOOR, rows_from
+from robomarl.lab.sim.model import TeamWorld
+
+
+def messages(scenario: GroundScenario, world: TeamWorld, stamp_s: float) -> dict[str, Any]:
+    """By the name of the topic; nothing where robots are told nothing."""
+    seen = task_of(scenario).sensed(scenario, world)
+    if not isinstance(seen, FloorSensed):
+        return {}
+    loads = seen.carries[0]
+    robots = np.stack([loads * 0, loads * 0, loads], -1)
+    return {FLOOR.name: rows_from(np.concatenate([seen.things[0, 0], robots]), stamp_s)}

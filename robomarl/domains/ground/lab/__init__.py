@@ -1,0 +1,1 @@
+"""What simulates: a team on the ground."""

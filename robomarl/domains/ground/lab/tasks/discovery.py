@@ -1,0 +1,151 @@
+"""`discovery`: sensing robots find landmarks, tagging robots tag them.
+
+Published: 2 sensing (0.45 m) and 2 tagging robots (0.25 m), 6 landmarks 0.5 m apart, 100 steps; reward 1 for each that
+is sensed, 5 for each that is tagged, -0.05 per step until all are tagged, shared. A role's capability: radius of
+sensing and of tagging [m]. Robots are told where a landmark is as soon as it is sensed, and here that it is tagged.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.core.geometry import namespace
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView
+from robomarl.domains.ground.core.features import open_first
+from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.tasks.base import (
+    DONE,
+    HIDDEN,
+    OPEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    distances,
+    once,
+    per_step,
+    rows,
+    shuffled,
+    to_all,
+    told,
+)
+from robomarl.lab.sim.model import TeamWorld
+
+COUNT = THINGS["discovery"]
+LANDMARK_GRID = (3.0, 1.8, 0.5)
+"""Width, height and spacing of the cells that landmarks are in [m]."""
+LANE_M, EDGE_M = 0.36, 0.3
+"""Of the script: sensing robots drive along their half, near enough to the middle to see it, this far from the ends."""
+FIRST_S, SWEEP_S = 17.0, 26.0
+"""First to the left end, after so long to the right, and then after so long back each time."""
+WAIT_M = (0.5, 0.85)
+"""Tagging robots wait there, x and y of the one on the right, where they are in nobody's way."""
+
+
+class Landmarks(NamedTuple):
+    """Where they are, and what is known of them."""
+
+    place_m: Array
+    """[..., 6, 2]"""
+    sensed: Array
+    """[..., 6] 0 or 1."""
+    tagged: Array
+    """[..., 6] 0 or 1."""
+
+
+def begin(scenario: Any, draws: Array) -> Beginning:
+    """Robots in the grid, landmarks in a grid of their own over the whole arena."""
+    size, count = scenario.start.size, scenario.count
+    place, xp = shuffled(scenario, draws, count), namespace(draws)
+    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
+    width, height, apart = LANDMARK_GRID
+    x, y = (np.arange(int(side / apart + 1e-9)) for side in (width, height))
+    grid = np.stack(np.meshgrid((x - x[-1] / 2) * apart, (y - y[-1] / 2) * apart), -1).reshape(-1, 2)
+    drawn = draws[..., size + count : size + count + len(grid)]
+    cells = xp.asarray(grid.astype(np.float32))[xp.argsort(drawn, axis=-1)[..., :COUNT]]
+    none = cells[..., 0] * 0
+    return Beginning(place, heading, place, Landmarks(cells, none, none))
+
+
+def update(scenario: Any, world: TeamWorld, draws: Array) -> Landmarks:
+    """What is within the radius of a robot that can."""
+    xp, now, far = namespace(world.pos_m), world.own.task, distances(world, world.own.task.place_m)
+    seen, tagged = ((far < scenario.capability[:, i : i + 1]).any(-2) for i in (0, 1))
+    return now._replace(
+        sensed=xp.maximum(now.sensed, seen.astype(now.sensed.dtype)),
+        tagged=xp.maximum(now.tagged, tagged.astype(now.tagged.dtype)),
+    )
+
+
+def done(world: TeamWorld) -> Array:
+    """[...] bool: all are tagged."""
+    return (world.own.task.tagged > 0.5).all(-1)
+
+
+def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Of the table."""
+    old, new = before.own.task, after.own.task
+    sense, tag = ((b - a).sum(-1) for a, b in ((old.sensed, new.sensed), (old.tagged, new.tagged)))
+    terms = {"sense": once(scenario, sense), "tag": once(scenario, tag), "time": per_step(scenario, 1.0 - done(after))}
+    return {name: to_all(after, value) for name, value in terms.items()}
+
+
+def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Progress of tagging robots towards the nearest landmark that is sensed and not tagged."""
+    task, xp = before.own.task, namespace(before.pos_m)
+    open_now = ((task.sensed > 0.5) & (task.tagged < 0.5))[..., None, :]
+
+    def nearest(world: TeamWorld) -> Array:
+        return xp.where(open_now, distances(world, task.place_m), 9.0).min(-1)
+
+    closer = (nearest(before) - nearest(after)) / scenario.period_s
+    return {"progress": xp.where(open_now.any(-1) & (scenario.capability[:, 1] > 0), closer, 0.0)}
+
+
+def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+    """Landmarks that are known: kind 1 sensed, 2 tagged; the others stay hidden."""
+    task, xp = world.own.task, namespace(world.pos_m)
+    known = task.sensed * (1 + task.tagged)
+    return told(scenario, world, rows(xp.where(known[..., None] > 0, task.place_m, 0.0), known))
+
+
+def target(scenario: Any, view: LocalView) -> Array:
+    """Sensing robots sweep a half each; tagging robots take the nearest open landmark, or wait."""
+    seen = view.sensed
+    assert isinstance(seen, FloorSensed)
+    side = np.where(seen.capability[..., 2] > 0.5, 1.0, -1.0)
+    nearest = open_first(view)[..., 0, :]
+    wait = np.stack([side * WAIT_M[0], side * WAIT_M[1]], -1)
+    tag = np.where(nearest[..., 2:] == 1, nearest[..., :2], wait)
+    return np.where((seen.capability[..., 1] > 0)[..., None], tag, _swept(scenario, view, side))
+
+
+def _swept(scenario: Any, view: LocalView, side: Array) -> Array:
+    """[..., 2] the end of its half that a sensing robot drives to now."""
+    sweep = np.floor((view.time_s + SWEEP_S - FIRST_S) / SWEEP_S)
+    low, high = scenario.arena.low_m[0] + EDGE_M, scenario.arena.high_m[0] - EDGE_M
+    return np.stack([np.where(sweep % 2 == 0, low, high), side * LANE_M], -1)
+
+
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """All landmarks, the hidden ones too."""
+    task = world.own.task
+    known = (task.sensed * (1 + task.tagged)).astype(int)
+    return [Mark(place, (0.05, 0.05), (HIDDEN, OPEN, DONE)[known[i]]) for i, place in enumerate(task.place_m)]
+
+
+DISCOVERY = GroundTask(
+    begin=begin,
+    features=("elapsed", "place", "heading", "speed_and_turn", "landmarks", "capability", "mates_in_plane"),
+    published=published,
+    shaping=shaping,
+    weights={"sense": 1.0, "tag": 5.0, "time": -0.05, "progress": 5.0},
+    succeeded=lambda scenario, world: done(world),
+    metric=lambda scenario, world: world.own.task.tagged.sum(-1),
+    metric_name="landmarks_tagged",
+    marks=marks,
+    target=target,
+    update=update,
+    sensed=sensed,
+    roles=("sensing", "tagging"),
+)

@@ -1,0 +1,142 @@
+"""`foraging`: resources that only enough robots together can take.
+
+Published: 3 robots of levels 1, 2 and 3, 2 resources, 100 steps; a resource is taken where the levels of the robots
+within 0.3 m of it are its level together; reward its level, shared. One resource takes all three robots (6), the other
+those of levels 2 and 3 (5), in an order that is drawn. The published -0.01 per step is multiplied by 0 in the published
+code: there is none in the table, nor here. A role's capability: its level.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.core.geometry import namespace, norm
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView
+from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.tasks.base import (
+    HIDDEN,
+    OPEN,
+    Beginning,
+    GroundTask,
+    Mark,
+    distances,
+    once,
+    rows,
+    shuffled,
+    to_all,
+    told,
+)
+from robomarl.lab.sim.model import TeamWorld
+
+COUNT = THINGS["foraging"]
+REACH_M = 0.3
+"""Robots this near to a resource take part."""
+BEHIND_M, RING_M, SIDE_RAD, EDGE_M = 0.2, 0.26, 1.1, 0.15
+"""Of the script: from it to the first robot and to the others, their angle from the way to the arena's middle, and how
+far all of them stay from its edge."""
+
+
+class Resources(NamedTuple):
+    """What there is to take."""
+
+    place_m: Array
+    """[..., 2, 2]"""
+    level: Array
+    """[..., 2] levels that it takes; 0 once it is gone."""
+
+
+def begin(scenario: Any, draws: Array) -> Beginning:
+    """Robots and resources in cells of their own; who takes what is drawn."""
+    size, count, xp = scenario.start.size, scenario.count, namespace(draws)
+    cells = shuffled(scenario, draws, count + COUNT)
+    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
+    own = scenario.capability[:, 0]
+    levels = np.array([own[i:].sum() for i in range(COUNT)], np.float32)
+    first = draws[..., size + count, None] < 0.5
+    place = cells[..., :count, :]
+    level = xp.where(first, levels, levels[::-1]).astype(draws.dtype)
+    return Beginning(place, heading, place, Resources(cells[..., count:, :], level))
+
+
+def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
+    """Take what enough robots stand around."""
+    now, xp = world.own.task, namespace(world.pos_m)
+    near = distances(world, now.place_m) < REACH_M
+    together = (near * scenario.capability[:, :1]).sum(-2)
+    return now._replace(level=xp.where(together >= now.level, 0.0, now.level).astype(now.level.dtype))
+
+
+def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Of the table."""
+    taken = (before.own.task.level - after.own.task.level).sum(-1)
+    return {"taken": to_all(after, once(scenario, taken))}
+
+
+def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+    """Progress towards the first resource that is left."""
+    task, xp = before.own.task, namespace(before.pos_m)
+
+    def away(world: TeamWorld) -> Array:
+        far = distances(world, task.place_m)
+        return xp.maximum(xp.where(task.level[..., None, 0] > 0, far[..., 0], far[..., 1]), RING_M)
+
+    some = (task.level > 0).any(-1)[..., None]
+    return {"progress": xp.where(some, (away(before) - away(after)) / scenario.period_s, 0.0)}
+
+
+def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+    """Both resources; the first that is left comes first."""
+    task, xp = world.own.task, namespace(world.pos_m)
+    things = rows(task.place_m, task.level)
+    return told(scenario, world, xp.where(task.level[..., :1, None] > 0, things, things[..., ::-1, :]))
+
+
+def target(scenario: Any, view: LocalView) -> Array:
+    """All to the first resource that is left, and around it.
+
+    The nearest to the place behind it, on the side of the arena's edge, drives there: whoever came later could not get
+    past. The others stay on this side, who is farther to the left on the left, so that nobody has to pass anybody.
+    """
+    seen, own, heard = view.sensed, view.own.pos_m[..., :2], view.heard
+    assert isinstance(seen, FloorSensed)
+    middle, level = seen.things[..., 0, :2], seen.things[..., 0, 2]
+    inward = np.arctan2(-middle[..., 1], -middle[..., 0])
+    ahead = np.stack([np.cos(inward), np.sin(inward)], -1)
+    ours, theirs = own - middle, heard.pos_m[..., :2] - middle[..., None, :]
+    away = np.where(heard.mask, norm(theirs + BEHIND_M * ahead[..., None, :]), np.nan)
+    is_first = ~(away < norm(ours + BEHIND_M * ahead)[..., None]).any(-1)
+    other = np.argmax(np.where(heard.mask, away, 0.0), -1)
+    beside = ours - np.take_along_axis(theirs, other[..., None, None], -2)[..., 0, :]
+    is_left = ahead[..., 0] * beside[..., 1] > ahead[..., 1] * beside[..., 0]
+    side = np.where(is_left, SIDE_RAD, -SIDE_RAD)
+    angle = inward + np.where(is_first, np.pi, side)
+    ring = np.where(is_first, BEHIND_M, RING_M)[..., None]
+    place = middle + ring * np.stack([np.cos(angle), np.sin(angle)], -1)
+    low, high = (np.array(end[:2]) for end in (scenario.arena.low_m, scenario.arena.high_m))
+    return np.where(level[..., None] > 0, np.clip(place, low + EDGE_M, high - EDGE_M), own)
+
+
+def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+    """Resources, with the levels that they take; the circle is the reach."""
+    task = world.own.task
+    left = [(place, int(level)) for place, level in zip(task.place_m, task.level, strict=True) if level]
+    near = [Mark(place, (REACH_M, REACH_M), HIDDEN) for place, _ in left]
+    return near + [Mark(place, (0.06, 0.06), OPEN, str(level)) for place, level in left]
+
+
+FORAGING = GroundTask(
+    begin=begin,
+    features=("place", "heading", "speed_and_turn", "resources", "capability", "mates_in_plane"),
+    published=published,
+    shaping=shaping,
+    weights={"taken": 1.0, "progress": 5.0},
+    succeeded=lambda scenario, world: (world.own.task.level <= 0).all(-1),
+    metric=lambda scenario, world: (world.own.task.level <= 0).sum(-1),
+    metric_name="resources_taken",
+    marks=marks,
+    target=target,
+    update=update,
+    sensed=sensed,
+    roles=("one", "two", "three"),
+)

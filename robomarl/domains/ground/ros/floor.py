@@ -1,0 +1,65 @@
+"""`FLOOR`: what an overhead system tells all robots of the floor, and what one robot makes of it.
+
+A row of three numbers for each thing (place x, y [m], what it is) and one for each robot, whose third number says
+whether it carries something. Of `foraging`, the resource that is taken next comes first. The scenario in a bundle's
+contract says how many there are, and what its robot can.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.domain.onboard import Later
+from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
+from robomarl.ros.fieldtask import PLAIN, FieldTask, Seat, Sensor
+from robomarl.ros.topics import NodeGraph, Topic
+
+FLOOR = Topic(
+    "floor", "geometry_msgs/msg/PoseArray", False, False, 5, "policy rate", "map",
+    "what ground robots are told: `position` of each pose is the place of a thing and, as z, what it is; then one for "
+    "each robot, z 1 while it carries (of shelves 2 where requested)",
+)  # fmt: skip
+
+
+def graph() -> NodeGraph:
+    """The usual topics, and the floor."""
+    return NodeGraph(sensed=(FLOOR,))
+
+
+def rows_to(message: Any) -> tuple[np.ndarray, float]:
+    """[M + N, 3] of a message, and its stamp [s].
+
+    Raises:
+        MessageError: a number is not sound.
+    """
+    from robomarl.ros.convert import stamp_of, xyz_of
+
+    places = [xyz_of(pose.position) for pose in message.poses]
+    return np.array(places).reshape(-1, 3), stamp_of(message.header)
+
+
+def rows_from(rows: np.ndarray, stamp_s: float) -> Any:
+    """The message of [M + N, 3]."""
+    from geometry_msgs.msg import Point, Pose, PoseArray
+
+    from robomarl.ros.convert import header
+
+    poses = [Pose(position=Point(x=float(x), y=float(y), z=float(z))) for x, y, z in rows]
+    return PoseArray(header=header(stamp_s), poses=poses)
+
+
+def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """Of one robot; `PLAIN` where robots are told nothing of the floor."""
+    if content["task"] not in THINGS:
+        return PLAIN
+    count, index = THINGS[content["task"]], seat.index
+    able = capabilities(content["team"])[index]
+    nothing = np.zeros((count + seat.size, 3))
+
+    def sensed(values: Mapping[str, Any], snapshot: Any) -> FloorSensed:
+        told = values.get(FLOOR.name)
+        rows = nothing if told is None or len(told) != len(nothing) else told
+        return FloorSensed(able, rows[count + index, 2], rows[:count])
+
+    return FieldTask((Sensor(FLOOR, Later("robomarl.domains.ground.ros.floor:rows_to")),), sensed)

@@ -1,0 +1,76 @@
+"""Commands of soccer robots: acceleration in the plane, yaw rate and kick. The filter's rows are on the acceleration.
+
+A kick moves the ball, not the robot: it goes through, unless the filter has to fall back to braking. What the rows
+read of opponents out of sight and of boards is in `opponent_memory`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.filter.filter import Backend, Mode, SafetyFilter
+from robomarl.core.filter.memory import FilterCarry
+from robomarl.core.filter.model.bias import Bias
+from robomarl.core.filter.model.strangers import Strangers
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.geometry import namespace
+from robomarl.core.types import Array, FilterResult
+from robomarl.core.view import LocalView, Plan
+from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
+
+KICK = "kick"
+
+
+class PlayerCarry(NamedTuple):
+    """`FilterCarry`, field by field, and what was seen."""
+
+    commands: Array
+    plan: Plan
+    place_m: Array
+    bias: Bias
+    ok: Array
+    seen: Strangers | tuple[()] = ()
+    """The last sighting of every opponent, [..., S]; empty before the first decision."""
+
+
+class PlayerFilter(SafetyFilter):
+    """The filter for commands [..., 4] of a player: acceleration x and y, yaw rate, kick speed."""
+
+    def __init__(self, params: SafetyParams, mode: Mode = "qp", backend: Backend = "auto") -> None:
+        """As `SafetyFilter`, with an arena that ends a little behind the boards."""
+        super().__init__(before_boards(params), mode, backend)
+        self.params = params
+
+    def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
+        """The memory before the first decision, for robots with these leading axes."""
+        return PlayerCarry(*super().init(batch))
+
+    def __call__(  # type: ignore[override]
+        self, carry: PlayerCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[PlayerCarry, FilterResult]:
+        """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
+        nominal = np.asarray(nominal)
+        view, seen = recall(self.params, carry.seen, view)
+        after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
+        return PlayerCarry(*after, seen), of_player(result, nominal)
+
+    def blind(  # type: ignore[override]
+        self, carry: PlayerCarry, view: LocalView, since_s: Array
+    ) -> tuple[PlayerCarry, np.ndarray]:
+        """A tick without an estimate; as `SafetyFilter.blind`, but nobody is looked for."""
+        after, command = super().blind(FilterCarry(*carry[:-1]), view, since_s)
+        return PlayerCarry(*after, carry.seen), command
+
+
+def of_vehicle(nominal: Array) -> Array:
+    """A player's command as the filter of its vehicle takes it: acceleration [..., 3] and yaw rate."""
+    ax, ay, turn = (nominal[..., i] for i in range(3))
+    return namespace(nominal).stack([ax, ay, ax * 0, turn], -1)
+
+
+def of_player(result: FilterResult, nominal: Array) -> FilterResult:
+    """The filter's result with the player's command: the kick where the filter did not fall back."""
+    xp, sent, kick = namespace(nominal), result.command, nominal[..., 3]
+    kick = xp.where(xp.asarray(result.solved) & xp.isfinite(kick), kick, 0.0)
+    command = xp.stack([sent[..., 0], sent[..., 1], sent[..., 3], kick], -1)
+    return result._replace(command=command, nominal=nominal)

@@ -1,0 +1,129 @@
+"""What a player's filter reads beside the latest picture: opponents that went out of sight, and the boards.
+
+Array-generic; leading axes [...] are robots.
+"""
+
+import math
+from dataclasses import replace
+from typing import Any, cast
+
+from robomarl.core.filter.memory import LARGE
+from robomarl.core.filter.model.bodies import Strangers as Assumed
+from robomarl.core.filter.model.constants import LARGE_M
+from robomarl.core.filter.model.look_ahead import heading
+from robomarl.core.filter.model.motion import TINY
+from robomarl.core.filter.model.strangers import Strangers
+from robomarl.core.filter.params import Arena, SafetyParams, intersect
+from robomarl.core.geometry import components, namespace
+from robomarl.core.hardware.vehicle import AnyVehicle, OmniRobot
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView
+from robomarl.domains.soccer.core.features import SoccerSensed, freshest
+
+SLOWS_S = 0.8
+"""Who is out of sight loses its speed with this time constant while nobody knows where the ball is."""
+GOES_M_S2, GOES_M_S = 2.3, 1.6
+"""How fast one who is out of sight gets faster on its way to the ball, and how fast it is at most."""
+ARRIVES_S = 0.5
+"""It comes to the ball with the distance over this."""
+OLDEST = 0.999
+"""Share of `max_age_s` that the rows are told at most: more than that, by rounding too, would stop the robot."""
+BEHIND_M = 0.09
+"""How far behind the boards the arena of a player ends."""
+
+
+def recall(
+    params: SafetyParams, before: Strangers | tuple[()], view: LocalView
+) -> tuple[LocalView, Strangers | tuple[()]]:
+    """What the filter is to read, with opponents that were seen lately, and what is known of them now.
+
+    The freshest sighting of each opponent counts: what a team-mate says may be older than what is remembered. For
+    `strangers.max_age_s` the rows let whom they hold get as far as it can. After that one who is out of sight is
+    taken to go for the ball, or to slow down where nobody knows the ball, until `strangers.remember_s`, or until the
+    robot looks there and sees nobody.
+
+    Args:
+        params: of the filter.
+        before: what was known at the last decision.
+        view: its `sensed` has a row for each opponent, the same one at all times.
+    """
+    limits = params.strangers
+    if limits is None:
+        return view, ()
+    sensed: Any = view.sensed
+    now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
+    xp = namespace(now.pos_m)
+    known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains
+    if isinstance(before, Strangers):
+        old = _later(limits, before, view, params.period_s)
+        newer = known.mask & ~(old.mask & (known.age_s > old.age_s))
+        known = Strangers(*(xp.where(_fit(newer, a), a, b) for a, b in zip(known, old, strict=True)))
+    else:
+        known = Strangers(*(xp.asarray(part) for part in known))
+    most = limits.max_age_s * OLDEST
+    told = known._replace(age_s=xp.where(known.age_s > most, most, known.age_s))
+    view = view._replace(sensed=sensed._replace(**{f"strangers_{n}": part for n, part in told._asdict().items()}))
+    # What is no number stops the robot now, but not for as long as it would be remembered.
+    parts = xp.concatenate([known.pos_m, known.vel_m_s, known.age_s[..., None]], -1)
+    sane = known.mask & (xp.abs(parts) < LARGE).all(-1)
+    return view, Strangers(sane, *(xp.where(_fit(sane, part), part, 0.0) for part in known[1:]))
+
+
+def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float) -> Strangers:
+    """What was known, one decision later."""
+    xp, age = namespace(before.pos_m), before.age_s + period_s
+    gone = age > limits.max_age_s
+    goes = xp.where(gone[..., None], _change(before, view), 0.0)
+    pos, vel = before.pos_m + period_s * gone[..., None] * before.vel_m_s, before.vel_m_s + period_s * goes
+    x, y, _ = components(pos - view.own.pos_m[..., None, :])
+    ex, ey = heading(tuple(view.own.quat_wxyz[..., i, None] for i in range(4)), xp)
+    hidden = x * ex + y * ey <= math.cos(limits.clear_rad) * xp.sqrt(x * x + y * y)
+    lasts = age <= (limits.remember_s or limits.max_age_s)
+    return Strangers(before.mask & lasts & (hidden | ~gone), pos, vel, age)
+
+
+def _change(before: Strangers, view: LocalView) -> Array:
+    """[..., S, 3] acceleration [m/s^2] of those who are out of sight: for the ball, or slower where nobody knows it."""
+    xp, sensed = namespace(before.pos_m), cast(SoccerSensed, view.sensed)
+    told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
+    ball = xp.where(sensed.ball_mask[..., None], sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))
+    known = (sensed.ball_mask | sensed.told_mask.any(-1)) & (xp.abs(ball) < LARGE).all(-1)
+    wish = _at_most((ball[..., None, :] - before.pos_m) / ARRIVES_S, GOES_M_S)
+    towards = _at_most((wish - before.vel_m_s) / ARRIVES_S, GOES_M_S2)
+    return xp.where(known[..., None, None], towards, -before.vel_m_s / SLOWS_S)
+
+
+def _at_most(vector: Array, size: float) -> Array:
+    """The vector, shortened to that size."""
+    xp = namespace(vector)
+    long = xp.sqrt((vector * vector).sum(-1) + TINY)
+    return vector * xp.minimum(size / long, 1.0)[..., None]
+
+
+def _fit(mask: Array, like: Array) -> Array:
+    return mask[..., None] if like.ndim > mask.ndim else mask
+
+
+def boards_of(pitch_m: tuple[float, float], radius_m: float) -> tuple[float, float]:
+    """`SafetyParams.boards_m` of a robot of this radius [m] on a field of this length and width [m]."""
+    return pitch_m[0] / 2 - radius_m, pitch_m[1] / 2 - radius_m
+
+
+def at_place(params: SafetyParams, vehicle: AnyVehicle, pitch_m: tuple[float, float]) -> SafetyParams:
+    """The robot's parameters with the boards of the pitch that it plays on; zeros: those of the bundle hold."""
+    if not any(pitch_m) or not isinstance(vehicle, OmniRobot):
+        return params
+    return replace(params, boards_m=boards_of(pitch_m, vehicle.body.radius_m))
+
+
+def before_boards(params: SafetyParams) -> SafetyParams:
+    """The parameters with an arena that ends a little behind the boards, and so allows little speed at them.
+
+    A board throws a robot back with 0.14 of its speed, and one that presses the ball against a board comes back with a
+    third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s.
+    """
+    if params.boards_m is None:
+        return params
+    ends = tuple(half + BEHIND_M for half in params.boards_m)
+    walls = Arena((-ends[0], -ends[1], -LARGE_M), (ends[0], ends[1], LARGE_M))
+    return replace(params, arena=intersect(params.arena, walls))

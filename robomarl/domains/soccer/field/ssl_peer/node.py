@@ -1,0 +1,95 @@
+"""`ssl_peer_node`: the simulator with robots in it that vision sees from above and a radio commands, for `ssl_node`.
+
+Instead of `cmd_vel`, `kick`, `odometry`, `sighting`, `kicker` and `world/ball` there are the league's packets. The
+parameter `faults` takes ROBOT=FAULT of each that something goes wrong with.
+"""
+
+import os
+import sys
+
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.parameter import Parameter
+
+from robomarl.core.geometry import yaw_of
+from robomarl.domains.soccer.field.game_node import GameNode
+from robomarl.domains.soccer.field.ssl_peer.game import SslGame
+from robomarl.domains.soccer.field.ssl_peer.league import FieldView, LeagueField
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.vehicles.ssl.addresses import shirts_of, simulated_uris
+from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.node_base import now_s, run_node
+
+FAULTS = ("unseen", "deaf", "mirrored")
+PICTURE_HZ = 50
+SLIPPED_S = 0.3
+"""Where physics fell behind the clock by more, its time begins anew."""
+
+
+class SslPeerNode(GameNode):
+    """All players, the ball, the field and what the league puts around it."""
+
+    _team: SslGame
+
+    def made(self, scenario: SoccerScenario) -> SslGame:
+        """The robots of both teams."""
+        return SslGame(scenario)
+
+    def connect_robots(self) -> None:
+        """The league's addresses; in ROS nothing but what goes wrong."""
+        names, field = self._names, self._scenario.field
+        size_m = (field.length_m, field.width_m, field.goal_width_m)
+        domain = int(os.environ.get("ROS_DOMAIN_ID", "0"))
+        self._league = LeagueField(shirts_of(simulated_uris(len(names)), names), size_m, domain, self.settings.seed)
+        self._every = max(round(1 / (self._team.dt_s * PICTURE_HZ)), 1)
+        self._zero_s = now_s(self)
+        self.declare_parameter("faults", [""])
+        self.add_on_set_parameters_callback(self._on_faults)
+
+    def take_commands(self) -> None:
+        """What the robots have been told since the last step."""
+        game = self._team
+        at_ball = [game.has_ball(index) for index in range(len(self._names))]
+        for told in self._league.hear(at_ball):
+            game.hear(*told)
+
+    def step(self) -> None:
+        """A picture after every other step: its time is that of the physics, which catches up in bursts."""
+        super().step()
+        if self.steps % self._every:
+            return
+        if abs(now_s(self) - self._zero_s - self.steps * self._team.dt_s) > SLIPPED_S:
+            self._zero_s = now_s(self) - self.steps * self._team.dt_s
+        truth = self._team.truth()
+        view = FieldView(self._team.ball_m, truth.pos_m[:, :2], np.asarray(yaw_of(truth.quat_wxyz)))
+        self._league.tell(view, self._zero_s + self.steps * self._team.dt_s)
+
+    def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
+        """Vision tells all there is."""
+
+    def destroy_node(self) -> None:
+        """Release the addresses."""
+        super().destroy_node()
+        self._league.close()
+
+    def _on_faults(self, changed: list[Parameter]) -> SetParametersResult:
+        """ROBOT=FAULT for each."""
+        for parameter in changed:
+            if parameter.name != "faults":
+                continue
+            pairs = [text.partition("=")[::2] for text in parameter.value if text]
+            if wrong := [f"{who}={what}" for who, what in pairs if who not in self._names or what not in FAULTS]:
+                reason = f"{wrong[0]} is not ROBOT=FAULT with one of {', '.join(FAULTS)}"
+                return SetParametersResult(successful=False, reason=reason)
+            named = {index: {what for who, what in pairs if who == name} for index, name in enumerate(self._names)}
+            self._league.faults = named
+        return SetParametersResult(successful=True)
+
+
+def main(args: list[str] | None = None) -> int:
+    """`ros2 run robomarl ssl_peer_node`."""
+    return run_node(SslPeerNode, args, urgent=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

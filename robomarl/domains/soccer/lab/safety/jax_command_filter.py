@@ -1,0 +1,37 @@
+"""`PlayerFilter` in JAX, for training with it in the loop."""
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.core.filter.memory import FilterCarry
+from robomarl.core.filter.model.strangers import Strangers
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.types import FilterResult
+from robomarl.core.view import LocalView
+from robomarl.domains.soccer.core.command_filter import PlayerCarry, of_player, of_vehicle
+from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
+from robomarl.lab.jax_filter.filter import JaxFilter
+
+
+class JaxPlayerFilter(JaxFilter):
+    """As `PlayerFilter`, for JAX arrays with any leading axes; its result is not differentiated."""
+
+    def __init__(self, params: SafetyParams, opponents: int) -> None:
+        """Work out the constants; `opponents` is S, how many the view has rows for."""
+        super().__init__(before_boards(params), "qp")
+        self.params = params
+        self._opponents = opponents
+
+    def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
+        """The memory before the first decision: nobody was seen."""
+        none = jnp.zeros((*batch, self._opponents))
+        place = jnp.zeros((*none.shape, 3))
+        return PlayerCarry(*super().init(batch), Strangers(none > 0, place, place, none))
+
+    def __call__(  # type: ignore[override]
+        self, carry: PlayerCarry, view: LocalView, nominal: jax.Array, gain_per_s: jax.Array | None = None
+    ) -> tuple[PlayerCarry, FilterResult]:
+        """Filter one decision; see `PlayerFilter.__call__`."""
+        view, seen = recall(self.params, carry.seen, view)
+        after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
+        return PlayerCarry(*after, seen), of_player(result, nominal)

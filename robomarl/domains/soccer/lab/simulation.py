@@ -1,0 +1,91 @@
+"""`SIMULATION` of robot soccer."""
+
+from dataclasses import replace
+from typing import Any
+
+from robomarl.core.domain.simulation import Evaluated, Figures, Games, Measured, Simulation
+from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.check import PROBE
+from robomarl.domains.soccer.lab.controllers import SCRIPTS
+from robomarl.domains.soccer.lab.controllers.scripted_teams import ScriptedTeam
+from robomarl.domains.soccer.lab.controllers.skills import no_belief
+from robomarl.domains.soccer.lab.env import SoccerEnv
+from robomarl.domains.soccer.lab.safety.filter_params import player_params
+from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_scenario
+from robomarl.domains.soccer.lab.task import action
+from robomarl.lab.evaluate.floor_plan import check_suffix
+from robomarl.lab.sim.starts import Starts
+
+
+def make_env(
+    scenario: SoccerScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Starts | None
+) -> SoccerEnv:
+    """A game in JAX, which has one engine."""
+    return SoccerEnv(scenario, weights, safety, starts)
+
+
+def with_rally(scenario: SoccerScenario, rally_s: float) -> SoccerScenario:
+    """With other rules for how long a rally is."""
+    return replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
+
+
+def felt(scenario: SoccerScenario) -> tuple[str, ...]:
+    """What a robot feels of the section `randomize`."""
+    from robomarl.domains.soccer.lab.safety.plants import felt_by_players
+
+    return felt_by_players(scenario)
+
+
+def moves_alike(scenario: SoccerScenario) -> tuple[Any, bool]:
+    """The rates; nothing is carried."""
+    return scenario.rates, False
+
+
+def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Any:
+    """So many robots, each alone."""
+    from robomarl.domains.soccer.lab.safety.plants import Players
+
+    return Players(scenario, flights, seed, threads)
+
+
+def row(name: str, options: Any, is_first: bool) -> Any:
+    """What `robomarl eval` says of one team."""
+    from robomarl.domains.soccer.lab.evaluation.rows import play_row
+
+    return play_row(name, options, is_first)
+
+
+def table(rows: list[Figures]) -> str:
+    """One line for each team."""
+    from robomarl.lab.evaluate.rows import table as lines
+
+    return lines(rows, {name: name for name in COLUMNS})
+
+
+COLUMNS = ("policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts")
+"""Of the table of `robomarl eval`."""
+SIMULATION = Simulation(
+    scenario=SoccerScenario,
+    check_scenario=check_scenario,
+    action=action,
+    env=make_env,
+    batch=make_soccer,
+    filter_params=player_params,
+    probe=lambda scenario: PROBE,
+    evaluation=Evaluated(
+        row=row,
+        table=table,
+        nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
+        check_film=check_suffix,
+    ),
+    measured=Measured(felt, moves_alike, plant),
+    games=Games(
+        SCRIPTS,
+        ScriptedTeam,
+        no_belief,
+        with_rally,
+        length_m=lambda scenario: scenario.field.length_m,
+        half_length=("own_motion.x", "goal_ahead.dx"),
+    ),
+    all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",
+)

@@ -1,0 +1,75 @@
+"""What a game adds to the fleet plan: two teams, and a referee. No ROS here."""
+
+from typing import Any
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.onboard import Content, Node
+from robomarl.core.hardware.field import scenario_content
+from robomarl.core.hardware.fleet import Fleet
+from robomarl.domains.soccer.ros.playing import check_roles
+from robomarl.domains.soccer.ros.settings import RefereeSettings, SslSettings
+from robomarl.domains.soccer.ros.topics import REFEREE
+from robomarl.ros.operator.fleet_plan import PlanOptions
+
+
+def check_fleet(fleet: Fleet, content: Content) -> None:
+    """Whether the fleet has the teams that its scenario is for.
+
+    Raises:
+        UserError: a game without two teams of its size, or with roles that nobody can play.
+    """
+    if (fleet.teams, fleet.team_size) != (2, content["count"]):
+        named, size = f"{fleet.teams} team{'s' * (fleet.teams > 1)}", content["count"]
+        raise UserError(
+            f"Fleet {fleet.name} has {len(fleet.robots)} robots in {named}, its scenario {fleet.scenario} is for "
+            f"2 teams of {size}; write teams: 2 and name {2 * size} robots."
+        )
+    check_roles({"name": fleet.scenario, **content})
+
+
+def seat(content: Content) -> dict[str, Any]:
+    """A policy node's parameters that say where it plays."""
+    return {"pitch_m": _pitch_m(content)}
+
+
+def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
+    """The referee."""
+    values = {"autostart": options.autostart, **rules_of(fleet, options.match_s)}
+    module = "robomarl.domains.soccer.ros.referee_node"
+    return [Node("referee_node", module, REFEREE, RefereeSettings, values)]
+
+
+def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
+    """What speaks to robots of the Small Size League.
+
+    Raises:
+        UserError: a robot that is not simulated has no URI.
+    """
+    robots, content = sorted(fleet.robots, key=lambda robot: robot.index), scenario_content(fleet.scenario)
+    if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
+        raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say which it is, such as ssl:blue/3.")
+    values = {
+        "uris": tuple(robot.uri for robot in robots),
+        "vehicle": fleet.vehicle,
+        "pitch_m": _pitch_m(content),
+        "policy_hz": float(content["rates"]["policy_hz"]),
+    }
+    module = "robomarl.domains.soccer.vehicles.ssl.node"
+    return Node("ssl_node", module, "ssl_node", SslSettings, values)
+
+
+def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
+    """A referee's parameters that are the scenario's numbers; `match_s`: length of the match, 0 for the scenario's."""
+    content = scenario_content(fleet.scenario)
+    rules = content["rules"]
+    return {
+        "length_m": _pitch_m(content)[0],
+        "ball_radius_m": float(content["ball"]["radius_m"]),
+        "stuck_m": float(rules["stuck_m"]),
+        "stuck_s": float(rules["stuck_s"]),
+        "match_s": float(match_s or content["time_limit_s"]),
+    }
+
+
+def _pitch_m(content: Content) -> list[float]:
+    return [float(content["field"][side]) for side in ("length_m", "width_m")]

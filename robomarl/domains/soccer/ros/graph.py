@@ -1,0 +1,42 @@
+"""What a game adds to the node graph. No ROS here."""
+
+from robomarl.domains.soccer.ros.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
+from robomarl.ros import topics
+from robomarl.ros.enclaves.adapter_rights import BASE_ORDERS, lifecycle_rights
+from robomarl.ros.enclaves.rights import CONSOLE, TeamRights
+from robomarl.ros.enclaves.rights_terms import Rights
+from robomarl.ros.robot.state_machine import Order
+from robomarl.ros.topics import WORLD, NodeGraph
+
+PLAYER_TOPICS = (
+    *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
+    *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
+)
+"""In the namespace of every robot that plays."""
+REFEREE_SERVES = ("start", "stop", "goal", "reset")
+REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
+
+
+def graph() -> NodeGraph:
+    """Players, what the referee sees and what it says; goals of the game are nothing that robots are told."""
+    sim = (topics.TRUTH, topics.SIM_STATUS)
+    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(BALL,), beside=((REFEREE, MATCH),), sim=sim)
+
+
+def rights(team: TeamRights) -> dict[str, Rights]:
+    """Of the referee, and what the operator asks of it."""
+    services = frozenset(f"{team.base}/{REFEREE}/{service}" for service in REFEREE_SERVES)
+    said = team.each((REFEREE,), MATCH)
+    resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
+    heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), BALL)
+    referee = Rights(said, heard, services, team.all(*REFEREE_ORDERS) | resets)
+    return {"ssl_node": _ssl(team), REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}
+
+
+def _ssl(team: TeamRights) -> Rights:
+    """Of what speaks to robots of the Small Size League: vision and radio are no topics."""
+    told = team.each(team.names, topics.ODOMETRY, SIGHTING, KICKER) | team.each((WORLD,), BALL)
+    heard = team.each(team.names, CMD_VEL, KICK, topics.ANNOUNCE) | team.each(("",), topics.ESTOP)
+    heard |= team.each((REFEREE,), MATCH)
+    serves = frozenset(f"{team.base}/{name}/vehicle/{order}" for name in team.names for order in BASE_ORDERS)
+    return Rights(told, heard, serves) | lifecycle_rights(f"{team.base}/ssl_node")

@@ -1,0 +1,165 @@
+"""`Playing`: what one player knows, from its camera, its kicker and its team-mates. No ROS here.
+
+A camera tells places in the robot's own frame. They are put into the field by the robot's own estimate of where it
+was when the picture was taken, as in simulation. The scenario in the bundle's contract has the numbers.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.onboard import Later
+from robomarl.core.geometry import rotate
+from robomarl.core.view import Goal
+from robomarl.domains.soccer.core.features import ROLES, Picture, SoccerSensed, sensed_of
+from robomarl.domains.soccer.ros.topics import CMD_VEL, KICK, KICKER, SIGHTING
+from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
+from robomarl.ros.io.messages import Detections, TeamSnapshot
+
+BALL, OPPONENT = "ball", "opponent_"
+"""What a picture's things are called; an opponent's number comes after it, from 0, the same one at all times: the
+safety filter remembers where each was seen."""
+PICTURES = 3.0
+"""After so many pictures that did not come the robot counts as blind."""
+PUT_BACK_S = 0.1
+"""Players are put back at a kick-off, by hand or by a simulator."""
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+class Thing(NamedTuple):
+    """One thing in a picture."""
+
+    kind: str
+    """`BALL`, or `OPPONENT` and a number; others are not looked at."""
+    pos_m: np.ndarray
+    """[3] body frame at the picture's stamp."""
+    vel_m_s: np.ndarray
+    """[3] over ground, along the body's axes then."""
+
+
+class Sighting(NamedTuple):
+    """One picture."""
+
+    stamp_s: float
+    things: tuple[Thing, ...]
+
+
+class Playing:
+    """One player's senses."""
+
+    def __init__(self, content: Mapping[str, Any], index: int, size: int, length_m: float = 0.0) -> None:
+        """Read the scenario.
+
+        Args:
+            content: of the scenario, as the contract has it.
+            index: which of its team this robot is.
+            size: robots in a team.
+            length_m: the field that is played on, from goal to goal; 0: the scenario's.
+
+        Raises:
+            UserError: a team can't play with these roles.
+        """
+        check_roles(content)
+        roles = content["roles"]
+        self.role = np.int32(ROLES.index(roles[min(index, len(roles) - 1)]))
+        """Index of its role; robots beyond the scenario's have the last one."""
+        self.goal = Goal(np.array([(length_m or content["field"]["length_m"]) / 2, 0.0, 0.0]), UPRIGHT)
+        """The middle of the goal that it attacks, in its team's field frame."""
+        period_s = 1 / content["rates"]["policy_hz"]
+        self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s
+        self._told_for_s = content["radio"]["max_age_s"]
+        self._rows = {kind_of(row): row for row in range(1 + size)}
+
+    def sensed(self, sighting: Sighting | None, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
+        """What the view says of ball, opponents and kicker, in the team's field frame.
+
+        Args:
+            sighting: the latest picture; None before the first.
+            charged_s: when the kicker will be charged, by the clock of stamps; None before it was said.
+            snapshot: the moment, where the robot was, and what its team-mates say.
+        """
+        charge_s = np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
+        return sensed_of(self._placed(sighting, snapshot), self._told(snapshot), charge_s)
+
+    @staticmethod
+    def told(sensed: tuple, age_s: float) -> Detections | None:
+        """What this robot tells its team: its latest picture, with the age at the stamp of an estimate that is
+        `age_s` old now. What it was told itself it does not pass on."""
+        assert isinstance(sensed, SoccerSensed), "the view is a player's"
+        rows = np.flatnonzero([sensed.ball_mask, *sensed.strangers_seen])
+        if not len(rows):
+            return None
+        pos = np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows]
+        vel = np.stack([sensed.ball_vel_m_s, *sensed.strangers_vel_m_s])[rows]
+        picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
+        return Detections(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
+
+    def _placed(self, sighting: Sighting | None, snapshot: TeamSnapshot) -> Picture:
+        """[1 + S] the picture in the field."""
+        mask, pos, vel, age_s = picture = self._blank()
+        if sighting is None or (there := snapshot.history.at(sighting.stamp_s)) is None:
+            return picture
+        for thing in sighting.things:
+            if (row := self._rows.get(thing.kind)) is None:
+                continue
+            pos[row] = there.pos_m + rotate(there.quat_wxyz, thing.pos_m)
+            vel[row], mask[row] = rotate(there.quat_wxyz, thing.vel_m_s), True
+        age_s[mask] = max(snapshot.now_s - sighting.stamp_s, 0.0)
+        return picture
+
+    def _told(self, snapshot: TeamSnapshot) -> Picture:
+        """[K, 1 + S] what the mates see, as they say."""
+        mask, pos, vel, age_s = picture = self._blank(len(snapshot.mates))
+        for k, (said, since_s) in enumerate(snapshot.mates):
+            if said is None or said.seen is None or since_s > self._told_for_s:
+                continue
+            for kind, place, motion in zip(*said.seen[:3], strict=True):
+                if (row := self._rows.get(kind)) is not None:
+                    pos[k, row], vel[k, row], mask[k, row] = place, motion, True
+            age_s[k, mask[k]] = said.seen.age_s + since_s
+        return picture
+
+    def _blank(self, *lead: int) -> Picture:
+        shape = (*lead, len(self._rows))
+        return Picture(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
+
+
+def kind_of(row: int) -> str:
+    """What the thing in a row is called: the ball first, then opponents by their number."""
+    return f"{OPPONENT}{row - 1}" if row else BALL
+
+
+def check_roles(content: Mapping[str, Any]) -> None:
+    """Whether a team may line up so.
+
+    Raises:
+        UserError: there are two goalkeepers, or a role that nobody knows.
+    """
+    name, roles = f"scenario {content.get('name', '')}", list(content["roles"])
+    if unknown := set(roles) - set(ROLES):
+        raise UserError(f"{name}: {min(unknown)!r} in roles is not a role; allowed: {', '.join(ROLES)}.")
+    if (keepers := roles.count("keeper")) > 1:
+        raise UserError(f"{name}: roles names {keepers} keepers; a team may have one, make the others supporter.")
+
+
+def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+    """A player; see `Playing`."""
+    playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
+    messages = "robomarl.domains.soccer.ros.messages"
+    return FieldTask(
+        sensors=(
+            Sensor(SIGHTING, Later(f"{messages}:sighting_to"), shared=False),
+            Sensor(KICKER, Later(f"{messages}:kicker_to"), shared=False),
+        ),
+        sensed=lambda values, snapshot: playing.sensed(values[SIGHTING.name], values[KICKER.name], snapshot),
+        max_age_s=playing.max_age_s,
+        fixed_goal=playing.goal,
+        commands=(CMD_VEL, KICK),
+        writer=Later(f"{messages}:PlayerCommands"),
+        away=seat.away,
+        told=playing.told,
+        role=playing.role,
+        put_back_s=PUT_BACK_S,
+    )

@@ -1,0 +1,45 @@
+"""`CarriedFigures`: what recordings tell of what a team carries, and the scenario that is written of it."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.field.identify.identify import Parameter
+from robomarl.field.identify.patch import Provenance, named_from
+
+
+class CarriedFigures(NamedTuple):
+    """What a domain found."""
+
+    parameters: tuple[Parameter, ...]
+    missing: tuple[str, ...]
+    """What can't be told, a sentence each."""
+    changes: dict[str, dict[str, Any]]
+    """Keys of a scenario's file by section; empty where nothing was found."""
+    off_m: np.ndarray = np.zeros(0)
+    """[B] in each observation, how far the scenario as it was given is off ..."""
+    place: tuple[tuple[str, int, int], ...] = ()
+    """[B] ... and whose, in which flight, and its number in that."""
+
+    @property
+    def text(self) -> str:
+        """A row for each figure."""
+        return "\n".join(
+            f"  {p.name:<10}  {p.unit}  {p.robot:<10}  {p.value:.4f} [{p.low:.4f}, {p.high:.4f}]"
+            for p in self.parameters
+        )
+
+
+def write_carried(folder: Path, scenario: Any, found: CarriedFigures, of: Provenance) -> Path | None:
+    """A scenario that extends the one that was flown; None where nothing was found."""
+    if not found.changes:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"# {scenario.name} with what was identified of the payload: {of.line}."]
+    lines.append(f'extends = "{named_from(folder, of.scenario)}"')
+    for section, keys in found.changes.items():
+        lines += ["", f"[{section}]", *(f"{key} = {value}" for key, value in keys.items())]
+    file = folder / f"{scenario.name}_identified.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file

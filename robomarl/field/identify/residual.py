@@ -1,0 +1,113 @@
+"""Whether a residual is taken: what the identified vehicles miss, learned, must predict flights that it has not seen.
+
+A domain learns it (`Simulation.residual`) from one set of flights, ends in time by a second, and is judged on a third.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.core.bundle.provenance import UsedResidual
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.field.identify.held_out import AFTER_S, Prediction, paired, split_flights
+from robomarl.field.identify.identify import RobotFit
+from robomarl.field.track import RobotTrack
+
+LEAST_GAIN = 0.05
+"""A residual that predicts by less than this share better is not worth to be trained with."""
+
+
+class FlightSets(NamedTuple):
+    """Tracks by whole flights, no flight in two of them."""
+
+    fit: list[RobotTrack]
+    stop: list[RobotTrack]
+    """That end the fit; none of fewer than three flights."""
+    gate: list[RobotTrack]
+    """That decide whether what was found is taken; none of one flight."""
+
+    @property
+    def seen(self) -> list[RobotTrack]:
+        """All that those of the gate are held out from."""
+        return [*self.fit, *self.stop]
+
+
+def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
+    """What is sealed into a bundle that is trained with it."""
+    return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
+
+
+class Candidate(NamedTuple):
+    """What a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
+
+    before_m: np.ndarray
+    """[W] of the identified vehicles."""
+    after_m: np.ndarray
+    """[W] of them with the residual."""
+    place: tuple[tuple[str, int, int], ...]
+    """[W] robot, flight, number in it."""
+    save: Callable[[Path], dict[str, Any]]
+    """Writes it into a file; returns the keys of the scenario's section `residual`."""
+
+
+class Judged(NamedTuple):
+    """The verdict."""
+
+    prediction: Prediction | None
+    """None where nothing could be learned."""
+    candidate: Candidate | None
+    """None where it is left out."""
+    said: str
+    """One sentence."""
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """For JSON."""
+        seen = {} if self.prediction is None else self.prediction._asdict()
+        return {"used": self.candidate is not None, "said": self.said, **seen}
+
+
+def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets:
+    """The last flights for the gate, those before them to end the fit, so large a share of what is left each."""
+    rest, gate = split_flights(tracks, share)
+    return FlightSets(*split_flights(rest, share), gate)
+
+
+def learn_residual(scenario: Any, found: Sequence[RobotFit], sets: FlightSets | None, seed: int) -> Judged:
+    """Learn, and take it or leave it.
+
+    Args:
+        scenario: that was flown.
+        found: what was identified, from flights that are not the gate's.
+        sets: of the flights; None where no residual is wanted.
+        seed: of the first weights.
+    """
+    if sets is None:
+        return Judged(None, None, "no residual: none was wanted.")
+    learn = simulation_of(scenario).residual
+    if learn is None:
+        return Judged(None, None, f"no residual: task = {scenario.task!r} has none.")
+    if not sets.stop:
+        return Judged(None, None, "no residual: it takes three flights, to fit, to end the fit and to judge it.")
+    candidate = learn(scenario, found, sets, seed)
+    if candidate is None:
+        return Judged(None, None, "no residual: the flights to end the fit or to judge it have no whole window.")
+    return judged(candidate)
+
+
+def judged(candidate: Candidate) -> Judged:
+    """The gate."""
+    seen = paired(candidate.before_m, candidate.after_m, candidate.place, round(2 / AFTER_S))
+    what = f"held-out flights, position {AFTER_S:g} s on: {1e3 * seen.before_m:.1f} mm as identified, "
+    what += f"{1e3 * seen.after_m:.1f} mm with the residual"
+    if seen.is_better and seen.after_m <= (1 - LEAST_GAIN) * seen.before_m:
+        return Judged(seen, candidate, f"a residual is used: {what}.")
+    return Judged(seen, None, f"no residual, since it does not help: {what}.")
+
+
+def section_text(section: dict[str, Any]) -> str:
+    """Of a scenario file."""
+    rows = (f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in section.items())
+    return "\n".join(["", "[residual]", *rows, ""])

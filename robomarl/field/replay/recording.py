@@ -1,0 +1,128 @@
+"""Who flew in a recording, with which bundle and settings: read from what the recorder wrote into the bag."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError, build
+from robomarl.core.paths import bundles_dir, cache_dir, vehicles_dir
+from robomarl.field.replay.bag import Bag
+from robomarl.fleet.store import Store
+from robomarl.ros.settings import PolicySettings
+
+PARAMETERS, NODE, BUNDLE = "parameters/", "/policy_node", "bundle_id"
+
+
+class Recording(NamedTuple):
+    """The team of a bag."""
+
+    team: tuple[str, ...]
+    base: str
+    """Namespace of the team."""
+    settings: dict[str, PolicySettings]
+    """Of each robot's policy node."""
+    bundles: dict[str, str]
+    """Id of the bundle that each robot announced."""
+    fleet: str
+    scenario: str
+
+
+def recording_of(bag: Bag) -> Recording:
+    """The team of a bag.
+
+    Raises:
+        UserError: the bag does not say who flew, or it is of more than one team.
+    """
+    settings = {}
+    for key, text in bag.about.items():
+        if key.startswith(PARAMETERS) and key.endswith(NODE):
+            settings[key.removeprefix(PARAMETERS).removesuffix(NODE)] = _settings(bag, key, text)
+    if not settings:
+        said = (
+            f"{bag.folder}: its metadata name no policy_node, so it is not a recording of a team that flew bundles; "
+            "record with robomarl up or its launch file."
+        )
+        raise UserError(" ".join([*bag.problems, said]))
+    teams = {made.team for made in settings.values()}
+    if len(teams) > 1:
+        told = "; ".join(", ".join(team) for team in sorted(teams))
+        raise UserError(f"{bag.folder}: holds {len(teams)} teams ({told}); record each into a bag of its own.")
+    (team,) = teams
+    base = next(iter(settings)).rpartition("/")[0]
+    by_name = {made.name: made for made in settings.values()}
+    told = {name: bag.about.get(f"{BUNDLE}/{base}/{name}".replace("//", "/"), "") for name in team}
+    about = bag.about
+    return Recording(team, f"/{base}" if base else "", by_name, told, about.get("fleet", ""), about.get("scenario", ""))
+
+
+def bundle_folder(recording: Recording, robot: str, given: str) -> str:
+    """The bundle that a robot flew: the one that is given, what its folder still holds, or one of policies/.
+
+    Raises:
+        UserError: it is nowhere to be found.
+    """
+    if given:
+        return given
+    settings, wanted = recording.settings[robot], recording.bundles.get(robot, "")
+    if settings.bundle and (not wanted or _id_of(Path(settings.bundle)) in ("", wanted)):
+        return settings.bundle
+    root = Path(settings.robot_root)
+    if settings.robot_root and root.is_dir() and wanted in (store := Store(root)).ids():
+        return str(store.folder(wanted))
+    for folder in sorted(bundles_dir().glob("*/bundle.json")):
+        if _id_of(folder.parent) == wanted:
+            return str(folder.parent)
+    raise UserError(
+        f"{robot}: flew bundle {wanted[:12] or '(unknown)'}, which is neither in its folder here nor in policies/; "
+        "name it with --bundle."
+    )
+
+
+def vehicle_here(recorded: str, bundle: str) -> str:
+    """The name or path of the vehicle that a robot was.
+
+    Args:
+        recorded: what its node was told, a name or a path; "" for the bundle's.
+        bundle: folder of the bundle that it flew. Its contract has the vehicle's whole file, which is taken where the
+            recorded path is of another machine or folder.
+
+    Raises:
+        UserError: that file can't be written into the cache.
+    """
+    contract = load_bundle(bundle).contract.vehicle
+    name = recorded or contract.name
+    if name.endswith((".yaml", ".yml")):
+        if Path(name).is_file():
+            return name
+    elif (vehicles_dir() / f"{name}.yaml").is_file() or name != contract.name:
+        return name
+    text = yaml.safe_dump(contract.content, sort_keys=False)
+    file = cache_dir() / "recorded" / hashlib.sha256(text.encode()).hexdigest()[:32] / f"{contract.name}.yaml"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    except OSError as error:
+        raise UserError(f"{file} can't be written ({error.strerror}); name another XDG_CACHE_HOME.") from None
+    return str(file)
+
+
+def _settings(bag: Bag, key: str, text: str) -> PolicySettings:
+    """Of a policy node; those that have no part in its decisions and are not known here are left out."""
+    try:
+        told = json.loads(text)
+        known = {field.name for field in dataclasses.fields(PolicySettings)}
+        return build(PolicySettings, {name: told[name] for name in known & set(told)}, f"{bag.folder}, {key}")
+    except (json.JSONDecodeError, TypeError) as error:
+        raise UserError(f"{bag.folder}/metadata.yaml: {key} is no JSON object ({error}); record anew.") from None
+
+
+def _id_of(folder: Path) -> str:
+    try:
+        return load_bundle(str(folder)).id
+    except UserError:
+        return ""

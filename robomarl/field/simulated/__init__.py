@@ -1,0 +1,1 @@
+"""Nodes that simulate a team behind the topics of real robots."""

@@ -1,0 +1,298 @@
+"""Improve a bundle for the vehicles and the weather of its recordings; the new bundle says where it comes from."""
+
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.core.config import Count, Fraction, NonNegative, Positive, Seed, UserError
+from robomarl.front.cli import write_json
+from robomarl.front.cli.ends import OutFolder
+from robomarl.front.cli.identify import RecordedFlights, read_flights
+
+STEPS = 2_000_000
+"""Agent-steps of a network's training."""
+LESSONS_OVER = 0.6
+"""Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl adapt`."""
+
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
+    """Name or folder of the bundle to begin with."""
+    bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
+    """Folders of recordings of it."""
+    out: OutFolder = Path("runs/adapted")
+    """Folder for what is identified, the run and the new bundle."""
+    scenario: str = ""
+    """Name or file of the scenario that is fitted; by default the one that was flown."""
+    layout: Path | None = None
+    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
+    judge: str = ""
+    """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
+    minutes: Positive = 2.0
+    """Train for so long at most."""
+    steps: Count | None = None
+    """Agent-steps; by default 2 million, of a law whose gains are searched as many as its recipe says."""
+    learning_rate: Positive = 1e-3
+    """Largest."""
+    stay_cost: NonNegative = 0.0
+    """Of the KL divergence from the bundle's policy: more keeps the new one nearer to it."""
+    hold_out: Fraction = 0.25
+    """Share of the flights that the fit does not see."""
+    residual: bool = True
+    """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
+    episodes: Count = 200
+    """On mujoco, of each bundle."""
+    seed: Seed = 0
+    """Of training and episodes."""
+    least_gain: NonNegative = 0.0
+    """The new bundle is written only where it succeeds in so much more of the episodes."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Identify, accept, train, judge, export."""
+    return adapt(args, read_flights(args.bags, args.scenario, "", args.layout))
+
+
+def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
+    """The same from flights, whoever recorded them."""
+    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.front.cli.adapt_carried import adapt_carried
+    from robomarl.lab.train.run.bundle_as_run import run_of
+
+    if args.out.exists():
+        raise UserError(f"{args.out}: is there already; name another folder with --out.")
+    known = run_of(args.bundle)
+    check_bundle(args.bundle, known.scenario, flown.scenario)
+    figures = (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown, known)
+    write_json(args.out / "adapt.json", figures)
+    return figures
+
+
+def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+    """The same of teams that carry nothing: their vehicles are identified, and the network `known` trains on."""
+    from robomarl.field.identify.identify import figures_of, identify, text_of
+    from robomarl.field.identify.residual import learn_residual
+    from robomarl.lab.sim.engines.compiler import keep_compiled
+
+    keep_compiled()
+    started_s = time.perf_counter()
+    sets = split(args, flown)
+    found, missing = identify(flown.scenario, sets.seen)
+    print("\n".join([text_of(found), *(f"problem: {problem}" for problem in (*flown.problems, *missing))]))
+    prediction = accept(found, sets.gate, flown.scenario.period_s)
+    factor, flown = weigh(args, flown, found)
+    if factor != 1:
+        sets = split(args, flown)
+        found, missing = identify(flown.scenario, sets.seen)
+    residual = learn_residual(flown.scenario, found, sets if args.residual else None, args.seed)
+    print(residual.said)
+    beside, used = section_of(args.out, residual)
+    plant = write_plant(args.out / "identified", flown, found, beside)
+    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, sets.gate, (plant, beside)))
+    trained = train(args, (known, plant), flown.provenance.recordings, used)
+    folder, before, after = judge_and_export(args, trained, judges)
+    figures = {
+        "success_before": before["success_rate"], "success_after": after["success_rate"],
+        "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
+        "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
+        "residual": residual.figures,
+        "parent": args.bundle, "bundle": str(folder) if folder else None, "ok": folder is not None,
+        "action_change": change_of(args.bundle, folder),
+        "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
+        "problems": [*flown.problems, *missing],
+    }  # fmt: skip
+    print(f"success {before['success_rate']:.3f} before, {after['success_rate']:.3f} after; {figures['seconds']:.0f} s")
+    return figures
+
+
+def check_bundle(bundle: str, known: Any, flown: Any) -> None:
+    """Before a minute of identification; raises `UserError` where what a bundle knows is of another team or rate."""
+    from robomarl.core.domain.registry import domain_of_task
+
+    of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
+    if of != to:
+        raise UserError(f"{bundle}: is for {of}, the recordings are of {to}; name the bundle that flew.")
+
+
+def split(args: Args, flown: RecordedFlights) -> Any:
+    """The `FlightSets` of these flights; raises `UserError` where there is none to fit, or none to hold out."""
+    from robomarl.field.identify.residual import three_sets
+
+    sets = three_sets(flown.tracks, args.hold_out)
+    if not sets.gate:
+        raise UserError("the recordings hold one flight, and none could be held out; record another one.")
+    if not sets.fit:
+        raise UserError(f"--hold-out {args.hold_out:g}: leaves no flight to identify anything from; hold out fewer.")
+    return sets
+
+
+def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
+    """What the controllers' mass is to be multiplied with, and the flights as if they had known it; 1: it is right."""
+    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.field.identify.believed import believing
+    from robomarl.lab.sim.scenario import load_scenario
+
+    weighed = simulation_of(flown.scenario).weighed(found, flown.tracks)
+    if weighed is None:
+        return 1.0, flown
+    of = flown.provenance
+    file = believing(args.out / "weighed", of.scenario, weighed.factor, of)
+    mass_kg = load_scenario(file).vehicle_config.body.mass_kg
+    print(f"the low-level controllers are to believe {weighed.factor:.3f} times the mass, {mass_kg:.4g} kg: {file}")
+    return weighed.factor, RecordedFlights(
+        load_scenario(file), weighed.tracks, of._replace(scenario=file), flown.problems
+    )
+
+
+def judges_of(args: Args, flown: RecordedFlights, factor: float, judge: str) -> tuple[str, str]:
+    """The same plant for the bundle and for the adapted policy, each with what its controllers believe.
+
+    `--judge` is as the bundle's controllers know it, the plant of the held-out flights as the adapted policy's do.
+    """
+    from robomarl.field.identify.believed import believing
+
+    if factor == 1:
+        return judge, judge
+    of, folder = flown.provenance, args.out / "judge_believed"
+    if args.judge:
+        return judge, believing(folder, judge, factor, of)
+    return believing(folder, judge, 1 / factor, of), judge
+
+
+def accept(found: Any, held: list[Any], period_s: float) -> Any:
+    """How well held-out flights are predicted.
+
+    Raises:
+        UserError: no better than by the vehicle's file.
+    """
+    from robomarl.field.identify.held_out import AFTER_S, predict_held_out
+
+    seen = predict_held_out(found, held, period_s)
+    if seen is None:
+        raise UserError("the held-out flights have no whole window; record longer ones.")
+    what = f"{1e3 * seen.before_m:.1f} mm by the file, {1e3 * seen.after_m:.1f} mm as identified"
+    print(f"held-out flights, position {AFTER_S:g} s on, {seen.windows} windows: {what}")
+    if not seen.is_better:
+        raise UserError(
+            f"the identified vehicles predict held-out flights no better ({what}); there is nothing to adapt to."
+        )
+    return seen
+
+
+def section_of(out: Path, residual: Any) -> tuple[str, Any]:
+    """Of the scenarios to train and judge in, and what bundles say of it; empty and None where none is used."""
+    from robomarl.field.identify.residual import section_text, used
+
+    if residual.candidate is None:
+        return "", None
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "residual.npz"
+    section = residual.candidate.save(file)
+    # As seen from the folder of either scenario, so that `out` may be moved.
+    return section_text({**section, "file": f"../{file.name}"}), used(residual.prediction, section)
+
+
+def write_plant(folder: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
+    """The scenario to train in, with its vehicle's file; `beside` is a section more."""
+    from robomarl.field.identify.patch import write_patch
+    from robomarl.field.identify.safety_figures import safety_figures
+
+    figures = safety_figures(flown.scenario.vehicle_config, found)
+    file = write_patch(folder, flown.scenario, found, figures, flown.provenance)[0]
+    file.write_text(file.read_text() + beside)
+    return str(file)
+
+
+def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: tuple[str, str]) -> str:
+    """The plant of the held-out flights alone; where these are too few the one of training, which is said.
+
+    `trained_in` is that one and its section beside, the residual that these flights have let pass.
+    """
+    from robomarl.field.identify.identify import identify
+
+    plant, beside = trained_in
+    try:
+        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0], beside)
+    except UserError as error:
+        print(f"problem: judged in the scenario of training, since {error}")
+        return plant
+
+
+def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: Any = None) -> Path:
+    """Train on along `way`, from a run in an identified scenario, on `fast`; `used` is the residual that this has."""
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.run.runner import RunOptions, train_run
+
+    known, plant = way
+    scenario = load_scenario(plant)
+    rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
+    changes: dict[str, Any] = {
+        "total_steps": args.steps or STEPS,
+        "stop_after": None,
+        "stay_cost": args.stay_cost,
+        **rates,
+    }
+    lessons = from_known_to(known.scenario, scenario)
+    config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
+    told: dict[str, Any] = {"recordings": recordings, "residual": used}
+    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
+    if train_run(config, scenario, options)[0]["interrupted"]:
+        raise KeyboardInterrupt
+    return args.out / "run"
+
+
+def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
+    """Lessons that lead from the ranges that the bundle was trained in to those of the plant."""
+    from robomarl.lab.train.config import Lesson
+
+    names = [name for name in plant.randomized if name != "delay_s"]  # which decides what is compiled
+    pairs = {name: (getattr(known.randomize, name), getattr(plant.randomize, name)) for name in names}
+    return tuple(
+        Lesson(f"randomize.{name}", begin, end, LESSONS_OVER) for name, (begin, end) in pairs.items() if begin != end
+    )
+
+
+def judge_and_export(
+    args: Args, trained: Path, judges: tuple[str, str]
+) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
+    """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
+    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.resolve import resolve_policy
+    from robomarl.lab.export import export_bundle
+    from robomarl.lab.train.run.bundle_as_run import run_of
+
+    config = EvalConfig("mujoco", args.episodes, args.seed)
+    before, after = (
+        evaluate(*resolve_policy(name, judge), config).figures
+        for name, judge in zip((args.bundle, str(trained)), judges, strict=True)
+    )
+    if after["success_rate"] < before["success_rate"] + args.least_gain:
+        print("the trained policy is not better than the bundle; no bundle was written.")
+        return None, before, after
+    folder = args.out / "bundle"
+    bundle = export_bundle(run_of(str(trained)), folder, f"{Path(args.bundle).name}_adapted")
+    print(f"{folder}: id {bundle.id}")
+    return folder, before, after
+
+
+def change_of(parent: str, child: Path | None) -> float | None:
+    """Mean absolute difference of the actions on the parent's golden observations: how far the policy has gone."""
+    import numpy as np
+
+    from robomarl.core.bundle import golden
+    from robomarl.core.bundle.bundle import GOLDEN_FILE, load_bundle
+    from robomarl.core.bundle.runtime import Policy
+
+    if child is None:
+        return None
+    both = [load_bundle(source) for source in (parent, str(child))]
+    seen = golden.from_bytes(both[0].files[GOLDEN_FILE]).obs
+    flat = np.asarray(seen, np.float32).reshape(-1, seen.shape[-1])
+    actions = [policy(policy.init((len(flat),)), flat)[1] for policy in map(Policy, both)]
+    return float(np.abs(actions[1] - actions[0]).mean())

@@ -1,0 +1,53 @@
+"""The benchmarks behind docs/benchmarks.md."""
+
+import importlib
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.core.config import UsageError, UserError
+from robomarl.core.paths import checkout_dir
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl bench`."""
+
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[NAME ...]")] = ()
+    """Benchmarks to run; all by default."""
+    case: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Only this case of a benchmark that has several, as in `bench train --case start`; may be given several times."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Measure and print a table."""
+    benchmarks = _benchmarks()
+    unknown = [name for name in args.names if name not in benchmarks.BENCHMARKS]
+    if unknown:
+        raise UsageError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(benchmarks.BENCHMARKS)}.")
+    if args.case and len(args.names) != 1:
+        raise UsageError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
+    found = []
+    for name in args.names or benchmarks.BENCHMARKS:
+        print(f"{name}: {benchmarks.BENCHMARKS[name]}")
+        for row in benchmarks.run(name, args.case):
+            print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
+            found.append({"benchmark": name, **row._asdict()})
+    return {"rows": found}
+
+
+def _benchmarks() -> ModuleType:
+    """The package beside robomarl's own, wherever this runs; it is not among what is installed.
+
+    Raises:
+        UserError: robomarl is installed without its checkout.
+    """
+    checkout = checkout_dir()
+    if checkout is None or not (checkout / "benchmarks").is_dir():
+        raise UserError("benchmarks/ is not installed with robomarl; run `robomarl bench` in a checkout of it.")
+    if str(checkout) not in sys.path:
+        sys.path.insert(0, str(checkout))
+    return importlib.import_module("benchmarks")

@@ -1,0 +1,276 @@
+"""The main job on one machine: train, export, verify, evaluate, flash, fly through ROS 2, report.
+
+Every stage prints a line when it begins and how long it took; a table and a report page come at the end.
+"""
+
+import platform
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FLIGHTS, QUICK_FLIGHTS = 10, 3
+EPISODES, QUICK_EPISODES = 200, 50
+TRAIN_MINUTES = 5.0
+
+
+@dataclass(frozen=True)
+class DemoOptions:
+    """How the demo runs."""
+
+    out: Path
+    """Folder for everything that it makes."""
+    quick: bool = False
+    """Fly the bundle that ships instead of training one; fewer flights."""
+    fleet: str = "local_4"
+    """Fleet file; its robots are folders on this machine."""
+    seed: int = 0
+
+
+@dataclass
+class StageLog:
+    """What happened so far: stages for the report, figures for the table."""
+
+    total: int
+    stages: list[tuple[str, float, str]] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=lambda: {"train_seconds": 0.0})
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[list[str]]:
+        """Print a line, time the stage; words put into the list are its note."""
+        print(f"[{len(self.stages) + 1}/{self.total}] {name} ...", flush=True)
+        note: list[str] = []
+        started = time.monotonic()
+        yield note
+        took = time.monotonic() - started
+        self.stages.append((name, took, "; ".join(note)))
+        print(f"      {took:6.1f} s  {'; '.join(note)}", flush=True)
+
+
+def run_demo(options: DemoOptions) -> dict[str, Any]:
+    """The whole job; returns the figures of `--json`.
+
+    Raises:
+        UserError: a stage could not do its work; the message is that stage's.
+    """
+    started = time.monotonic()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for old in ("run", "bag", "flights"):  # of an earlier demo
+        shutil.rmtree(options.out / old, ignore_errors=True)
+    journal = StageLog(6 if options.quick else 8)
+    run_dir = None if options.quick else train(options, journal)
+    bundle = "swap_4" if run_dir is None else str(export(run_dir, options, journal))
+    verify(bundle, journal)
+    outcomes = [evaluate_on(sim, bundle, options, journal) for sim in ("fast", "mujoco")]
+    flash(bundle, options, journal)
+    result = fly(options, journal)
+    report(options, journal, run_dir, [*outcomes, ros_outcome(journal, result)], result)
+    journal.figures["wall_seconds"] = time.monotonic() - started
+    journal.figures["ok"] = journal.figures["success_ros"] > 0 and journal.figures["collisions"] == 0
+    print_table(journal.figures, options.out / "report.html")
+    return journal.figures
+
+
+def train(options: DemoOptions, journal: StageLog) -> Path:
+    """Train the fleet's scenario with its recipe."""
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.config import load_recipe
+    from robomarl.lab.train.run.runner import RunOptions, train_run
+
+    out, scenario = options.out / "run", load_fleet(options.fleet).scenario
+    with journal.stage(f"train {scenario}") as note:
+        config, _ = load_recipe(scenario)
+        row = train_run(config, load_scenario(scenario), RunOptions(out, options.seed, minutes=TRAIN_MINUTES))[0]
+        if row["interrupted"]:
+            raise KeyboardInterrupt
+        note.append(f"{row['steps'] / 1e6:.1f} million agent-steps, success {row['success']:.0%} in training")
+        journal.figures["train_seconds"] = row["seconds"]
+    return out
+
+
+def export(run_dir: Path, options: DemoOptions, journal: StageLog) -> Path:
+    """Seal the run's best policy into a bundle."""
+    from robomarl.lab.export import export_bundle
+    from robomarl.lab.train.run.run_folder import load_run
+
+    with journal.stage("export the bundle") as note:
+        bundle = export_bundle(load_run(run_dir), options.out / "bundle", "demo")
+        note.append(f"id {bundle.id[:12]}")
+    return options.out / "bundle"
+
+
+def verify(bundle: str, journal: StageLog) -> None:
+    """Hashes, contract, golden values, latency on this machine."""
+    from robomarl.core.bundle.isolated_check import verify_bundle
+    from robomarl.core.config import UserError
+
+    with journal.stage("verify the bundle") as note:
+        found = verify_bundle(bundle)
+        if not found.ok:
+            raise UserError(f"{bundle}: {found.problems[0]}")
+        journal.figures["bundle_id"] = found.id
+        note.append(f"differs from training by {found.parity_max:.1e} at most")
+
+
+def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) -> Any:
+    """Episodes on one engine, behind the filter."""
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.front.report.report import TeamMeasurements
+    from robomarl.lab.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
+    from robomarl.lab.evaluate.resolve import resolve_policy
+    from robomarl.lab.sim.scenario import load_scenario
+
+    episodes = QUICK_EPISODES if options.quick else EPISODES
+    with journal.stage(f"fly {episodes} episodes in {sim}") as note:
+        policy, _ = resolve_policy(bundle)
+        scenario = load_scenario(load_fleet(options.fleet).scenario)
+        hover_s = HOVER_S if sim == "mujoco" else 0.0
+        found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed, hover_s=hover_s)).figures
+        journal.figures[f"success_{sim}"] = found["success_rate"]
+        journal.figures |= {k: v for k, v in found.items() if k in HOVER_FIGURES}
+        note.append(f"success {found['success_rate']:.1%}, {found['collision_episodes']} episodes with a collision")
+    least = found["min_distance_m"]
+    return TeamMeasurements(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
+
+
+def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
+    """Put the bundle on all robots, or on none."""
+    from robomarl.core.bundle.bundle import load_bundle
+    from robomarl.core.config import UserError
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.fleet.flash import flash as flash_all
+    from robomarl.fleet.robot import connect_all
+
+    with journal.stage("flash the fleet") as note:
+        reports = flash_all(load_bundle(bundle), connect_all(load_fleet(options.fleet), options.out))
+        bad = [r for r in reports if not r.ok]
+        if bad:
+            raise UserError(f"{bad[0].name}: {bad[0].reason}")
+        note.append(f"{len(reports)} robots")
+
+
+def fly(options: DemoOptions, journal: StageLog) -> Any:
+    """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.ros.operator.flights import fly as fly_fleet
+    from robomarl.ros.operator.plan_options import PlanOptions
+
+    flights = QUICK_FLIGHTS if options.quick else FLIGHTS
+    out = options.out.absolute()
+    plan = PlanOptions(seed=options.seed, root=str(out), log_dir=str(out / "flights"), record=str(out / "bag"))
+    with journal.stage(f"fly {flights} times through ROS 2") as note:
+        result = fly_fleet(load_fleet(options.fleet), plan, flights, landed=lambda f: print(_landed(f), flush=True))
+        note.append(f"{sum(f.success for f in result.flights)} of {flights} succeeded")
+    return result
+
+
+def _landed(flight: Any) -> str:
+    words = "arrived" if flight.success else flight.reason
+    return (
+        f"      flight {flight.seed}: {words} after {flight.flight_s:.1f} s, {flight.min_distance_m:.2f} m at closest"
+    )
+
+
+def ros_outcome(journal: StageLog, result: Any) -> Any:
+    """The flights' figures, into the journal and as a row of the report."""
+    from robomarl.front.report.report import TeamMeasurements
+
+    flights = result.flights
+    won = sum(f.success for f in flights)
+    worst = {name: max(max(getattr(f, name).values()) for f in flights) for name in ("tick_p50_us", "tick_p99_us")}
+    least, collisions = min(f.min_distance_m for f in flights), sum(f.collisions for f in flights)
+    journal.figures |= {
+        "success_ros": won / len(flights),
+        "flights": len(flights),
+        "min_distance_m": least,
+        "collisions": collisions,
+        **worst,
+        "messages_lost": sum(link.lost for f in flights for link in f.links),
+        "messages_expected": sum(link.expected for f in flights for link in f.links),
+    }
+    return TeamMeasurements("ROS 2", len(flights), won, collisions, least, worst["tick_p50_us"], worst["tick_p99_us"])
+
+
+def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcomes: list[Any], result: Any) -> None:
+    """Draw the flight and write the page."""
+    import numpy as np
+
+    from robomarl.core.domain.simulation import needed, simulation_of
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.core.log import load_flight
+    from robomarl.front.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report
+    from robomarl.lab.sim.scenario import load_scenario
+
+    with journal.stage("draw the flight, write the report"):
+        fleet = load_fleet(options.fleet)
+        scenario = load_scenario(fleet.scenario)
+        robots = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
+        flights = tuple(
+            RecordedFlight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
+        )
+        video = options.out / "flight.gif"
+        if flights:
+            needed(simulation_of(scenario).evaluation.film, scenario, "film")(flights[0].log, scenario, video)
+        expected, received = messages(result, robots)
+        data = DemoReport(
+            subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
+            stages=tuple(DemoStage(*stage) for stage in journal.stages),
+            outcomes=tuple(outcomes),
+            hover=journal.figures,
+            run_dir=run_dir,
+            flights=flights,
+            robots=robots,
+            tolerance_m=scenario.success.position_m,
+            ticks_us={name: np.concatenate([f.ticks_us[name] for f in result.flights]) for name in robots},
+            period_us=scenario.period_s * 1e6,
+            expected=expected,
+            received=received,
+            video=video if flights else None,
+            facts={"bundle": journal.figures.get("bundle_id", ""), "fleet": fleet.name, "bag": result.recording},
+        )
+        write_demo_report(data, options.out / "report.html")
+
+
+def judged(flight: Any) -> dict[str, Any]:
+    """What the judge says of a `FlightFigures`, by the heads of the report's table, which has the rest from the log."""
+    from robomarl.front.report.units import metres
+
+    return {
+        "succeeded": "yes" if flight.success else "no",
+        "arrived after": None if flight.arrived_s is None else f"{flight.arrived_s:.2f} s",
+        "collisions": flight.collisions,
+        "least distance at any physics step": metres(flight.min_distance_m),
+    }
+
+
+def messages(result: Any, robots: tuple[str, ...]) -> tuple[Any, Any]:
+    """[N, N] messages that each robot (row) should have heard from each other (column), and that it did hear."""
+    import numpy as np
+
+    expected, received = np.zeros((2, len(robots), len(robots)), int)
+    for flight in result.flights:
+        for link in flight.links:
+            if link.sender in robots and link.receiver in robots:
+                place = robots.index(link.receiver), robots.index(link.sender)
+                expected[place] += link.expected
+                received[place] += link.received
+    return expected, received
+
+
+def print_table(figures: dict[str, Any], page: Path) -> None:
+    """The table at the end."""
+    rows = [(f"success in {sim}", f"{figures[f'success_{sim}']:.1%}") for sim in ("fast", "mujoco")]
+    rows += [
+        (f"success through ROS 2, {figures['flights']} flights", f"{figures['success_ros']:.1%}"),
+        ("collisions through ROS 2", f"{figures['collisions']}"),
+        ("minimum distance through ROS 2", f"{figures['min_distance_m']:.3f} m"),
+        ("tick p50, p99 (worst robot)", f"{figures['tick_p50_us']:.0f}, {figures['tick_p99_us']:.0f} us"),
+        ("messages lost", f"{figures['messages_lost']} of {figures['messages_expected']}"),
+        ("wall time", f"{figures['wall_seconds']:.0f} s"),
+    ]
+    print("\n" + "\n".join(f"  {name:<38}{value:>16}" for name, value in rows))
+    print(f"\n  report: {page}")

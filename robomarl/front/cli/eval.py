@@ -1,0 +1,178 @@
+"""Fly episodes with runs, bundles or the scripted `baseline`, and count successes, collisions and errors."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from robomarl.core.config import Count, Seed, UsageError, UserError
+from robomarl.front.cli.ends import OutFile, PlotFile
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl eval`."""
+
+    policies: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="POLICY ...")]
+    """Bundles by name or folder, run folders, or `baseline`."""
+    sim: Literal["fast", "mujoco", "mjx"] = "mujoco"
+    """Engine."""
+    scenario: str | None = None
+    """Name or file; by default the one that the policy was trained for. Another team size is fine."""
+    episodes: Count = 200
+    """Episodes of each policy."""
+    seed: Seed = 0
+    """Starts, weather and noise."""
+    filter: Literal["full", "qp", "textbook", "upright", "off"] = "full"
+    """Safety filter between policy and robot; upright: off until a vehicle that was thrown is upright."""
+    perturb: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """NAME=VALUE pins a randomized parameter, as in mass_scale=1.1, NAME a variation that the scenario holds out;
+    may be given several times."""
+    held_out: bool = False
+    """Fly every variation that the scenario holds out from training as well."""
+    sensitivity: PlotFile | None = None
+    """Plot the first policy's success against every randomized parameter, within and beyond training: .png or .svg."""
+    sensitivity_episodes: Count = 40
+    """Episodes of each point of that plot."""
+    paired: bool = False
+    """Compare the first policy with each other one, episode by episode."""
+    video: OutFile | None = None
+    """Film the first policy's first episode: .gif, .png or .mp4; of games and robots on the ground .gif or .png."""
+    require: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """FIGURE>=VALUE, as in 'success_rate>=0.95': the exit status is 1 unless it holds for every policy. Any figure of
+    the JSON, with >= <= > < or ==; may be given several times."""
+    against: str = ""
+    """Games: the other team; by default the scenario's opponent."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Evaluate every policy as the scenario's domain does; print a table."""
+    from robomarl.core.domain.simulation import needed
+    from robomarl.front.cli.require import judged, requirements
+
+    required = requirements(args.require)
+    simulation = simulation_for_options(args)
+    evaluation = simulation.evaluation
+    if not args.policies:
+        raise UsageError(evaluation.nobody)
+    if args.paired:
+        check_paired(args, simulation.games is not None)
+    if args.video:
+        evaluation.check_film(args.video)
+    rows = []
+    for i, name in enumerate(args.policies):
+        rows.append(evaluation.row(name, args, i == 0))
+        extend(rows[-1], args, i == 0)
+        if i == 0 and args.video and rows[0].flown:
+            film = needed(evaluation.film, rows[0].scenario, "film", "leave out --video")
+            film(rows[0].flown.log, rows[0].scenario, args.video)
+            print(f"film: {args.video}")
+    figures = [row.figures for row in rows]
+    print(evaluation.table(figures))
+    for row in figures:
+        print_held_out(row)
+    return judged(_figures(args, figures, [row.flown and row.flown.success for row in rows]), required)
+
+
+def check_paired(args: Args, in_games: bool) -> None:
+    """Before anybody flies; raises `UserError` where there is nothing to compare, or not in the same episodes."""
+    from robomarl.lab.evaluate.resolve import resolve_policy
+
+    if len(args.policies) < 2:
+        raise UsageError("--paired compares the first policy with others; name another one, or leave it out.")
+    if args.scenario or in_games:
+        return
+    if len(of := dict.fromkeys(resolve_policy(name)[1].name for name in args.policies)) > 1:
+        raise UsageError(f"--paired needs the same episodes for all, not {', '.join(of)}; add --scenario NAME.")
+
+
+def simulation_for_options(args: Args) -> Any:
+    """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
+    from robomarl.core.domain.registry import DEFAULT, domain_named, halves
+    from robomarl.core.domain.simulation import simulation_for, simulation_of
+    from robomarl.core.hardware.scenario_files import read_scenario
+    from robomarl.lab.evaluate.resolve import BASELINE, is_controller, resolve_policy
+
+    if not args.against and args.scenario:
+        return simulation_for(*read_scenario(args.scenario))
+    first = args.policies[0] if args.policies else BASELINE
+    for simulation in halves("simulation"):
+        if (games := simulation.games) and (args.against or first in games.scripts):
+            return simulation
+    if is_controller(first):
+        return domain_named(DEFAULT).simulation
+    return simulation_of(resolve_policy(first)[1])
+
+
+def extend(row: Any, args: Args, is_first: bool) -> None:
+    """Add what else the options ask of policies whose episodes succeed or do not."""
+    if row.flown is None:
+        return
+    if args.held_out:
+        row.figures["held_out"] = fly_held_out(row.policy, row.scenario, row.config)
+    if args.sensitivity and is_first:
+        row.figures["sensitivity"] = plot_sensitivity(args, row.policy, row.scenario)
+
+
+def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str, Any]]:
+    """Figures of every variation that training never sees, by name.
+
+    Raises:
+        UserError: the scenario holds out nothing.
+    """
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.variations import perturbed
+
+    if not scenario.held_out:
+        raise UserError(f"--held-out: scenario {scenario.name} has no section [held_out]; name some variations there.")
+    quiet = replace(config, record=None)
+    return {name: evaluate(policy, perturbed(scenario, [name]), quiet).figures for name in scenario.held_out}
+
+
+def print_held_out(row: dict[str, Any]) -> None:
+    """One line for each held-out variation."""
+    for name, found in row.get("held_out", {}).items():
+        low, high = found["success_ci95"]
+        print(
+            f"{row['policy']}, held out {name:<16} success {found['success_rate']:.3f} [{low:.3f}, {high:.3f}], "
+            f"{found['collision_episodes']} of {found['episodes']} with a collision"
+        )
+
+
+def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
+    """Fly and draw the sensitivity to every randomized parameter."""
+    from robomarl.front.report.plots.sensitivity import write_sensitivity
+    from robomarl.lab.evaluate.evaluate import EvalConfig
+    from robomarl.lab.evaluate.sensitivity import sensitivity
+
+    assert args.sensitivity is not None, "only called with a file"
+    config = EvalConfig(args.sim, args.sensitivity_episodes, args.seed, args.filter)
+    points = sensitivity(policy, scenario, config)
+    title = (
+        f"{policy.name} in {scenario.name} on {args.sim}, filter {args.filter}: {args.sensitivity_episodes} episodes "
+        "a point, 95 % intervals; shaded: training; x: collisions"
+    )
+    write_sensitivity(points, title, args.sensitivity)
+    print(f"sensitivity: {args.sensitivity}")
+    return points
+
+
+def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:
+    from robomarl.lab.evaluate.intervals import paired_difference
+
+    if len(rows) == 1:
+        return rows[0]
+    figures: dict[str, Any] = {"policies": rows}
+    if args.paired and successes[0] is not None:
+        pairs = zip(args.policies[1:], successes[1:], strict=True)
+        figures["paired"] = [
+            {"first": args.policies[0], "second": name, **paired_difference(successes[0], other)}
+            for name, other in pairs
+        ]
+        for pair in figures["paired"]:
+            low, high = pair["difference_ci95"]
+            print(
+                f"{pair['first']} - {pair['second']}: success {pair['success_difference']:+.3f} "
+                f"[{low:+.3f}, {high:+.3f}] over the same episodes"
+            )
+    return figures

@@ -1,0 +1,98 @@
+"""Make a bundle from a run: what is sealed, flashed and flown; or, of a bundle, the actor in C."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from robomarl.core.config import Count, Natural, Seed, UsageError
+from robomarl.front.cli.ends import OutFolder, check_folder
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl export`."""
+
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """Folder that `robomarl train --out` made; or a bundle, to which others are to be added."""
+    dir: Annotated[OutFolder | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
+    """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
+    target: Literal["bundle", "c"] = "bundle"
+    """What to make: a bundle; or, of the bundle that RUN names, its actor as C99 without dependencies."""
+    name: str = ""
+    """Name of the bundle; by default the name of its folder."""
+    team_size: tuple[Count, Count] | None = None
+    """Least and largest team that the bundle may fly in; by default that of the bundle, or exactly the scenario's."""
+    average: tuple[str, ...] = ()
+    """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
+    expert: tuple[str, ...] = ()
+    """Runs or bundles of the same kind of game on other fields: there their actors decide."""
+    episodes: Natural = 0
+    """Fly the bundle for so many episodes on `mujoco` behind the filter: figures for its card and `eval.json`."""
+    scenario: str | None = None
+    """Where it flies them; by default the scenario that it was trained in."""
+    seed: Seed = 0
+    """Of these episodes."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Export and say where the bundle is."""
+    if args.target == "c":
+        return run_c(args)
+    from robomarl.lab.export import export_bundle
+    from robomarl.lab.train.initial.average_runs import averaged
+    from robomarl.lab.train.run.bundle_as_run import run_of, teams_of
+    from robomarl.lab.train.run.mixture import with_experts
+
+    source = averaged(run_of(str(args.run)), args.average)
+    source = with_experts(source, [run_of(name) for name in args.expert])
+    target = args.dir or Path("policies") / source.name
+    check_folder("DIR", target)
+    finish = flown(args.name or target.name, args) if args.episodes else None
+    teams = args.team_size or teams_of(str(args.run))
+    bundle = export_bundle(source, target, args.name or target.name, teams, finish)
+    print(f"{target}: id {bundle.id}")
+    return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
+
+
+def run_c(args: Args) -> dict[str, Any]:
+    """Write the C actor of a bundle, and say how large and how fast it is here.
+
+    Raises:
+        UserError: an option that is of bundles only, or what `export_c` raises.
+    """
+    from robomarl.lab.export_c import export_c
+
+    if args != Args(args.run, args.dir, "c"):
+        raise UsageError("--target c takes a BUNDLE and a DIR only; give the other options when you make the bundle.")
+    target = args.dir or Path(f"{args.run.name}_c")
+    check_folder("DIR", target)
+    made = export_c(str(args.run), target)
+    print(f"{target}: {', '.join(file.name for file in made.files)} of {made.id}")
+    if (m := made.measured) is None:
+        print("  no C compiler here: compile main.c and the actor, and run them, before you fly it")
+        return {"id": made.id, "dir": str(target), "name": made.name}
+    print(f"  differs from training by {m.parity_max:.2g} at most; {m.decision_us:.3g} us a decision here")
+    stack = "not known" if m.stack_bytes is None else f"{m.stack_bytes} B"
+    print(f"  program and weights {m.flash_bytes} B, workspace {m.ram_bytes} B, stack {stack}")
+    return {"id": made.id, "dir": str(target), "name": made.name, **asdict(m)}
+
+
+def flown(name: str, args: Args) -> Callable[[Path], None]:
+    """What flies the bundle in a folder, as the options say, and adds the figures to it."""
+    from robomarl.front.cli import eval as evaluation
+    from robomarl.lab.export.figures import add_figures
+
+    def fly(folder: Path) -> None:
+        how = evaluation.Args((str(folder),), scenario=args.scenario, episodes=args.episodes, seed=args.seed)
+        add_figures(folder, {**evaluation.run(how), "policy": name}, flown_command(name, args))
+
+    return fly
+
+
+def flown_command(name: str, args: Args) -> str:
+    """The command that flies the same episodes again."""
+    where = f" --scenario {args.scenario}" if args.scenario else ""
+    return f"robomarl eval {name}{where} --episodes {args.episodes}{f' --seed {args.seed}' if args.seed else ''}"

@@ -1,0 +1,53 @@
+"""Rehearsals of `robomarl up --sim mujoco`: flights, one line for each, and the report of what is no flight."""
+
+from collections.abc import Callable
+from typing import Any
+
+from robomarl.core.config import UserError, to_dict
+from robomarl.front.cli.up import Args, plan_of, relay
+
+
+def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
+    """Fly so often as is said; None: never.
+
+    Raises:
+        UserError: a mission, which only teams that carry have.
+    """
+    if args.mission:
+        raise UserError(f"--mission {args.mission}: the team of fleet {fleet.name} carries nothing; leave it out.")
+    return fly(fleet, args) if args.flights else None
+
+
+def fly(fleet: Any, args: Args) -> dict[str, Any]:
+    """Flights in the simulator, one line for each."""
+    from robomarl.ros.operator import flights
+
+    result = flights.fly(
+        fleet, plan_of(fleet, args), args.flights, args.duration, relay, lambda flight: print(flight.line, flush=True)
+    )
+    good = sum(flight.success for flight in result.flights)
+    print(f"{good} of {len(result.flights)} flights succeeded; bring-up {result.bring_up_s:.1f} s.")
+    figures = to_dict(result)
+    for flight in figures["flights"]:
+        del flight["ticks_us"]
+    return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
+
+
+def reported(result: Any, args: Args, write: Callable[..., None], page: str, about: dict[str, str]) -> dict[str, Any]:
+    """Write the page of a mission or a match, print one line, and return the figures.
+
+    Args:
+        result: `RehearsalResult` with a `line`.
+        args: where the page goes.
+        write: (result, file, what else to say).
+        page: the file's name.
+        about: what it says besides bundle, seed and commit.
+    """
+    from robomarl.ros.operator.fleet_plan import commit
+
+    report, fell = args.out / page, {"simulator fell behind [s]": result.slipped_s}
+    write(result, report, {**about, "bundle": args.bundle, "seed": args.seed, "commit": commit(), **fell})
+    print(f"{result.line}; report: {report}")
+    figures = to_dict(result)
+    del figures["flight"]["ticks_us"]
+    return {**figures, "report": str(report)}

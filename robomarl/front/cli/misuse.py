@@ -1,0 +1,92 @@
+"""Options that can't be parsed: what tyro says in a box of several lines becomes one sentence here."""
+
+import contextlib
+import io
+import re
+from collections import Counter
+from dataclasses import fields
+from typing import Any
+
+from robomarl.core.config import UsageError, suggest
+
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+def parse(module: Any, name: str, words: list[str]) -> Any:
+    """The command's `Args` from the words of the command line.
+
+    Raises:
+        UsageError: an option is not known, is there twice, lacks its value, or has one that is none.
+        SystemExit: help was asked for, and was printed.
+    """
+    import tyro
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            args = tyro.cli(module.Args, prog=f"robomarl {name}", description=module.__doc__, args=words)
+    except SystemExit as stop:
+        if not stop.code:
+            raise
+        raise UsageError(f"{_sentence(said.getvalue(), module.Args)}; see: robomarl {name} --help") from None
+    _check_twice(args, words)
+    return args
+
+
+def options_of(args: type) -> list[str]:
+    """The options of a command, as one writes them."""
+    return [f"--{field.name.replace('_', '-')}" for field in fields(args)]
+
+
+def _sentence(box: str, args: type) -> str:
+    """The first part of what tyro prints, in one line."""
+    lines = [line.strip("│╭╮╰╯").rstrip() for line in box.splitlines()]
+    rules = [i for i, line in enumerate(lines) if re.fullmatch(r" *[-─]{8,}", line)]
+    body = [line for line in lines[slice(rules[0] + 1, rules[1]) if len(rules) > 1 else slice(None)] if line]
+    title = next((line for line in lines if line), "")
+    text = " ".join(" ".join(body).split()).rstrip(". ")
+    if "Unrecognized" in title:
+        return _unknown(text.partition(":")[2].strip(), args)
+    if "Required" in title:
+        return f"missing: {', '.join(_needed(body[1:]))}"
+    return _value(text)
+
+
+def _unknown(text: str, args: type) -> str:
+    word = text.split(", ")[0].split("=")[0]
+    if not word.startswith("-"):
+        return f"{word!r} is one word too many"
+    return f"unknown option {word}; {suggest(word, [*options_of(args), '--json'])}".rstrip(".")
+
+
+def _needed(body: list[str]) -> list[str]:
+    """What is missing: lines of the least indentation; the others say what each of them is."""
+    indents = [len(line) - len(line.lstrip()) for line in body]
+    found = [line.strip() for line, indent in zip(body, indents, strict=True) if indent == min(indents)]
+    return [f"one of {line.strip('{}').replace(',', ', ')}" if line.startswith("{") else line for line in found]
+
+
+def _value(text: str) -> str:
+    """What tyro says of a value, without the errors of every type that it has tried."""
+    if found := re.match(r"Missing value for argument '?([^'.]+)'?", text):
+        return f"{found[1]} needs a value"
+    if found := re.search(r"invalid choice (.+?) for argument '?([^'.]+)'?\. Expected one of \((.*)\)", text):
+        value, allowed = found[1].strip("'"), re.findall(r"'([^']*)'", found[3])
+        return f"{found[2]} can't be {value!r}; {suggest(value, allowed)}".rstrip(".")
+    if found := re.search(r"Error parsing ([^:]+):.* length (\d+) did not match expected argument count (\d+)", text):
+        return f"{found[1]} needs {found[3]} values, not {found[2]}"
+    if found := re.match(r"Error parsing ([^:]+): (.*)", text):
+        values = re.findall(r"\['([^']*)'\]|: '([^']*)'", found[2])
+        value = repr(next((a or b for a, b in reversed(values)), "")) if values else "that"
+        kind = next((word for key, word in _KINDS.items() if re.search(rf"\b{key}\b", found[2])), "")
+        return f"{found[1]} must be {kind}, not {value}" if kind else f"{found[1]} can't be {value}"
+    return text
+
+
+def _check_twice(args: Any, words: list[str]) -> None:
+    """An option that takes one value, and is there twice: the first would be lost without a word."""
+    single = {f"--{f.name.replace('_', '-')}" for f in fields(args) if not isinstance(getattr(args, f.name), tuple)}
+    said = Counter(word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--"))
+    for word, count in said.items():
+        if count > 1 and word in single:
+            raise UsageError(f"{word} is there {count} times; write it once")

@@ -1,0 +1,76 @@
+"""Decide a recorded field test again, tick by tick, and report what it was like."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from robomarl.core.config import UserError
+from robomarl.front.cli.ends import OutFile, check_file
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl replay`."""
+
+    bag: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="BAG")]
+    """Folder of a recording (MCAP, rosbag2), or one of its files."""
+    bundle: str = ""
+    """Name or folder of the bundle that decides; by default the one that flew."""
+    out: OutFile | None = None
+    """The report page; by default replay.html in runs/replay/NAME."""
+    gap: bool = True
+    """Fly the recording's legs again in MuJoCo, and compare."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Replay, print what came of it, write the page; `passed` says that the bundle did here what it did there."""
+    from tqdm import tqdm
+
+    from robomarl.field.replay.figures import figures_of
+    from robomarl.field.replay.replayed import replay_bag
+    from robomarl.front.report.replay_page import write_replay_page
+
+    page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
+    check_file("--out", page)
+    with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
+        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), args.gap)
+    figures = figures_of(found)
+    print(figures["verdict"])
+    for name, robot in figures["robots"].items():
+        print(
+            f"  {name}: {robot['ticks']} ticks, action {robot['action_diff_max']:.3g}, command "
+            f"{robot['command_diff_max']:.3g}, observation {robot['observation_diff_max']:.3g}; outside of training "
+            f"{robot['out_of_range_share']:.1%}; filter {robot['filtered_share']:.1%}"
+        )
+    for problem in found.problems:
+        print(f"problem: {problem}")
+    gap, sections = compare(found) if args.gap else ({}, [])
+    figures = {**figures, "gap": gap}
+    write_replay_page(found, figures, page, sections)
+    print(f"{figures['recorded_s']:.1f} s in {figures['seconds']:.1f} s; report: {page}")
+    return {**figures, "report": str(page)}
+
+
+def compare(found: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Figures and section of the gap to the simulator; a sentence where there is none."""
+    from robomarl.field.identify.gap import gap_figures, measure_gap
+    from robomarl.front.report.gap_section import gap_section, verdict
+    from robomarl.lab.sim.scenario import load_scenario
+
+    recording = found.recording
+    try:
+        if not recording.scenario:
+            raise UserError("the recording names no scenario")
+        gap = measure_gap(load_scenario(recording.scenario), found.tracks)
+    except UserError as error:
+        print(f"no gap report: {error}")
+        return {"missing": str(error)}, []
+    if gap is None:
+        print("no gap report: no robot follows its policy for two seconds without a gap in its estimates.")
+        return {"missing": "no track is as long as a leg"}, []
+    figures = gap_figures(gap)
+    print(f"gap: {verdict(figures)}")
+    return figures, [gap_section(gap, figures, recording.team)]

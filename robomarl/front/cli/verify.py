@@ -1,0 +1,29 @@
+"""Check a bundle as a robot does: hashes, contract, golden sequences; and time it on this machine."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl verify`."""
+
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
+    """Name of a bundle in policies/, or its folder."""
+
+
+def run(args: Args) -> dict[str, Any]:
+    """Print and return what was found; `ok` decides the exit status."""
+    from robomarl.core.bundle.isolated_check import verify_bundle
+
+    verdict = verify_bundle(args.bundle)
+    for problem in verdict.problems:
+        print(f"problem: {problem}")
+    if verdict.ok:
+        print(f"{args.bundle}: sound, id {verdict.id}")
+        print(f"  differs from training by {verdict.parity_max:.2g} at most")
+        print(f"  policy: p50 {verdict.latency_p50_us:.0f} us, p99 {verdict.latency_p99_us:.0f} us")
+        print(f"  view to command: p50 {verdict.step_p50_us:.0f} us, p99 {verdict.step_p99_us:.0f} us")
+    return {**asdict(verdict), "problems": list(verdict.problems)}

@@ -1,0 +1,221 @@
+"""The page of `robomarl demo`: from training to a flight through ROS 2, with what was measured on the way."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.front.report.page import Html, Section, Tile, empty, facts, grid, page, picture, table
+from robomarl.front.report.plots.measurements import TeamMeasurements, latency, success_intervals
+from robomarl.front.report.runs import RecordedFlight, read_metrics
+from robomarl.front.report.sections import (
+    closest_flight,
+    draw,
+    flight_section,
+    hover_tile,
+    learning_section,
+    least_m,
+    motion_figure,
+    safety_section,
+)
+from robomarl.front.report.units import NBSP, duration, metres, microseconds, percent, wilson
+
+
+class DemoStage(NamedTuple):
+    """One stage of the demo."""
+
+    name: str
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DemoReport:
+    """What the demo measured. Every part may be left out; its place in the page then says so."""
+
+    title: str = "robomarl demo"
+    subtitle: str = ""
+    stages: tuple[DemoStage, ...] = ()
+    outcomes: tuple[TeamMeasurements, ...] = ()
+    """By simulator; the last one is the headline: ROS 2."""
+    hover: Mapping[str, Any] = field(default_factory=dict)
+    """How the team stays at its goal in MuJoCo: the `hover_` figures of `eval`."""
+    run_dir: Path | None = None
+    """The training run, for its learning curve."""
+    flights: tuple[RecordedFlight, ...] = ()
+    """Flights through ROS 2."""
+    robots: tuple[str, ...] = ()
+    """Names, in the order of the logs."""
+    tolerance_m: float | None = None
+    """What counts as arrived."""
+    ticks_us: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Robot -> times of its ticks."""
+    period_us: float | None = None
+    """The policy's period."""
+    expected: np.ndarray | None = None
+    """[N, N] messages that robot (row) should have heard from robot (column)."""
+    received: np.ndarray | None = None
+    """[N, N] messages that it did hear."""
+    video: Path | None = None
+    """A GIF or PNG of the flight, below 1 MB."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Bundle id, commit, versions, machine: name -> value, nested where it helps."""
+
+
+def write_demo_report(data: DemoReport, file: Path) -> None:
+    """Write the demo's page as one HTML file."""
+    metrics = read_metrics(data.run_dir / "metrics.csv") if data.run_dir else {}
+    video = picture(data.video, "Rendered by MuJoCo.", "Video") if data.video else ""
+    sections = [
+        _results(data),
+        flight_section(data.flights, data.robots, data.tolerance_m, video),
+        safety_section(data.flights, data.robots),
+        _real_time(data),
+        learning_section(metrics),
+        _stages(data.stages),
+        Section("Provenance", facts(data.facts) if data.facts else empty("Nothing was noted.")),
+    ]
+    file.write_text(page(data.title, data.subtitle, _verdict(data), _tiles(data), sections))
+
+
+def _verdict(data: DemoReport) -> str:
+    flown = [outcome for outcome in data.outcomes if outcome.episodes]
+    if not flown:
+        return "Nothing was flown yet."
+    top = flown[-1]
+    parts = [f"{top.where}: {top.successes} of {top.episodes} flights succeeded"]
+    if top.collisions is not None:
+        parts.append(collision_words(top.collisions))
+    least, log = _judged_least_m(data, top), data.flights[0].log if data.flights else None
+    if log is not None and np.isfinite(least):
+        side = "inside" if least < log.separation_m else "outside"
+        side = "contact, inside" if least < 2 * log.radius_m else side
+        parts.append(f"closest approach {metres(least)}, {side} the safety distance of {metres(log.separation_m)}")
+    return ", ".join(parts) + "."
+
+
+def collision_words(count: float) -> str:
+    """How many collisions there were, in words where there were few."""
+    return {0: "no collision", 1: "one collision"}.get(int(count), f"{count:g} collisions")
+
+
+def _judged_least_m(data: DemoReport, top: TeamMeasurements) -> float:
+    """Least distance of the headline's flights; a judge looks at every physics step, a log at a few of them."""
+    return min(least_m(data.flights), np.inf if top.min_distance_m is None else top.min_distance_m)
+
+
+def distance_tile(flights: tuple[RecordedFlight, ...], judged_m: float = np.inf) -> Tile:
+    """Least distance of all flights against the safety distance.
+
+    Args:
+        flights: at least one, with a distance.
+        judged_m: least distance that a judge has seen in them, if there is one.
+    """
+    least, log = min(least_m(flights), judged_m), closest_flight(flights).log
+    state = "bad" if least < 2 * log.radius_m else "warn" if least < log.separation_m else "good"
+    word = {
+        "bad": "contact; safety distance",
+        "warn": "inside the safety distance of",
+        "good": "safety distance",
+    }
+    return Tile("Least distance", metres(least), f"{word[state]} {log.separation_m:.2f} m", state)
+
+
+def _tiles(data: DemoReport) -> list[Tile]:
+    tiles, flown = [], [outcome for outcome in data.outcomes if outcome.episodes]
+    if flown:
+        top = flown[-1]
+        low, high = wilson(top.successes, top.episodes)
+        span = f"{top.where}; 95 %: {100 * low:.0f} to {100 * high:.0f} %"
+        tiles.append(Tile("Success", percent(top.successes / top.episodes), span))
+        if top.collisions is not None:
+            tiles.append(Tile("Collisions", str(top.collisions), top.where, "bad" if top.collisions else "good"))
+    if np.isfinite(least_m(data.flights)):
+        tiles.append(distance_tile(data.flights, _judged_least_m(data, flown[-1]) if flown else np.inf))
+    tiles += hover_tile(data.hover)
+    every = np.concatenate([np.empty(0), *data.ticks_us.values()])
+    if len(every):
+        note = f"99 % of ticks; period {microseconds(data.period_us)}" if data.period_us else "99 % of ticks"
+        tiles.append(Tile("Tick", microseconds(float(np.percentile(every, 99))), note))
+    share = _lost_share(data)
+    if share is not None:
+        tiles.append(Tile("Messages lost", percent(share), "between robots"))
+    if data.stages:
+        tiles.append(Tile("Whole demo", duration(sum(stage.seconds for stage in data.stages))))
+    return tiles
+
+
+def _results(data: DemoReport) -> Section:
+    head = ("", "success", "95 %", "collisions", "closest", "tick p50", "p99")
+    figures = table(head, map(_outcome_row, data.outcomes), "tight") if data.outcomes else ""
+    chart = draw(success_intervals(data.outcomes), "Success by simulator", "", "Nothing was flown yet.")
+    lead = "The same policy in the training engine, in MuJoCo, and served by the robots' own ROS 2 nodes."
+    return Section("Results", grid([f"<div>{chart}{figures}</div>", motion_figure(data.flights, data.robots)]), lead)
+
+
+def _outcome_row(outcome: TeamMeasurements) -> tuple[str | None, ...]:
+    low, high = wilson(outcome.successes, outcome.episodes)
+    flown = outcome.episodes > 0
+    return (
+        outcome.where,
+        f"{outcome.successes}/{outcome.episodes}" if flown else None,
+        f"{100 * low:.1f}–{100 * high:.1f}{NBSP}%" if flown else None,
+        None if outcome.collisions is None else str(outcome.collisions),
+        None if outcome.min_distance_m is None else metres(outcome.min_distance_m),
+        None if outcome.tick_p50_us is None else microseconds(outcome.tick_p50_us),
+        None if outcome.tick_p99_us is None else microseconds(outcome.tick_p99_us),
+    )
+
+
+def _real_time(data: DemoReport) -> Section:
+    caption = "Bars: all robots. Below: each robot from its median (dot) to 99 % (end of the bar, figure)."
+    chart = draw(latency(data.ticks_us, data.period_us), "Time of a tick", caption, "No tick was timed.")
+    if data.expected is None or data.received is None or len(data.expected) < 2:
+        lost = empty("Messages were not counted.", "Messages lost")
+    else:
+        lost = _matrix(data.expected, data.received, data.robots)
+    return Section("Real time", grid([chart, lost]), "From the newest message to the command that is sent.")
+
+
+def _lost_share(data: DemoReport) -> float | None:
+    if data.expected is None or data.received is None:
+        return None
+    pairs = ~np.eye(len(data.expected), dtype=bool)
+    wanted = float(data.expected[pairs].sum())
+    return 1 - float(data.received[pairs].sum()) / wanted if wanted else None
+
+
+def _matrix(expected: np.ndarray, received: np.ndarray, robots: tuple[str, ...]) -> str:
+    """Share of messages lost for each pair, as a tinted table."""
+    count = len(expected)
+    names = robots if len(robots) == count else [f"robot {i}" for i in range(count)]
+    rows = []
+    for i in range(count):
+        cells = [_lost(expected[i, j], received[i, j]) if i != j else Html("<td></td>") for j in range(count)]
+        rows.append((names[i], *cells))
+    body = table(("heard by ↓ from →", *names), rows, "matrix" if count <= 6 else "matrix dense")
+    counts = f"{received.sum() - np.trace(received):,.0f} of {expected.sum() - np.trace(expected):,.0f} arrived."
+    return f"<figure><h3>Messages lost [%]</h3>{body}<figcaption>{counts}</figcaption></figure>"
+
+
+def _lost(expected: float, received: float) -> Html:
+    if not expected:
+        return Html("<td>–</td>")
+    share = 1 - received / expected
+    tint = min(100 * share / 0.2, 100) * 0.5
+    shade = f"background:color-mix(in srgb,var(--bad) {tint:.0f}%,transparent)"
+    return Html(f'<td style="{shade}" title="{received:.0f} of {expected:.0f} arrived">{100 * share:.1f}</td>')
+
+
+def _stages(stages: tuple[DemoStage, ...]) -> Section:
+    if not stages:
+        return Section("Stages", empty("No stage was timed."))
+    longest = max(stage.seconds for stage in stages) or 1.0
+    rows = []
+    for stage in stages:
+        bar = Html(f'<td class=wide><span class=bar style="width:{100 * stage.seconds / longest:.1f}%"></span></td>')
+        rows.append((stage.name, duration(stage.seconds), bar, stage.note))
+    rows.append(("together", duration(sum(stage.seconds for stage in stages)), Html("<td class=wide></td>"), ""))
+    return Section("Stages", table(("stage", "time", "", ""), rows, "stages"))

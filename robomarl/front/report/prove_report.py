@@ -1,0 +1,130 @@
+"""The page of `robomarl prove`: what the campaign found, and its worst episodes drawn."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robomarl.core.config import to_dict
+from robomarl.front.report.page import Section, Tile, details, facts, grid, page
+from robomarl.front.report.plots.style import BAD, INK, MUTED, PAPER, new_chart, robot_line
+from robomarl.front.report.sections import draw
+from robomarl.front.report.units import duration, metres, percent, si
+from robomarl.lab.prove.campaign.prove import Trial
+from robomarl.lab.prove.campaign.score import Episode, Record, worst_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE_PX = 380
+BEFORE_S = 1.5
+"""This much of a path before the closest approach is drawn bold."""
+PLANES = ((0, 1, "seen from above: x, y [m]"), (0, 2, "seen from the side: x, z [m]"))
+
+
+def write_prove_report(figures: Mapping[str, Any], trial: Trial, records: list[Record], file: Path) -> None:
+    """Write the campaign's page as one HTML file.
+
+    Args:
+        figures: of `robomarl prove --json`.
+        trial: what was flown.
+        records: of its batches.
+        file: to write.
+    """
+    worst = worst_of(records)
+    sections = [
+        Section("Figures", facts({k: v for k, v in figures.items() if v is not None})),
+        Section("Worst episodes", _worst(trial, worst), "Episodes with contact first, then those that came nearest."),
+        Section("Campaign", details("Everything that the figures depend on", facts(_plain(trial)))),
+    ]
+    subtitle = f"{trial.vehicle.name}, {trial.campaign.count} robots, {trial.campaign.task}, filter {trial.mode}"
+    file.write_text(page("robomarl prove", subtitle, _verdict(figures), _tiles(figures, trial), sections))
+
+
+def _plain(trial: Trial) -> dict[str, Any]:
+    plain = to_dict(trial)
+    plain["vehicle"] = {k: plain["vehicle"][k] for k in ("name", "kind", "limits", "safety")}
+    return plain
+
+
+def _verdict(figures: Mapping[str, Any]) -> str:
+    steps, episodes = si(figures["agent_steps"]), figures["episodes"]
+    bound = percent(figures["bound95_per_episode"])
+    left = f" Robots left the arena by up to {metres(figures['outside_m'])}." if _left_arena(figures) else ""
+    if figures["collisions"]:
+        share = percent(figures["collision_episodes"] / episodes)
+        return (
+            f"Contact in {figures['collision_episodes']} of {episodes} episodes ({share}), {steps} agent-steps.{left}"
+        )
+    at_most = f"contact in at most {bound} of such episodes (95 %)"
+    return f"No contact in {steps} agent-steps, {episodes} episodes: {at_most}.{left}"
+
+
+def _left_arena(figures: Mapping[str, Any]) -> bool:
+    """True if a robot's centre was outside; `outside_m` is negative inside, and None or infinite without an arena."""
+    return (figures["outside_m"] or -np.inf) > 0
+
+
+def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
+    hits, safety = figures["collision_episodes"], trial.vehicle.safety
+    least, keeps = figures["min_scaled_m"], figures["min_scaled_m"] >= safety.separation_m
+    mark = "bad" if (left := _left_arena(figures)) else "good"
+    tiles = [
+        Tile("Episodes with contact", f"{hits} of {figures['episodes']}", "", "bad" if hits else "good"),
+        Tile("95 % bound", percent(figures["bound95_per_episode"]), "of the episodes have a contact"),
+        Tile(
+            "Least distance",
+            metres(least),
+            f"{'outside' if keeps else 'inside'} the safety distance of {safety.separation_m:.2f} m, in its metric",
+            "bad" if hits else "good" if keeps else "warn",
+        ),
+        Tile("Left the arena", metres(figures["outside_m"]) if left else "never", "robots' centres", mark),
+        Tile("Filter active", percent(figures["active_share"]), "of the decisions"),
+        Tile("Overruled", percent(figures["veto_rate"]), "of the decisions: it braked instead of the policy"),
+    ]
+    if trial.campaign.task != "adversarial":
+        when = duration(figures["arrival_p50_s"]) if figures["arrival_p50_s"] else "never"
+        tiles.append(Tile("Arrived", percent(figures["goal_rate"]), f"half of them within {when}"))
+    return tiles
+
+
+def _worst(trial: Trial, worst: list[Episode]) -> str:
+    planes = PLANES[:1] if trial.vehicle.kind != "quadrotor" else PLANES
+    drawn = []
+    for episode in worst:
+        name = f"Batch {episode.batch}, episode {episode.number}"
+        one, two = episode.robots
+        word = "Contact" if episode.touched else "Least distance"
+        caption = f"{word}: {metres(episode.least_m)} at {duration(episode.at_s)}, robots {one + 1} and {two + 1}."
+        for plane in planes:
+            view = "above" if plane[1] == 1 else "side"
+            chart = _paths(episode, plane, trial.vehicle.body.radius_m)
+            drawn.append(draw(chart, f"{name}, from {'above' if view == 'above' else 'the side'}", caption))
+    return grid(drawn)
+
+
+def _paths(episode: Episode, plane: tuple[int, int, str], radius_m: float) -> "Figure":
+    """All robots' paths; bold what led to the closest approach, discs where they were then."""
+    path = np.array(episode.path_m)[..., plane[:2]]
+    last = min(round(episode.at_s / episode.step_s), len(path) - 1)
+    first = max(last - round(BEFORE_S / episode.step_s), 0)
+    figure, axes = new_chart(SIZE_PX, SIZE_PX, plane[2])
+    for i in range(path.shape[1]):
+        line, chief = robot_line(i), i in episode.robots
+        axes.plot(*path[:, i].T, linewidth=0.7, alpha=0.45, **line)
+        axes.plot(*path[first : last + 1, i].T, linewidth=2.4 if chief else 1.4, **line)
+        _disc(axes, path[last, i], radius_m, line["color"], chief)
+    middle = path[last, list(episode.robots)].mean(0)
+    axes.annotate(f"{episode.least_m:.3f} m", tuple(middle), xytext=(16, 18), textcoords="offset points", fontsize=11,
+                  color=BAD if episode.touched else INK, arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 1},
+                  bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 1}, zorder=6)  # fmt: skip
+    axes.set_aspect("equal", adjustable="datalim")
+    return figure
+
+
+def _disc(axes: "Axes", place: np.ndarray, radius_m: float, colour: str, chief: bool) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((place[0], place[1]), radius_m, color=colour, alpha=0.75 if chief else 0.25, linewidth=0))

@@ -1,0 +1,1 @@
+"""What simulates, trains, evaluates and exports; no robot needs it."""

@@ -1,0 +1,153 @@
+"""Episodes side by side: a pilot moves all robots, and the kind of team counts what came of it as its `EpisodeScore`.
+
+Policies and filters are called once per decision for all episodes of a batch. Starts, weather and noise
+depend on the seed alone, so that two policies, two filters or two engines meet the same episodes.
+"""
+
+import math
+import time
+from abc import ABC, abstractmethod
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.core.view import LocalView, Plan
+from robomarl.lab.sim.batch import BatchSim
+
+C = TypeVar("C")
+"""Counts of E episodes, a NamedTuple of arrays [E, ...] and of such tuples."""
+
+
+class Moves(Protocol):
+    """What moves all robots: a `robomarl.core.bundle.pilot.Pilot`, or one for each side of a game."""
+
+    def init(self, view: LocalView) -> Any:
+        """Memory before the first decision."""
+        ...
+
+    def step(self, carry: Any, view: LocalView) -> tuple[Any, Any]:
+        """One decision: the next memory, and a result whose `command` is sent."""
+        ...
+
+    def plan(self, carry: Any) -> Plan | None:
+        """What the filters committed to at the decision that left this memory."""
+        ...
+
+
+class Step(NamedTuple):
+    """One decision of E episodes."""
+
+    before: Any
+    after: Any
+    """The world."""
+    result: Any
+    """What was sent, as `Moves.step` says it."""
+    contact: np.ndarray
+    """[E] bool: the engine's own contact reading."""
+
+
+class EpisodeScore(ABC, Generic[C]):
+    """What a kind of team counts."""
+
+    side_by_side = 256
+    """Episodes at most."""
+
+    @abstractmethod
+    def start(self, num: int) -> C:
+        """All counts before the first decision of so many episodes."""
+
+    @abstractmethod
+    def running(self, counts: C) -> np.ndarray:
+        """[E] bool: not over yet."""
+
+    @abstractmethod
+    def count(self, counts: C, step: Step) -> C:
+        """Add one decision of the episodes that are still running."""
+
+    @abstractmethod
+    def row(self, step: Step, index: int) -> Any:
+        """What the log keeps of one decision of one episode."""
+
+    def watched(self, counts: C) -> np.ndarray:
+        """[E] bool: to be watched for longer, over or not; what is counted then changes no other count."""
+        return np.zeros(len(self.running(counts)), bool)
+
+    def watch(self, counts: C, step: Step) -> C:
+        """Add one decision of those."""
+        return counts
+
+
+def batch_size(episodes: int, most: int = EpisodeScore.side_by_side) -> int:
+    """Episodes side by side, so that all batches are alike."""
+    return math.ceil(episodes / math.ceil(episodes / most))
+
+
+class EpisodeRunner(Generic[C]):
+    """Runs batch after batch and keeps the record of one episode."""
+
+    def __init__(self, pilot: Moves, sim: BatchSim, score: EpisodeScore[C], record: int | None = None) -> None:
+        """Nothing moves before `run`; `record` is the index of the episode that is kept."""
+        self._pilot, self._sim, self._score, self._record = pilot, sim, score, record
+        self._begun, self._seconds, self._wall_s = 0, 0.0, 0.0
+        self.rows: list[Any] = []
+        """Of the recorded episode, as `EpisodeScore.row` says them."""
+
+    @property
+    def realtime_factor(self) -> float:
+        """Simulated over elapsed seconds, all episodes summed, the first decision (compilation) left out."""
+        return self._seconds / self._wall_s if self._wall_s else 0.0
+
+    def run(self, episodes: int, title: str, progress: bool = True) -> C:
+        """The counts of so many episodes."""
+        batches, steps = math.ceil(episodes / self._sim.num_envs), self._sim.scenario.max_steps
+        hidden = None if progress else True
+        with tqdm(total=batches * steps, unit="step", desc=title, leave=False, disable=hidden) as bar:
+            return join([self.batch(bar) for _ in range(batches)], episodes)
+
+    def batch(self, bar: tqdm) -> C:
+        """One batch, until every episode is over and was watched."""
+        sim, score, steps = self._sim, self._score, self._sim.scenario.max_steps
+        sim.reset()
+        carry, counts = self._pilot.init(sim.views()), score.start(sim.num_envs)
+        flown, started_s = 0, time.perf_counter()
+        for number in range(steps):
+            if number == 1:
+                started_s = time.perf_counter()
+            on = score.running(counts)
+            if not on.any():
+                bar.update(steps - number)
+                break
+            carry, step = self._decide(carry)
+            self._keep(step, on)
+            counts = score.count(counts, step)
+            flown += on.sum() if number else 0
+            bar.update()
+        self._wall_s += time.perf_counter() - started_s
+        self._seconds += float(flown) * sim.scenario.period_s
+        self._begun += sim.num_envs
+        with sim.aside():
+            while score.watched(counts).any():
+                carry, step = self._decide(carry)
+                counts = score.watch(counts, step)
+        return counts
+
+    def _decide(self, carry: Any) -> tuple[Any, Step]:
+        """One decision of all robots."""
+        sim, pilot = self._sim, self._pilot
+        before = sim.world
+        carry, result = pilot.step(carry, sim.views())
+        after = sim.step(result.command, pilot.plan(carry))
+        return carry, Step(before, after, result, getattr(sim, "contact", np.zeros(sim.num_envs, bool)))
+
+    def _keep(self, step: Step, on: np.ndarray) -> None:
+        index = -1 if self._record is None else self._record - self._begun
+        if 0 <= index < len(on) and on[index]:
+            self.rows.append(self._score.row(step, index))
+
+
+def join(parts: list[Any], episodes: int) -> Any:
+    """Counts of several batches as one, cut to so many episodes."""
+    if not hasattr(parts[0], "_fields"):
+        return np.concatenate(parts)[:episodes]
+    return type(parts[0])(*(join(list(column), episodes) for column in zip(*parts, strict=True)))

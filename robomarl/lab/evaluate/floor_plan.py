@@ -1,0 +1,102 @@
+"""`FloorPlan`: a picture of the floor from above, as games and teams on the ground are drawn; and films of them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from robomarl.core.config import UserError
+
+SUFFIXES = (".gif", ".png")
+FPS = 10.0
+"""Pictures of a film per second."""
+COLOURS = 64
+"""Of a film."""
+
+
+class FloorPlan:
+    """Draws with places in metres, x to the right and y upwards.
+
+    Args:
+        low_m: lowest corner of what is drawn, x and y.
+        high_m: its highest corner.
+        pixels_per_m: scale.
+        floor: colour of the floor.
+    """
+
+    def __init__(self, low_m: Sequence[float], high_m: Sequence[float], pixels_per_m: float, floor: Any) -> None:
+        """Draw the floor alone."""
+        self._low_x, self._high_y, self._scale = low_m[0], high_m[1], pixels_per_m
+        width, height = (round((high_m[i] - low_m[i]) * pixels_per_m) for i in (0, 1))
+        self.image = Image.new("RGB", (width, height), floor)
+        self._pen = ImageDraw.Draw(self.image)
+
+    def pixels(self, place_m: Any) -> tuple[float, float]:
+        """Where a place [2 or more] is in the picture."""
+        return float(place_m[0] - self._low_x) * self._scale, float(self._high_y - place_m[1]) * self._scale
+
+    def disc(self, place_m: Any, radius_m: float, **style: Any) -> None:
+        """A circle; `style` is that of `PIL.ImageDraw`: fill, outline, width."""
+        (x, y), r = self.pixels(place_m), radius_m * self._scale
+        self._pen.ellipse([x - r, y - r, x + r, y + r], **style)
+
+    def box(self, low_m: Any, high_m: Any, is_round: bool = False, **style: Any) -> None:
+        """A rectangle, or the ellipse in it."""
+        (left, bottom), (right, top) = self.pixels(low_m), self.pixels(high_m)
+        draw = self._pen.ellipse if is_round else self._pen.rectangle
+        draw([left, top, right, bottom], **style)
+
+    def line(self, start_m: Any, end_m: Any, fill: Any, width: int = 1) -> None:
+        """From a place to another."""
+        self._pen.line([self.pixels(start_m), self.pixels(end_m)], fill=fill, width=width)
+
+    def text(self, place_m: Any, words: str, fill: Any) -> None:
+        """Words, in the middle of which the place is."""
+        self._pen.text(self.pixels(place_m), words, fill=fill, anchor="mm")
+
+    def title(self, words: str, fill: Any) -> None:
+        """Words in the corner."""
+        self._pen.text((8, 4), words, fill=fill)
+
+
+def check_suffix(file: Path) -> None:
+    """Raise `UserError` where the file is neither a film nor a picture that can be drawn from above."""
+    if file.suffix.lower() not in SUFFIXES:
+        raise UserError(f"{file}: pictures from above are .gif or .png; name the file so.")
+
+
+def write_film(file: Path, count: int, rate_hz: float, draw: Callable[[int], FloorPlan], speed_up: float = 1.0) -> None:
+    """Write a film of an episode, or of a .png one picture of its end.
+
+    Args:
+        file: .gif or .png.
+        count: decisions of the episode.
+        rate_hz: of decisions.
+        draw: number of a decision -> its picture.
+        speed_up: the film runs so many times faster.
+
+    Raises:
+        UserError: another suffix, or the file can't be written.
+    """
+    check_suffix(file)
+    every = max(1, round(rate_hz * speed_up / FPS))
+    shots = [] if file.suffix.lower() == ".png" else range(0, count - 1, every)
+    write_pictures([draw(number).image for number in (*shots, count - 1)], file, FPS)
+
+
+def write_pictures(images: Sequence[Image.Image], file: Path, fps: float) -> None:
+    """Write a film, or of a .png the last picture.
+
+    Raises:
+        UserError: the file can't be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix.lower() == ".png":
+            images[-1].save(file)
+            return
+        flat = [image.quantize(COLOURS, dither=Image.Dither.NONE) for image in images]
+        flat[0].save(file, save_all=True, append_images=flat[1:], duration=round(1000 / fps), loop=0)
+    except OSError as error:
+        raise UserError(f"{file}: can't be written ({error}); name another file.") from None

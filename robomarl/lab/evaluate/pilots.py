@@ -1,0 +1,60 @@
+"""`make_pilot`: a policy behind the filter of a scenario's vehicle, whatever kind of team it is."""
+
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import domain_of_task, filter_for
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.types import FilterResult
+from robomarl.core.view import LocalView
+from robomarl.lab.evaluate.resolve import FlownPolicy
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+
+
+class NoFilter:
+    """What stands in for the safety filter where there shall be none: commands pass as they are."""
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, view: LocalView, nominal: np.ndarray) -> tuple[tuple, FilterResult]:
+        """(carry, view, nominal [..., A]) -> (carry, result)."""
+        zero = np.zeros(nominal.shape[:-1], np.float32)
+        no = zero.astype(bool)
+        return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
+
+
+def make_pilot(policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
+    """The policy behind the filter of the scenario's vehicle, surroundings and rate.
+
+    Args:
+        policy: what moves the robots.
+        scenario: where.
+        mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until there is a certificate.
+
+    Raises:
+        UserError: the policy commands another kind of vehicle, or decides at another rate.
+    """
+    wanted = simulation_of(scenario).action(scenario)
+    has, takes = (", ".join(field.name for field in spec.fields) for spec in (policy.action, wanted))
+    if has != takes:
+        raise UserError(
+            f"{policy.name} commands {has}; scenario {scenario.name} takes {takes}; name another --scenario."
+        )
+    rate_hz = getattr(getattr(policy, "contract", None), "rate_hz", scenario.rates.policy_hz)
+    if abs(rate_hz - scenario.rates.policy_hz) > 1e-6:
+        raise UserError(
+            f"{policy.name} decides at {rate_hz:g} Hz, scenario {scenario.name} runs at "
+            f"{scenario.rates.policy_hz:g} Hz; name a --scenario of that rate."
+        )
+    if mode == "off":
+        return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
+    params = safety_params(scenario)
+    safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
+    chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
+    return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]

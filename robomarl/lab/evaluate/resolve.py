@@ -1,0 +1,109 @@
+"""Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from robomarl.core.bundle.bundle import is_bundle
+from robomarl.core.bundle.pilot import Observer
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import halves
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.paths import bundles_dir
+from robomarl.core.spec import ActionSpec
+from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, load_law
+from robomarl.lab.train.stages.plan import is_staged
+
+BASELINE = "baseline"
+"""Of every kind of team that has a controller which nobody trained."""
+
+
+class FlownPolicy(Protocol):
+    """What flies: stateless code, explicit carry."""
+
+    name: str
+    scenario_name: str
+    """The scenario that it was trained for."""
+    vehicle_name: str
+    action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
+
+    def init(self, batch: tuple[int, ...] = ()) -> Any:
+        """Carry before the first decision, for leading axes `batch`."""
+        ...
+
+    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
+        ...
+
+
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Any]:
+    """The policy of that name, and the scenario to fly it in.
+
+    Args:
+        name: a shipped bundle, the folder of a bundle or run, or a controller of the scenario's domain as `baseline`.
+        scenario: name or path of another scenario than the policy's own.
+
+    Raises:
+        UserError: nothing of that name, or a controller without a scenario, or with one whose domain has it not.
+    """
+    if is_controller(name):
+        if scenario is None:
+            raise UserError(f"The policy {name!r} belongs to no scenario; add --scenario NAME.")
+        chosen = load_scenario(scenario)
+        return controller(name, chosen), chosen
+    policy = _load(name)
+    return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
+
+
+def is_controller(name: str) -> bool:
+    """Whether some domain has a policy of that name that nobody trained."""
+    return any(name in simulation.controllers for simulation in halves("simulation"))
+
+
+def controller(name: str, scenario: Any) -> FlownPolicy:
+    """The policy of that name that the scenario's domain has; raises `UserError` where it has none."""
+    controllers = simulation_of(scenario).controllers
+    if name not in controllers:
+        known, task = ", ".join(controllers) or "none", scenario.task
+        raise UserError(f"--scenario {scenario.name}: task = {task!r} has no policy {name!r}; it has: {known}.")
+    return controllers[name](scenario)
+
+
+def own_scenario(policy: FlownPolicy, name: str) -> Any:
+    """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
+    if is_run(Path(name)):
+        from robomarl.lab.train.run.run_folder import load_recipe_of
+
+        return load_recipe_of(Path(name))[1]
+    return opened_from_bundle(policy.bundle)  # type: ignore[attr-defined]
+
+
+def is_run(folder: Path) -> bool:
+    """Whether the folder is one that `robomarl train --out` made of one run."""
+    return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
+
+
+def _load(name: str) -> FlownPolicy:
+    if is_law(name):
+        return LawRunPolicy(load_law(name))
+    if is_run(Path(name)) or is_staged(Path(name)):  # of the latter the error says which folder to name
+        from robomarl.lab.train.run.run_folder import load_policy as load_run_policy
+
+        return load_run_policy(name)
+    if is_bundle(name):
+        from robomarl.core.bundle.runtime import load_policy as load_bundle_policy
+
+        return load_bundle_policy(name)
+    known = sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json"))
+    raise UserError(
+        f"Unknown policy {name!r}: no run folder or bundle there; name one of: "
+        f"{', '.join([BASELINE, *known])}, the folder of a run or bundle, or a bundle's ZIP file."
+    )

@@ -1,0 +1,57 @@
+"""What `robomarl eval` says of policies whose episodes succeed or do not: a row for each, and the table of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, EvalRow, evaluate
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.evaluate.variations import perturbed
+
+
+def episodes_row(name: str, options: Any, is_first: bool) -> EvalRow:
+    """Run the episodes of the policy of that name.
+
+    Raises:
+        UserError: no such policy, scenario, engine or parameter.
+    """
+    policy, scenario = resolve_policy(name, options.scenario)
+    scenario = perturbed(scenario, options.perturb)
+    record = 0 if options.video else None
+    config = EvalConfig(options.sim, options.episodes, options.seed, options.filter, record, hover_s=HOVER_S)
+    flown = evaluate(policy, scenario, config)
+    figures = {**flown.figures, "policy": name, "perturb": list(options.perturb)}
+    return EvalRow(figures, flown if is_first else flown._replace(log=None), policy, scenario, config)
+
+
+COLUMNS = {
+    "policy": "policy",
+    "scenario": "scenario",
+    "sim": "sim",
+    "filter": "filter",
+    "success": "success_rate",
+    "95 %": "success_ci95",
+    "coll.": "collisions",
+    "min m": "min_distance_m",
+    "arrive s": "arrival_time_s",
+    "err m": "position_error_m",
+    "hover m/s^2": "hover_accel_std_m_s2",
+    "rad": "hover_tilt_rad",
+    "m": "hover_error_m",
+    "active": "active_share",
+    "x real time": "realtime_factor",
+}
+
+
+def table(rows: list[dict[str, Any]], columns: Mapping[str, str] = COLUMNS) -> str:
+    """The figures that people look at first, aligned; `columns` are the keys of the figures by their heads."""
+    lines = [list(columns), *([_cell(row.get(key)) for key in columns.values()] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return f"{value[0]:.3f}-{value[1]:.3f}"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

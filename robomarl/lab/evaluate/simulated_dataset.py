@@ -1,0 +1,140 @@
+"""`write_flights`: a data set of the quality of a field test, from the simulator instead of a recording.
+
+One bundle flies, without exploration noise, behind its filter, with the delays and the lost messages of the scenario.
+The rows are those of `robomarl dataset`, of the robots' own estimates.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from robomarl.core.bundle.runtime import Policy
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.filter.memory import Reason
+from robomarl.lab.dataset import schema_of, table_of, whole_file
+from robomarl.lab.evaluate.episodes import Step, batch_size
+from robomarl.lab.evaluate.evaluate import EvalConfig
+from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.evaluate.variations import perturbed
+
+PAUSE_S = 2.0
+"""Between two flights, by their stamps."""
+
+
+class FlightPlan(NamedTuple):
+    """What is flown."""
+
+    bundle: str
+    """By name or folder."""
+    scenario: str = ""
+    """By name or path; by default the bundle's own."""
+    perturb: tuple[str, ...] = ()
+    """As of `robomarl eval`."""
+    episodes: int = 150
+    seed: int = 0
+    sim: str = "mujoco"
+
+
+def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None] = lambda share: None) -> int:
+    """Fly and write; returns the rows.
+
+    Args:
+        plan: what is flown.
+        file: to write; replaced when it is whole.
+        progress: told the share that is done.
+
+    Raises:
+        UserError: no bundle of that name, a scenario that it does not fit, or one without episodes of one policy.
+    """
+    policy, scenario = resolve_policy(plan.bundle, plan.scenario or None)
+    if not isinstance(policy, Policy):
+        raise UserError(f"--fly {plan.bundle}: is no bundle; export the run first: robomarl export.")
+    scenario, contract, rows = perturbed(scenario, plan.perturb), policy.contract, 0
+    robots = [f"robot_{i}" for i in range(scenario.count)]
+    about = {
+        "bundle": contract.name, "bundle_id": policy.bundle.id, "vehicle": contract.vehicle.name, "fleet": "",
+        "scenario": scenario.name, "robots": robots, "rate_hz": contract.rate_hz, "actions_each": contract.actions_each,
+        "simulated": {**plan._asdict(), "perturb": list(plan.perturb)},
+    }  # fmt: skip
+    schema = schema_of(contract.observation.elements, contract.action.fields, about)
+    with whole_file(file) as part, pq.ParquetWriter(part, schema, compression="zstd") as writer:
+        for columns in fly(policy, scenario, plan, progress):
+            writer.write_table(table_of(columns, schema))
+            rows += len(columns["tick"])
+    return rows
+
+
+def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float], None]) -> Iterator[dict[str, Any]]:
+    """Columns of one batch of flights after the other, by flight, then robot, then time."""
+    score: Any = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
+    size, flown = batch_size(plan.episodes), 0
+    sim = simulation_of(scenario).batch(scenario, plan.sim, size, plan.seed)
+    pilot, counts = make_pilot(policy, scenario, "full"), score(scenario, EvalConfig(plan.sim, plan.episodes))
+    while flown < plan.episodes:
+
+        def told(share: float, done: int = flown) -> None:
+            progress(min(1.0, (done + share * size) / plan.episodes))
+
+        rows, flying = _batch(sim, pilot, counts, told)
+        number = flown + np.arange(size)
+        yield _columns(rows, flying & (number < plan.episodes), number, scenario)
+        flown += size
+
+
+def _batch(sim: Any, pilot: Any, score: Any, progress: Callable[[float], None]) -> tuple[dict[str, Any], np.ndarray]:
+    """Columns [T, E, N, ...] of a batch, and [T, E] where a flight is on; the row after a failure is one of it."""
+    sim.reset()
+    views, counts = sim.views(), score.start(sim.num_envs)
+    carry, rows, on = pilot.init(views), [], []
+    was = np.ones(sim.num_envs, bool)
+    for step in range(sim.scenario.max_steps):
+        views, before, running = sim.views(), sim.world, np.asarray(score.running(counts))
+        on.append(running | was)
+        was = running
+        memory, seen = pilot.policy.observation.observe(carry.memory, views)
+        carry, result = pilot.step(carry, views)
+        rows.append(_row(views, np.asarray(seen), result))
+        contact = getattr(sim, "contact", np.zeros(sim.num_envs, bool))
+        counts = score.count(counts, Step(before, sim.step(result.command, pilot.plan(carry)), result, contact))
+        progress((step + 1) / sim.scenario.max_steps)
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, np.stack(on)
+
+
+def _row(views: Any, seen: np.ndarray, result: Any) -> dict[str, np.ndarray]:
+    own = views.own
+    return {
+        "observation": seen, "nominal": np.asarray(result.nominal), "command": np.asarray(result.command),
+        "filtered": np.asarray(result.active), "reason": np.asarray(result.reason), "pos_m": np.asarray(own.pos_m),
+        "quat_wxyz": np.asarray(own.quat_wxyz), "vel_m_s": np.asarray(own.vel_m_s),
+        "omega_rad_s": np.asarray(own.omega_rad_s), "goal_m": np.asarray(views.goal.pos_m),
+    }  # fmt: skip
+
+
+def _columns(rows: dict[str, Any], on: np.ndarray, number: np.ndarray, scenario: Any) -> dict[str, Any]:
+    """Of [T, E, N, ...] what is `on` [T, E], as columns [S, ...]."""
+    steps, size, robots = rows["filtered"].shape
+    order = (1, 2, 0)
+    chosen = np.broadcast_to(on[..., None], (steps, size, robots)).transpose(order).reshape(-1)
+    tick, flight, index = (
+        np.broadcast_to(a, (steps, size, robots)).transpose(order).reshape(-1)[chosen]
+        for a in (np.arange(steps)[:, None, None], number[:, None], np.arange(robots))
+    )
+
+    def flat(values: np.ndarray) -> np.ndarray:
+        moved = np.moveaxis(values, 0, 2)
+        return moved.reshape(-1, *values.shape[3:])[chosen]
+
+    whole = math.ceil(scenario.max_steps * scenario.period_s + PAUSE_S)
+    told = {name: flat(values) for name, values in rows.items()}
+    return told | {
+        "recording": 0 * tick, "robot": np.char.add("robot_", index.astype(str)), "index": index, "flight": flight,
+        "tick": tick, "follows": tick > 0, "time_s": tick * scenario.period_s,
+        "stamp_s": flight * float(whole) + tick * scenario.period_s, "state": np.full(len(tick), "ACTIVE"),
+        "reason": np.array([reason.name for reason in Reason])[told["reason"]], "whole": np.ones(len(tick), bool),
+    }  # fmt: skip

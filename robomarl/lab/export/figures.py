@@ -1,0 +1,28 @@
+"""Figures of a bundle's evaluation: chosen ones in the sealed card, all of them in `eval.json` beside it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.bundle.bundle import CARD_FILE, CONTRACT_FILE, EVAL_FILE, entry_of, load_bundle, seal
+from robomarl.lab.export.model_card import model_card
+
+
+def add_figures(folder: Path, figures: Mapping[str, Any], command: str) -> None:
+    """Seal a bundle anew with the figures in its card, and write `eval.json` for its new id.
+
+    Args:
+        folder: the bundle.
+        figures: what `robomarl eval --json` says of it.
+        command: the command that flies the same episodes again.
+    """
+    plain = load_bundle(folder).contract
+    card = model_card(replace(plain, files={}), figures).encode()
+    (folder / CARD_FILE).write_bytes(card)
+    (folder / CONTRACT_FILE).write_bytes(seal(replace(plain, files={**plain.files, CARD_FILE: entry_of(card)})))
+    about = {"id": load_bundle(folder).id, "command": command, "date": date.today().isoformat()}
+    found = {f"filter_{figures['filter']}": dict(figures)}
+    (folder / EVAL_FILE).write_text(json.dumps({**about, **found}, indent=2) + "\n")

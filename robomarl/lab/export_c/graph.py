@@ -1,0 +1,80 @@
+"""What a bundle's ONNX graph computes for one robot: its nodes, every tensor's shape, and what is constant in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operator, its inputs and outputs by name."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OneRobot:
+    """The graph for a batch of 1."""
+
+    inputs: dict[str, tuple[int, ...]]
+    """Name -> shape, without the batch."""
+    outputs: dict[str, tuple[int, ...]]
+    nodes: tuple[Operation, ...]
+    """In the order of computation; those whose outputs are constant are left out."""
+    constants: dict[str, np.ndarray]
+    """Every tensor that does not depend on the inputs."""
+    shapes: dict[str, tuple[int, ...]]
+    """Of all the others, batch included."""
+    types: dict[str, np.dtype]
+
+
+def one_robot(content: bytes) -> OneRobot:
+    """Read a graph that `robomarl.core.bundle.onnx_check` has let pass.
+
+    The shapes are those that onnxruntime finds: it computes every tensor once, and what it finds of constants is what
+    they are.
+    """
+    model = onnx.load_from_string(content)
+    graph = model.graph
+    inputs = {i.name: tuple(d.dim_value for d in i.type.tensor_type.shape.dim[1:]) for i in graph.input}
+    constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    nodes = [_node(node) for node in graph.node]
+    found = _computed(model, {name: np.zeros((1, *shape), np.float32) for name, shape in inputs.items()})
+    kept = []
+    for node in nodes:
+        if node.op == "Shape" or all(not name or name in constants for name in node.inputs):
+            constants.update({name: found[name] for name in node.outputs if name in found})
+        else:
+            kept.append(node)
+    outputs = {o.name: found[o.name].shape[1:] for o in graph.output}
+    shapes = {name: array.shape for name, array in found.items()} | {n: (1, *s) for n, s in inputs.items()}
+    types = {name: array.dtype for name, array in found.items()}
+    return OneRobot(inputs, outputs, tuple(kept), constants, shapes, types)
+
+
+def _node(node: onnx.NodeProto) -> Operation:
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    return Operation(node.op_type, tuple(node.input), tuple(node.output), attributes)
+
+
+def _computed(model: onnx.ModelProto, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every tensor of one decision by name."""
+    import onnxruntime
+
+    whole = onnx.ModelProto()
+    whole.CopyFrom(model)
+    given = {output.name for output in whole.graph.output}
+    names = [name for node in model.graph.node for name in node.output if name and name not in given]
+    whole.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(whole.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    results = session.run(None, feed)
+    return {node.name: np.asarray(array) for node, array in zip(session.get_outputs(), results, strict=True)}

@@ -1,0 +1,71 @@
+"""The two formats that `torch.save` has written: a ZIP archive, and before version 1.6 pickles in a row."""
+
+import io
+import pickle
+import struct
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from robomarl.lab.foreign.checkpoint.tensors import BFLOAT16, MAX_NUMBERS, Storage, numbers_of
+from robomarl.lab.foreign.checkpoint.unpickle import Unpickler
+
+LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
+"""First number of a file in the old format."""
+
+
+def read_archive(archive: zipfile.ZipFile) -> tuple[Any, list[str]]:
+    """What `torch.save` wrote as a ZIP archive, and the foreign names that its pickle asked for.
+
+    Raises:
+        Exception: whichever zipfile, pickle or numpy raises for an archive that is not sound.
+    """
+    pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
+    root = pickled.removesuffix("data.pkl")
+    if f"{root}byteorder" in archive.namelist() and archive.read(f"{root}byteorder") != b"little":
+        raise ValueError("its numbers are big-endian")
+    known: dict[str, Storage] = {}
+
+    def storage(key: str, kind: Any, count: int) -> Storage:
+        if key not in known:
+            known[key] = Storage(numbers_of(archive.read(f"{root}data/{key}"), kind))
+        return known[key]
+
+    reader = Unpickler(io.BytesIO(archive.read(pickled)), storage)
+    return reader.load(), reader.wanted
+
+
+def is_legacy(content: bytes) -> bool:
+    """Whether a file begins as PyTorch's old format does."""
+    return content[:16].find(LEGACY_MAGIC.to_bytes(10, "little")) > 0
+
+
+def read_legacy(content: bytes) -> tuple[Any, list[str]]:
+    """As `read_archive`, of the old format: the numbers of all storages follow the pickle that refers to them."""
+    file = io.BytesIO(content)
+    for _ in range(3):  # magic number, protocol, sizes of the machine that wrote it
+        Unpickler(file).load()
+    start, kinds = file.tell(), dict[str, Any]()
+
+    def size_only(key: str, kind: Any, count: int) -> Storage:
+        if not 0 <= count <= MAX_NUMBERS:
+            raise ValueError("it has a tensor that is larger than a policy's")
+        kinds[key] = kind
+        return Storage(np.zeros(count, "<f4"))
+
+    Unpickler(file, size_only).load()
+    keys = Unpickler(file).load()
+    if not isinstance(keys, list):
+        raise pickle.UnpicklingError("its storages are not listed")
+    known = {key: _numbers(file, kinds[key]) for key in map(str, keys)}
+    file.seek(start)
+    reader = Unpickler(file, lambda key, *_: known[key])
+    return reader.load(), reader.wanted
+
+
+def _numbers(file: io.BytesIO, kind: Any) -> Storage:
+    """The next storage of a file."""
+    (count,) = struct.unpack("<q", file.read(8))
+    width = 2 if kind == BFLOAT16 else np.dtype(kind).itemsize
+    return Storage(numbers_of(file.read(count * width), kind))

@@ -1,0 +1,63 @@
+"""A policy from elsewhere as what export takes: a run that was trained somewhere else."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from robomarl.core.spec import ObservationSpec
+from robomarl.lab.export.record import Recorded
+
+
+@dataclass(frozen=True)
+class ImportRecipe:
+    """Stands in the bundle where others have their recipe."""
+
+    algorithm: str
+    """What trained it, as far as its file says."""
+    file: str
+    file_sha256: str
+    contract: dict[str, Any]
+    """The whole contract.toml."""
+    framework: str
+    """What its parity was shown against."""
+
+
+@dataclass(frozen=True)
+class SeenStats:
+    """What each element of the observation was in the golden flights: of training nothing is known here. [O] each."""
+
+    mean: np.ndarray
+    std: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """See `robomarl.lab.export.record.Trained`."""
+
+    name: str
+    scenario: Any
+    config: ImportRecipe
+    observation: ObservationSpec
+    policy_fn: Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
+    init_carry: tuple[np.ndarray, ...]
+    observation_stats: SeenStats
+    seed: int = 0
+    commit: str = "unknown"
+    averaged: tuple[str, ...] = ()
+    experts: tuple = ()
+
+    @property
+    def weights(self) -> Mapping[str, np.ndarray]:
+        """None: training can't go on from what it did not make."""
+        return {}
+
+
+def stats_of(recorded: Recorded) -> SeenStats:
+    """What was seen in recorded flights."""
+    flat = recorded.obs.reshape(-1, recorded.obs.shape[-1]).astype(np.float64)
+    return SeenStats(flat.mean(0), flat.std(0), flat.min(0), flat.max(0))

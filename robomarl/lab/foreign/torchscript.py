@@ -1,0 +1,93 @@
+"""A policy from a TorchScript file: its code is read before PyTorch opens it, and computed in JAX line by line.
+
+An archive of TorchScript holds a program. What is not on the list of operators is not even opened; what is has no way
+to a file or another process.
+"""
+
+import re
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.lab.foreign.aten import OPERATORS
+from robomarl.lab.foreign.policy import ForeignPolicy
+from robomarl.lab.foreign.pytorch import pytorch
+from robomarl.lab.foreign.script_graph import ScriptGraph
+
+MAX_CODE = 2**22
+"""More characters of code than any policy has."""
+LANGUAGE = frozenset(
+    "annotate append copy_ fill_ zero_ getattr uninitialized unchecked_cast RaiseException dtype device format forward "
+    "tensor is_scripting get_tracing_state type float int bool str isinstance range min max unwrap_optional "
+    "NumToTensor Float Int Bool ones zeros_like ones_like index_select sort alias "
+    "_VF warn numel is_cuda is_floating_point __range_length __derive_index floordiv remainder and or xor".split()
+)
+"""Words that compiled code has beside the operators; none of them gets out of the program."""
+_CALL = re.compile(r"(?<![\w.])(?:torch|ops)\.([\w.]+)\(")
+
+
+def read_torchscript(file: Path) -> ForeignPolicy:
+    """Read a TorchScript file: `forward` takes the observation and returns the action; buffers that it writes are its
+    memory, which begins as zeros.
+
+    Raises:
+        UserError: code that calls something else, or that can't be translated.
+    """
+    check_code(file)
+    torch = pytorch()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TorchScript is deprecated, and robots still get it from every trainer
+        try:
+            module = torch.jit.load(str(file), map_location="cpu").eval()
+        except RuntimeError as error:
+            raise UserError(f"{file}: PyTorch can't open it ({str(error).splitlines()[0][:120]}).") from None
+    graph = ScriptGraph(module, str(file))
+    return ForeignPolicy(
+        framework=f"torch {torch.__version__}, TorchScript",
+        memory=tuple(graph.memory.values()),
+        apply=graph.apply,
+        reference=_reference(module, list(graph.memory)),
+    )
+
+
+def check_code(file: Path) -> None:
+    """Read all code of an archive.
+
+    Raises:
+        UserError: it calls what is not on the lists, or runs something when it is opened.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [name for name in archive.namelist() if "/code/" in name and name.endswith(".py")]
+            if sum(archive.getinfo(name).file_size for name in names) > MAX_CODE:
+                raise UserError(f"{file}: has more code than a policy has; it is none.")
+            code = "\n".join(archive.read(name).decode() for name in names)
+    except (zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
+        raise UserError(f"{file}: is no sound TorchScript archive ({error}); save it anew.") from None
+    if "__setstate__" in code or "__getstate__" in code:
+        raise UserError(f"{file}: runs code of its own when it is opened (__setstate__); save it without.")
+    for call in _CALL.findall(code):
+        name = call.rpartition(".")[2]
+        if name not in OPERATORS and name.rstrip("_") not in OPERATORS and name not in LANGUAGE:
+            raise UserError(f"{file}: its code calls {call!r}, which import does not know; export the policy as ONNX.")
+
+
+def _reference(module: Any, buffers: list[str]) -> Callable[[np.ndarray], np.ndarray]:
+    """The module itself, in PyTorch."""
+    torch = pytorch()
+
+    @torch.no_grad()
+    def fly(inputs: np.ndarray) -> np.ndarray:
+        for name, buffer in module.named_buffers():
+            if name in buffers:
+                buffer.zero_()
+        rows = torch.from_numpy(inputs.astype(np.float32))
+        return np.stack([module(row[None]).numpy().reshape(-1) for row in rows])
+
+    return fly

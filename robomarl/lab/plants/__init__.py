@@ -1,0 +1,1 @@
+"""Conditions under which vehicles are measured, and what moves them."""

@@ -1,0 +1,1 @@
+"""What attacks the safety filter: campaigns, and a search for the worst."""

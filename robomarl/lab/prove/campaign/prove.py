@@ -1,0 +1,188 @@
+"""The safety campaign: teams whose nominal commands try to make them collide.
+
+The realistic case of the safety study (50 Hz, delayed commands, bounded noise, 30 % of the messages lost), on
+the numbers of a vehicle file: delay between half and all of what the filter assumes, constant or changing at each
+tick, noise, bias and gusts up to the assumed bounds, messages lost one by one or in bursts, filters that restart in
+flight. Contacts are looked for between the samples as well. Everything is drawn; what is directed is in `falsify`.
+
+Episodes fly in batches, each with a seed of its own, so that the figures are the same however the batches are
+spread over processes and however often the campaign is interrupted and resumed.
+"""
+
+import math
+import multiprocessing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.config import build, to_dict
+from robomarl.core.filter.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
+from robomarl.core.filter.give_way import GiveWay
+from robomarl.core.filter.model.constants import Mode
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.vehicle import AnyVehicle
+from robomarl.lab.prove.campaign.adversary import Adversaries, swap
+from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
+from robomarl.lab.prove.campaign.score import Record, Tally, figures
+from robomarl.lab.prove.ledger import Ledger
+
+ROBOTS = 1024
+"""Most robots that fly side by side."""
+ROOM_M = 1.0
+"""From the ring to the walls."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A campaign with everything that its figures depend on."""
+
+    campaign: Campaign
+    vehicle: AnyVehicle
+    period_s: float
+    """Time between two decisions."""
+    agent_steps: float
+    """At least so many decisions."""
+    mode: Mode = "qp"
+    """Of the filter."""
+    seed: int = 0
+    """Of all that is drawn."""
+
+    @property
+    def per_episode(self) -> int:
+        """Decisions in an episode."""
+        return self.campaign.count * round(self.campaign.seconds / self.period_s)
+
+    @property
+    def batches(self) -> list[int]:
+        """Episodes of each batch."""
+        episodes, most = math.ceil(self.agent_steps / self.per_episode), max(1, ROBOTS // self.campaign.count)
+        return [min(most, episodes - done) for done in range(0, episodes, most)]
+
+
+def prove(
+    campaign: Campaign, vehicle: AnyVehicle, period_s: float, agent_steps: float, mode: Mode = "qp", seed: int = 0
+) -> dict[str, Any]:
+    """Fly as many batches as that many decisions need, and sum up; see `Trial`.
+
+    Returns:
+        The figures, by the names of `robomarl prove --json`.
+    """
+    return run(Trial(campaign, vehicle, period_s, agent_steps, mode, seed))[0]
+
+
+def run(
+    trial: Trial,
+    workers: int = 1,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[dict[str, Any], list[Record]]:
+    """Fly a trial.
+
+    Args:
+        trial: what to fly.
+        workers: processes.
+        out: folder that each finished batch is written to at once.
+        resume: go on with what is there.
+        progress: told how many more agent-steps have been flown.
+
+    Raises:
+        UserError: the folder holds something else, or can't be written.
+    """
+    ledger = Ledger.open(out, to_dict(trial), resume) if out else None
+    kept = ledger.records if ledger else {}
+    done = {int(number): build(Record, plain, str(out)) for number, plain in kept.items()}
+    tell = progress or (lambda _: None)
+    tell(sum(record.steps for record in done.values()))
+    for i, record in _flown([(trial, i) for i in range(len(trial.batches)) if i not in done], workers):
+        done[i] = record
+        if ledger:
+            ledger.add(i, to_dict(record))
+        tell(record.steps)
+    records = [done[i] for i in sorted(done)]
+    named = {"filter": trial.mode, "vehicle": trial.vehicle.name, "task": trial.campaign.task}
+    return figures(records) | named, records
+
+
+def _flown(todo: list[tuple[Trial, int]], workers: int) -> Iterator[tuple[int, Record]]:
+    """The batches in the order in which they are finished."""
+    if workers < 2 or len(todo) < 2:
+        yield from map(fly_batch, todo)
+        return
+    with multiprocessing.get_context("spawn").Pool(min(workers, len(todo))) as pool:
+        yield from pool.imap_unordered(fly_batch, todo)
+
+
+def fly_batch(job: tuple[Trial, int]) -> tuple[int, Record]:
+    """Fly one batch of a trial: its number, and its counts."""
+    trial, number = job
+    side = trial.campaign.far_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
+    arena = Arena((-side, -side, 0.1), (side, side, 2.4))
+    params = from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
+    random = np.random.default_rng([trial.seed, number])
+    tally = fly(trial, SafetyFilter(params, trial.mode), trial.batches[number], random)
+    return number, tally.record(number)
+
+
+def fly(
+    trial: Trial, safety: SafetyFilter, episodes: int, random: np.random.Generator, plant: Plant | None = None
+) -> Tally:
+    """Fly episodes side by side.
+
+    Args:
+        trial: what the robots are put through; the vehicle's radius says when two touch.
+        safety: the filter.
+        episodes: how many.
+        random: of all that is drawn.
+        plant: the robots; see `World.step`.
+    """
+    campaign, params = trial.campaign, safety.params
+    world = World(campaign, params, episodes, random)
+    lead = world.team.pos.shape[:2]
+    adversaries = Adversaries(params, lead, height_of(params), random, campaign.kinds)
+    carry = safety.init(lead)
+    rules = GiveWay(params)
+    way = rules.init(np.zeros(lead))
+    tally = Tally(trial.vehicle.body.radius_m, params, world.team)
+    for _ in range(round(campaign.seconds / params.period_s)):
+        view = world.view()
+        hunt = campaign.task == "adversarial"
+        accel = adversaries(world.points, random) if hunt else swap(params, _seen_points(world))
+        nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
+        if campaign.detour and not hunt:
+            way, nominal = rules(way, view, nominal)
+        gain = hostile_gains(params, lead, random) if campaign.gains == "hostile" else None
+        carry, result = safety(_restarted(campaign, safety, carry, random), view, nominal, gain)
+        way = rules.after(way, result)
+        path = world.step(result.command[..., :3], carry.plan, plant)
+        tally.add(result, path, world.team, world.points)
+    return tally
+
+
+def hostile_gains(params: SafetyParams, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
+    """[...] gains [1/s] that make the most of what a policy may: it jumps between the ends of its range and within."""
+    return params.safety.gain_per_s * np.clip(random.uniform(-1.0, 2.0, shape), 0.0, 1.0)
+
+
+def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator) -> Any:
+    """Some robots' memories anew; what was sent is known."""
+    if not campaign.restart_every_s:
+        return carry
+    lead = carry.ok.shape
+    anew = random.random(lead) < safety.params.period_s / campaign.restart_every_s
+    return pick(anew, safety.init(lead)._replace(commands=carry.commands), carry)
+
+
+def pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
+    """`yes` where the mask [...] says so, through nested tuples of arrays [..., any]."""
+    if isinstance(yes, tuple):
+        return type(yes)(*(pick(mask, a, b) for a, b in zip(yes, no, strict=True)))
+    yes, no = np.asarray(yes), np.asarray(no)
+    return np.where(mask.reshape(mask.shape + (1,) * (yes.ndim - mask.ndim)), yes, no)
+
+
+def _seen_points(world: World) -> Any:
+    return world.drives.points(world.seen) if world.drives else world.seen

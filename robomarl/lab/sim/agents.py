@@ -1,0 +1,178 @@
+"""`AgentsEnv`: what team environments and games share as a `brax.envs.Env` with a leading robot axis."""
+
+import contextlib
+import io
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.core.config import UserError
+from robomarl.core.spec import ActionSpec, Memory, ObservationSpec
+from robomarl.core.view import LocalView
+from robomarl.lab.sim.law import FirstLaw
+from robomarl.lab.sim.random_bits import uniform
+
+with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
+    from brax.envs.base import Env, State
+
+
+class EpisodeState(NamedTuple):
+    """What `State.pipeline_state` holds."""
+
+    world: Any
+    memory: Memory
+    """Of the observation, [N, ...] each."""
+    seed: jax.Array
+    """[2] uint32: randomness of the steps to come."""
+    own: Any = ()
+    """What the kind of team keeps of an episode besides."""
+    safety: Any = ()
+    """Memory of the safety filters, [N, ...] each; empty without one."""
+
+
+class StepOutcome(NamedTuple):
+    """What a decision has come to, [] bool each but the first."""
+
+    own: Any
+    """The next `EpisodeState.own`."""
+    ended: jax.Array
+    """The episode ends, and not by time."""
+    timeout: jax.Array
+    """It ends by time."""
+    success: jax.Array
+    contact: jax.Array
+
+
+CORRECTED = "corrected"
+"""Reward term of teams behind the filter; its weight is 0 unless a recipe says another."""
+
+
+def corrected(spec: ActionSpec, asked: jax.Array, sent: jax.Array) -> jax.Array:
+    """[N] how much a filter changed of each robot's action [N, A]: squares, with half of each range as unit."""
+    return (((sent - asked) * (2 / (spec.high - spec.low))) ** 2).sum(-1)
+
+
+def of_team(episode: EpisodeState, world: Any, failed: jax.Array, succeeded: jax.Array, max_steps: int) -> StepOutcome:
+    """An outcome where `own` is whether the team has succeeded so far: that counts if nothing fails to the end."""
+    timeout, once = ~failed & (world.step >= max_steps), episode.own | succeeded
+    return StepOutcome(once, failed, timeout, once & timeout, failed)
+
+
+class AgentsEnv(Env):
+    """The part of an environment that does not depend on what is simulated."""
+
+    observation: ObservationSpec
+    action: ActionSpec
+    weights: dict[str, float]
+    """Reward weights by name."""
+    scenario: Any
+    """What is simulated."""
+
+    @property
+    def num_agents(self) -> int:
+        """Robots that act: rows of observation, action and reward."""
+        return self.scenario.count
+
+    @property
+    def backend(self) -> str:
+        """Name of the engine."""
+        return "fast"
+
+    @property
+    def num_draws(self) -> int:
+        """Random numbers of each robot and decision."""
+        raise NotImplementedError
+
+    def advance(self, world: Any, command: jax.Array, draws: jax.Array) -> Any:
+        """The world one decision later, without filters; draws are uniform, [N, `num_draws`]."""
+        raise NotImplementedError
+
+    def views(self, world: Any) -> LocalView:
+        """What every robot may know, [N, ...]."""
+        raise NotImplementedError
+
+    def privileged(self, state: State) -> jax.Array:
+        """[N, P] what a central critic may see."""
+        raise NotImplementedError
+
+    def team_privileged(self, state: State) -> jax.Array:
+        """[P] what a critic of the whole team may see, robots in their order; by default all that `privileged` says."""
+        return self.privileged(state).reshape(-1)
+
+    @property
+    def observation_size(self) -> int:
+        """Length of one robot's observation."""
+        return self.observation.size
+
+    law: FirstLaw | None = None
+    """Of the first elements of the command, where `action` is the others only."""
+
+    @property
+    def commanded(self) -> ActionSpec:
+        """What a deployed policy says: `action`, and before it what `law` makes."""
+        return self.action
+
+    @property
+    def decision_s(self) -> float:
+        """Between two decisions."""
+        return self.scenario.period_s
+
+    @property
+    def action_size(self) -> int:
+        """Length of one robot's action."""
+        return self.action.size
+
+    def terms(self, before: Any, after: Any, command: jax.Array) -> dict[str, jax.Array]:
+        """Reward terms per second, [N] each, before their weights."""
+        raise NotImplementedError
+
+    def outcome(self, episode: EpisodeState, world: Any) -> StepOutcome:
+        """What the decision after `episode`, which led to `world`, has come to."""
+        raise NotImplementedError
+
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Any, jax.Array, Any]:
+        """The world one decision later, what was commanded [N, A], and the filters' memory; here there are none."""
+        return self.advance(episode.world, action, draws), action, ()
+
+    def first(self, world: Any, seed: jax.Array, own: Any, safety: Any = ()) -> State:
+        """The state at the start of an episode; see `EpisodeState`."""
+        views, zero = self.views(world), jnp.zeros(())
+        memory, obs = self.observation.observe(self.observation.init(views), views)
+        names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
+        info = {"truncation": zero, "steps": zero}
+        episode = EpisodeState(world, memory, seed, own, safety)
+        return State(episode, obs, jnp.zeros(len(obs)), zero, dict.fromkeys(names, zero), info)  # type: ignore[arg-type]
+
+    def step(self, state: State, action: jax.Array) -> State:
+        """One decision of all robots, [N, A]; metrics are those of our team."""
+        episode: EpisodeState = state.pipeline_state  # type: ignore[assignment]
+        draws = uniform(episode.seed, episode.world.step, self.num_agents, self.num_draws)
+        world, command, safety = self.decide(episode, action, draws)
+        memory, obs = self.observation.observe(episode.memory, self.views(world))
+        terms, now = self.terms(episode.world, world, command), self.outcome(episode, world)
+        if CORRECTED in self.weights:
+            terms = terms | {CORRECTED: corrected(self.action, action, command)}
+        weighted = {k: w * self.scenario.period_s * terms[k] for k, w in self.weights.items()}
+        metrics = {f"reward/{k}": v[: self.scenario.count].mean() for k, v in weighted.items()}
+        said = {"success": now.success.astype(jnp.float32), "contact": now.contact.astype(jnp.float32)}
+        return state.replace(  # type: ignore[attr-defined]
+            pipeline_state=EpisodeState(world, memory, episode.seed, now.own, safety),
+            obs=obs,
+            reward=sum(weighted.values()),
+            done=(now.ended | now.timeout).astype(jnp.float32),
+            metrics={**state.metrics, **metrics, **said},
+            info={**state.info, "truncation": now.timeout.astype(jnp.float32), "steps": world.step.astype(jnp.float32)},
+        )
+
+
+def merge_weights(own: dict[str, float], replaced: dict[str, float] | None) -> dict[str, float]:
+    """A task's reward weights with those that the user replaces.
+
+    Raises:
+        UserError: a reward term of that name does not exist.
+    """
+    unknown = set(replaced or {}) - set(own)
+    if unknown:
+        raise UserError(f"Reward weight {min(unknown)!r} is not a term; allowed: {', '.join(own)}.")
+    return {**own, **(replaced or {})}

@@ -1,0 +1,97 @@
+"""`BatchSim`: episodes in lockstep, whatever the engine and the kind of team. Numpy outside; draws from one seed.
+
+The same seed gives the same places, weather and noise on every engine and for every policy, so that episodes
+can be compared one by one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from robomarl.core.view import LocalView, Plan
+
+SIMS = ("fast", "mujoco", "mjx")
+"""Names of the engines."""
+W = TypeVar("W")
+"""What is true at one decision: the state of a domain."""
+
+
+class BatchSim(ABC, Generic[W]):
+    """E episodes of a scenario side by side: their state, and all randomness from one seed."""
+
+    def __init__(self, scenario: Any, num_envs: int, seed: int) -> None:
+        """Prepare the engine; nothing moves before `reset`.
+
+        Args:
+            scenario: what is simulated.
+            num_envs: E, episodes that are simulated side by side.
+            seed: of everything that is random.
+        """
+        self.scenario = scenario
+        self.known = scenario
+        """What robots believe of it: where that is to be something else, it is set before the first `reset`."""
+        self.num_envs = num_envs
+        self._random = np.random.default_rng(seed)
+        self._world: W | None = None
+
+    @property
+    def world(self) -> W:
+        """What is true now, every array with leading axes [E, N] or [E]."""
+        if self._world is None:
+            raise RuntimeError(f"{type(self).__name__}.world: call reset() first.")
+        return self._world
+
+    def reset(self) -> W:
+        """Start E new episodes with new draws of everything that is randomized."""
+        self.set_world(self._start())
+        return self.world
+
+    def step(self, command: np.ndarray, plan: Plan | None = None) -> W:
+        """One decision of every team.
+
+        Args:
+            command: [E, N, A], clipped to the limits of the action.
+            plan: [E, N, 3] each: what the robots' filters committed to with it, which goes out with the state that
+                they decided from; by default nobody has a plan.
+        """
+        if plan is not None:
+            plan = Plan(*(np.asarray(part, np.float32) for part in plan))
+        self._world = self._advance(self.world, np.asarray(command, np.float32), self._step_draws(), plan)
+        return self._world
+
+    @abstractmethod
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, N, ...]."""
+
+    def set_world(self, world: W) -> None:
+        """Go on from another state, as if `reset` had drawn it."""
+        self._world = world
+        self._started(world)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is flown in here takes nothing from the randomness of the episodes that come after it."""
+        kept = self._random.bit_generator.state
+        yield
+        self._random.bit_generator.state = kept
+
+    def _draw(self, *shape: int) -> np.ndarray:
+        return self._random.random(shape, np.float32)
+
+    def _started(self, world: W) -> None:  # noqa: B027
+        """What an engine does when a new episode begins; nothing by default."""
+
+    @abstractmethod
+    def _start(self) -> W:
+        """The start of E episodes, drawn."""
+
+    @abstractmethod
+    def _step_draws(self) -> np.ndarray:
+        """[E, N, D] uniform random numbers of one decision."""
+
+    @abstractmethod
+    def _advance(self, world: W, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> W:
+        """One decision on this engine."""

@@ -1,0 +1,235 @@
+"""`check`: the engines from the same starts with the same commands, and how far apart they drift.
+
+How a kind of team is driven and what is compared of it, its domain says in a `Probe`. Masses, motors, delays and wind
+are drawn as in the scenario, equal for all engines.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.core.config import UsageError
+from robomarl.core.domain.simulation import Figures, simulation_of
+from robomarl.core.geometry import norm, rotation_angle
+from robomarl.lab.sim.batch import SIMS
+from robomarl.lab.sim.env import check_specs
+
+TEAMS = 8
+ROUNDING = 1e-9
+"""Of times that are counted in decisions."""
+Seen = list[Any]
+"""What was seen of each decision, [T] items."""
+Begin = Callable[[Any, Any, np.random.Generator, float], tuple[Any, np.ndarray]]
+"""(scenario, world as it is drawn, random numbers, seconds) -> world at the start, commands [T, E, N, A]."""
+
+
+class CheckTrial(NamedTuple):
+    """One way to drive every engine."""
+
+    begin: Begin
+    where: Callable[[Any, float], Any] = lambda scenario, seconds: scenario
+    """(scenario, seconds) -> the scenario with room for it."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How the engines of a kind of team are compared."""
+
+    trials: tuple[CheckTrial, ...]
+    compare: Callable[[Any, tuple[Seen, ...], tuple[Seen, ...]], Figures]
+    """(scenario, what was seen on one engine, a `Seen` for each trial, the same on another) -> figures."""
+    limits: Mapping[str, float]
+    """Figure of `compare` -> the most that it may be; in the JSON as `..._limit...` for a figure `..._diff...`."""
+    least: Mapping[str, float] = field(default_factory=dict)
+    """Figure -> the least that it has to be, for the comparison to mean anything."""
+    seen: Callable[[Any], Any] = lambda world: world
+    """World after a decision -> what is kept of it."""
+    mistaken: Callable[[Any, Any], Any] | None = None
+    """(world, error) -> the same with an error in it, to see that it is found."""
+    engines: tuple[str, ...] = SIMS
+    teams: int = TEAMS
+    """Side by side, each with its own draws and commands."""
+    is_timed: bool = True
+    """The trials last as long as the user says; otherwise their length is part of them."""
+    compared: str = ""
+    """What is compared, in words."""
+    felt: Callable[[Any, Callable[[Any], list[Any]]], dict[str, bool]] | None = None
+    """See `robomarl.lab.sim.model.vehicle_keys.felt`; None: the domain's tests plant errors instead."""
+    not_modelled: tuple[str, ...] = ()
+    """Sections and dotted keys of vehicle files that its engines need not know."""
+
+
+@dataclass(frozen=True)
+class CheckConfig:
+    """How the engines are compared."""
+
+    sims: tuple[str, ...] = SIMS
+    seconds: float = 2.0
+    seed: int = 0
+    teams: int | None = None
+    """Side by side; None: as many as the `Probe` says."""
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UserError: fewer than two engines, one of them twice, or no time.
+        """
+        if len(set(self.sims)) < 2 or len(set(self.sims)) < len(self.sims):
+            raise UsageError(f"--sims {' '.join(self.sims)}: name two or more different engines of {', '.join(SIMS)}.")
+        if self.seconds <= 0 or (self.teams is not None and self.teams < 1):
+            raise UsageError(f"--seconds {self.seconds:g} and teams = {self.teams} must be above 0.")
+
+
+def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] | None = None) -> Figures:
+    """Drive every engine alike; those that the scenario's kind of team has not are left out.
+
+    Args:
+        scenario: what is compared.
+        config: engines, duration, seed.
+        errors: engine -> an error that is planted in it, of the domain's kind, to see that it is found.
+
+    Returns:
+        The worst of the figures of all pairs of engines, `passed`, the limits, and `pairs`.
+
+    Raises:
+        UserError: fewer than two engines are left, or no contract takes what its robots are commanded.
+    """
+    simulation = simulation_of(scenario)
+    check_specs(scenario, None, simulation.action(scenario))
+    probe: Probe = simulation.probe(scenario)
+    sims = tuple(sim for sim in config.sims if sim in probe.engines)
+    if len(sims) < 2:
+        has = f"{scenario.name}.toml has {', '.join(probe.engines)}"
+        raise UsageError(f"--sims {' '.join(config.sims)}: {has}; name two of its engines or more.")
+    jobs = [(sim, trial) for sim in sims for trial in probe.trials]
+    bar = tqdm(jobs, desc="check", unit="trial", leave=False, disable=None)
+    found = [_driven(probe, scenario, config, job, (errors or {}).get(job[0])) for job in bar]
+    count = len(probe.trials)
+    runs = {sim: tuple(found[i * count : (i + 1) * count]) for i, sim in enumerate(sims)}
+    pairs = [_compared(probe, scenario, pair, runs) for pair in itertools.combinations(sims, 2)]
+    worst, left_out = _worst(probe, pairs), _left_out(probe, scenario, config, sims)
+    passed = worst["passed"] and not left_out.get("undeclared")
+    return {**_about(probe, scenario, config, sims), **worst, **left_out, "passed": passed, "pairs": pairs}
+
+
+def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, ...], hold: int) -> np.ndarray:
+    """[T, ..., A] commands anywhere within the limits, drawn anew after so many decisions.
+
+    Args:
+        random: what they are drawn from.
+        ends: [A] lowest and highest.
+        shape: T, ...
+        hold: decisions.
+    """
+    low, high = ends
+    drawn = random.uniform(low, high, (-(-shape[0] // hold), *shape[1:], len(low))).astype(np.float32)
+    return np.repeat(drawn, hold, 0)[: shape[0]]
+
+
+def drift(scenario: Any, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
+    """How far two engines are apart in one trial, at worst over time and robots.
+
+    Args:
+        scenario: what is compared.
+        first: of one trial, of each decision where the robots were [E, N, 3] and how they were turned [E, N, 4].
+        second: the same on another engine.
+    """
+    (pos, quat), (other_pos, other_quat) = (map(np.stack, zip(*run[0], strict=True)) for run in (first, second))
+    return {
+        "position_diff_m": float(norm(pos - other_pos).max()),
+        "attitude_diff_rad": float(rotation_angle(quat, other_quat).max()),
+    }
+
+
+def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, CheckTrial], error: Any) -> Seen:
+    """One trial on one engine."""
+    name, trial = job
+    place = trial.where(scenario, config.seconds)
+    sim = simulation_of(scenario).batch(place, name, config.teams or probe.teams, config.seed)
+    world, commands = trial.begin(place, sim.reset(), np.random.default_rng(config.seed), config.seconds)
+    if error is not None:
+        assert probe.mistaken is not None, "its domain says which errors there are"
+        world = probe.mistaken(world, error)
+    sim.set_world(world)
+    return [probe.seen(sim.step(command)) for command in commands]
+
+
+def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
+    """What no engine knows of the vehicle, and what of it the domain does not say."""
+    if probe.felt is None:
+        return {}
+    jobs = [(sim, trial) for sim in sims for trial in probe.trials]
+
+    def driven(chosen: Any) -> list[Any]:
+        return [seen for job in jobs for seen in _driven(probe, chosen, config, job, None)]
+
+    felt = probe.felt(scenario, driven)
+    unfelt = [key for key, is_felt in felt.items() if not is_felt]
+    undeclared = [key for key in unfelt if not {key, key.partition(".")[0]} & set(probe.not_modelled)]
+    told = {"vehicle": scenario.vehicle_config.name, "same_plant": len(unfelt) == len(felt) > 0}
+    return {"compared": probe.compared, **told, "not_modelled": unfelt, "undeclared": undeclared}
+
+
+def _compared(probe: Probe, scenario: Any, pair: tuple[str, str], runs: Mapping[str, tuple[Seen, ...]]) -> Figures:
+    figures = probe.compare(scenario, *(runs[sim] for sim in pair))
+    return {"first": pair[0], "second": pair[1], **figures, "passed": _is_within(probe, figures)}
+
+
+def _is_within(probe: Probe, figures: Figures) -> bool:
+    """Whether all limits are kept; a NaN keeps none."""
+    kept = all(figures[name] <= most + ROUNDING for name, most in probe.limits.items())
+    return bool(kept and all(figures[name] >= least for name, least in probe.least.items()))
+
+
+def _worst(probe: Probe, pairs: list[Figures]) -> Figures:
+    names = [name for name in pairs[0] if name not in ("first", "second", "passed")]
+    worst = {name: min if name in probe.least else max for name in names}
+    figures = {name: pick(pair[name] for pair in pairs) for name, pick in worst.items()}
+    limits = {name.partition("_diff")[0]: most for name, most in probe.limits.items()}
+    single = {name.replace("_diff", "_limit"): most for name, most in probe.limits.items()}
+    return {**figures, **single, "limits": limits, "passed": all(pair["passed"] for pair in pairs)}
+
+
+def _about(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
+    """What was compared."""
+    seconds = {"seconds": config.seconds} if probe.is_timed else {}
+    teams = {"teams": config.teams or probe.teams}
+    return {"scenario": scenario.name, "sims": list(sims), **seconds, "seed": config.seed, **teams}
+
+
+def table(figures: Figures) -> str:
+    """One line for each figure with a limit, one column for each pair of engines, and the verdict."""
+    pairs, width = figures["pairs"], 16
+    heads = [f"{pair['first']} - {pair['second']}" for pair in pairs]
+    lines = [f"{'difference':<14}" + "".join(f"{head:>{width}}" for head in [*heads, "limit"])]
+    for name in (name for name in pairs[0] if "_diff" in name):
+        quantity, _, unit = name.partition("_diff")
+        scale, unit = (180 / math.pi, "deg") if unit == "_rad" else (1.0, unit.removeprefix("_"))
+        cells = [scale * value for value in [*(pair[name] for pair in pairs), figures["limits"][quantity]]]
+        lines.append(f"{f'{quantity} {unit}':<14}" + "".join(f"{cell:>{width}.2g}" for cell in cells))
+    verdict = "the engines agree" if all(pair["passed"] for pair in pairs) else "the engines DISAGREE"
+    if figures.get("same_plant"):
+        verdict += f" on points that do what is commanded, and know nothing of a {figures['vehicle']}"
+    others = [name for name, value in pairs[0].items() if "_diff" not in name and isinstance(value, int | float)]
+    told = "".join(f"; {name} {figures[name]:.3g}" for name in others if name != "passed")
+    told = f"{figures['scenario']}, {figures['teams']} teams{told}: {verdict}."
+    return "\n".join([*lines, told, *_words(figures)])
+
+
+def _words(figures: Figures) -> list[str]:
+    """What was compared, and what of the vehicle was not."""
+    lines = [f"Compared: {figures['compared']}."] if figures.get("compared") else []
+    if unfelt := figures.get("not_modelled"):
+        lines.append(f"In no engine, so that they cannot differ by it: {', '.join(unfelt)} of {figures['vehicle']}.")
+    if undeclared := figures.get("undeclared"):
+        lines.append(
+            f"NOT CHECKED: {', '.join(undeclared)}. Model them in `move` and `mujoco`, or say in "
+            "Model(not_modelled=...) that the vehicle follows its commands whatever they are."
+        )
+    return lines

@@ -1,0 +1,19 @@
+"""What the safety filter is to assume in a scenario: one answer for evaluation, export and training."""
+
+from typing import Any
+
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.filter.params import SafetyParams
+
+
+def safety_params(scenario: Any, least_team: int | None = None) -> SafetyParams:
+    """Parameters of every robot's filter.
+
+    Args:
+        scenario: vehicle, rate and what stands around.
+        least_team: robots of the smallest team that may start; by default the scenario's. All of it has to be heard.
+
+    Raises:
+        UserError: commands are of a kind that the filter does not know.
+    """
+    return simulation_of(scenario).filter_params(scenario, (least_team or scenario.count) - 1)

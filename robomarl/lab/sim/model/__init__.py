@@ -1,0 +1,9 @@
+"""Kinds of team that are said by a few array-generic functions; environments, engines and checks are made of them."""
+
+from robomarl.lab.sim.model.accelerated import accelerated
+from robomarl.lab.sim.model.model import Model, Mujoco
+from robomarl.lab.sim.model.point_masses import point_masses
+from robomarl.lab.sim.model.scenario import TeamScenario
+from robomarl.lab.sim.model.world import TeamWorld, placed
+
+__all__ = ["Model", "Mujoco", "TeamScenario", "TeamWorld", "accelerated", "placed", "point_masses"]

@@ -1,0 +1,26 @@
+"""`accelerated`: the action of teams that are commanded by an acceleration, as their vehicle's file limits it."""
+
+from typing import Any
+
+from robomarl.core.hardware.vehicle import DifferentialDrive
+from robomarl.core.spec import NOT_COMMANDED, ActionField, ActionSpec
+
+
+def accelerated(scenario: Any) -> ActionSpec:
+    """Acceleration in the world [m/s^2] and yaw rate [rad/s], within the limits of the scenario's vehicle.
+
+    What its file does not allow, as the height of a ground robot, has the range `NOT_COMMANDED`; so has the yaw rate
+    of a differential drive, which turns as its wheels do.
+    """
+    vehicle = scenario.vehicle_config
+    limits, turns = vehicle.limits, not isinstance(vehicle, DifferentialDrive)
+    yaw_rate = limits.yaw_rate_rad_s if turns else 0.0
+    ends = zip("xyz", limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
+    accel = [_field(f"acceleration.{axis}", "m/s^2", low, high) for axis, low, high in ends]
+    return ActionSpec((*accel, _field("yaw_rate", "rad/s", -yaw_rate, yaw_rate)))
+
+
+def _field(name: str, unit: str, low: float, high: float) -> ActionField:
+    if low == high == 0:
+        low, high = -NOT_COMMANDED, NOT_COMMANDED
+    return ActionField(name, unit, "world", low, high)

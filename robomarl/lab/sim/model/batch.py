@@ -1,0 +1,53 @@
+"""`ModelSim`: a batch of teams of a `Model`, in NumPy."""
+
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.view import LocalView, Plan
+from robomarl.lab.sim.batch import BatchSim
+from robomarl.lab.sim.model.model import Model
+from robomarl.lab.sim.model.world import TeamWorld
+
+
+class ModelSim(BatchSim[TeamWorld]):
+    """E teams on the engine `fast`."""
+
+    def __init__(self, model: Model, scenario: Any, num_envs: int, seed: int) -> None:
+        """Prepare; nothing moves before `reset`."""
+        super().__init__(scenario, num_envs, seed)
+        self.model = model
+
+    def views(self) -> LocalView:
+        """What every robot may know now, [E, N, ...]."""
+        return self.model.views(self.scenario, self.world)
+
+    def _start(self) -> TeamWorld:
+        return self.model.start(self.scenario, self._step_draws())
+
+    def _step_draws(self) -> np.ndarray:
+        return self._draw(self.num_envs, self.scenario.count, self.model.num_draws)
+
+    def _advance(self, world: TeamWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> TeamWorld:
+        return self.model.advance(self.scenario, world, command, draws, plan)
+
+
+def make_model_sim(model: Model, scenario: Any, sim: str, num_envs: int, seed: int) -> ModelSim:
+    """A batch of teams on the engine of that name.
+
+    Raises:
+        UserError: the model has no such engine.
+    """
+    if sim not in engines(model):
+        raise UserError(f"--sim {sim} is no engine of {scenario.name}.toml; allowed: {', '.join(engines(model))}.")
+    if sim == "mujoco":
+        from robomarl.lab.sim.model.mujoco import MujocoSim
+
+        return MujocoSim(model, scenario, num_envs, seed)
+    return ModelSim(model, scenario, num_envs, seed)
+
+
+def engines(model: Model) -> tuple[str, ...]:
+    """Names of the engines that the model has."""
+    return ("fast", "mujoco") if model.mujoco else ("fast",)

@@ -1,0 +1,119 @@
+"""`Model`: what a kind of team has to say of itself so that it can be trained, checked, evaluated and rehearsed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.geometry import namespace
+from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView, NothingSensed, Plan
+from robomarl.lab.sim.law import FirstLaw
+from robomarl.lab.sim.model.world import TeamWorld, gaps, said_of, views_of
+
+
+def nothing(scenario: Any, world: TeamWorld) -> tuple:
+    """Robots sense nothing but themselves."""
+    return NothingSensed()
+
+
+@dataclass(frozen=True)
+class Mujoco:
+    """The same team in MuJoCo: what moves, in its joints."""
+
+    xml: str
+    """The model, without activations; its time step is the scenario's."""
+    joints: Callable[[TeamWorld], tuple[Array, Array]]
+    """World [E, ...] -> qpos [E, Q], qvel [E, V]."""
+    moved: Callable[[TeamWorld, Array, Array], TeamWorld]
+    """(world, qpos [E, Q], qvel [E, V]) -> the world with what moves from there."""
+    control: Callable[[TeamWorld, Array], Array]
+    """(world, command [E, N, A]) -> ctrl [E, U]."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Every function is array-generic: NumPy or JAX, any leading axes `...`; S is the domain's scenario."""
+
+    observation: Callable[[Any], ObservationSpec]
+    """S -> what a robot's policy sees."""
+    action: Callable[[Any], ActionSpec]
+    """S -> what it commands; commands are clipped to its limits."""
+    start: Callable[[Any, Array], TeamWorld]
+    """(S, draws [..., N, D]) -> the start of an episode; see `placed`."""
+    move: Callable[[Any, TeamWorld, Array, Array], TeamWorld]
+    """(S, world, command [..., N, A], draws [..., N, D]) -> the same with what moves one decision later."""
+    reward_terms: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    """(S, world before, world after) -> named terms per second, [..., N] each."""
+    weights: Callable[[Any], dict[str, float]]
+    """S -> the weight of every term; `contact` is there by itself, 1 for robots that touch."""
+    succeeded: Callable[[Any, TeamWorld], Array]
+    """[...] bool: the team has done what it is for."""
+    failed: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.step < 0
+    """[...] bool: the episode ends, besides by robots that touch."""
+    sensed: Callable[[Any, TeamWorld], tuple] = nothing
+    """What robots sense beyond themselves, a NamedTuple of arrays [..., N, ...]."""
+    messages: Callable[[Any, TeamWorld, float], dict[str, Any]] = lambda scenario, world, stamp_s: {}
+    """(S, world of one team, stamp [s]) -> what the simulator says of that, by the name of a shared topic."""
+    mujoco: Callable[[Any], Mujoco] | None = None
+    """None: there is one engine, `fast`."""
+    law: Callable[[Any], FirstLaw | None] = lambda scenario: None
+    """S -> what makes the first elements of the action where the policy learns the others only; its observation is
+    what the policy's begins with, without histories."""
+    not_modelled: tuple[str, ...] = ()
+    """Sections and dotted keys of vehicle files that no engine knows, as `("body.mass_kg", "rotors")`: the vehicle
+    follows its commands whatever they are. `robomarl check` fails for others that no engine knows."""
+    role: Callable[[Any], tuple[int, ...]] = lambda scenario: (0,) * scenario.count
+    """S -> `LocalView.role` of each robot by its index; `FieldTask.role` says the same on robots."""
+    num_draws: int = 6
+    """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
+
+    def advance(
+        self, scenario: Any, world: TeamWorld, command: Array, draws: Array, plan: Plan | None = None
+    ) -> TeamWorld:
+        """One decision of the whole team on the engine `fast`.
+
+        Args:
+            scenario: fixed numbers.
+            world: the state before.
+            command: [..., N, A], clipped to the limits of `action`.
+            draws: [..., N, D].
+            plan: [..., N, 3] each, what the filters committed to; None: they say that they brake at once.
+        """
+        return self.completed(scenario, world, self.move(scenario, world, self.clipped(scenario, command), draws), plan)
+
+    def clipped(self, scenario: Any, command: Array) -> Array:
+        """What is sent of a command [..., N, A], within its limits."""
+        xp, fields = namespace(command), self.action(scenario).sent
+        command = command[..., : len(fields)]
+        low, high = (xp.asarray([getattr(f, end) for f in fields], dtype=command.dtype) for end in ("low", "high"))
+        return xp.clip(command, low, high)
+
+    def completed(self, scenario: Any, before: TeamWorld, after: TeamWorld, plan: Plan | None = None) -> TeamWorld:
+        """The world after a decision with messages, distances and the count of decisions brought up to date."""
+        said = said_of(before, plan, scenario.vehicle_config.safety.brake_m_s2)
+        return after._replace(said=said, closest_m=gaps(before.pos_m, after.pos_m), step=before.step + 1)
+
+    def views(self, scenario: Any, world: TeamWorld) -> LocalView:
+        """What every robot may know, [..., N, ...]."""
+        views = views_of(world, self.sensed(scenario, world), scenario.period_s)
+        return views._replace(role=views.role + np.array(self.role(scenario), np.int32))
+
+    def touching(self, scenario: Any, world: TeamWorld) -> Array:
+        """[..., N] bool: another robot's sphere was touched since the last decision."""
+        return world.closest_m < 2 * scenario.vehicle_config.body.radius_m
+
+    def ended(self, scenario: Any, world: TeamWorld) -> Array:
+        """[...] bool: the episode ends as a failure now."""
+        return self.touching(scenario, world).any(-1) | self.failed(scenario, world)
+
+    def terms(self, scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+        """Reward terms, `contact` included, [..., N] each."""
+        contact = self.touching(scenario, after).astype(after.pos_m.dtype) / scenario.period_s
+        return {**self.reward_terms(scenario, before, after), "contact": contact}
+
+    def weights_of(self, scenario: Any) -> dict[str, float]:
+        """With that of `contact`."""
+        return {"contact": -20.0, **self.weights(scenario)}

@@ -1,0 +1,78 @@
+"""The safety filter between policies and vehicles while they are trained; whatever kind of team."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import command_of, domain_of_task
+from robomarl.core.view import LocalView, Plan
+
+
+class PassThrough:
+    """The filter that lets everything through."""
+
+    def init(self, batch: tuple[int, ...]) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: tuple, view: LocalView, nominal: jax.Array) -> tuple[tuple, jax.Array]:
+        """The command is what was asked for."""
+        return carry, nominal
+
+
+class Guarded(NamedTuple):
+    """Memory of the filter, and of the rules before it."""
+
+    safety: Any
+    way: Any = ()
+
+    @property
+    def plan(self) -> Plan:
+        """What the filter committed to."""
+        return self.safety.plan
+
+
+class TrainingFilter:
+    """The safety filter in JAX behind the domain's rules against deadlock, as a function to the command alone."""
+
+    def __init__(self, scenario: Any, mode: str) -> None:
+        """Work out the constants."""
+        from robomarl.core.domain.simulation import simulation_of
+        from robomarl.lab.jax_filter.filter import make_jax_filter
+        from robomarl.lab.sim.filter_params import safety_params
+        from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+
+        params, thrown = safety_params(scenario), mode == "upright"
+        self._filter = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
+        around = command_of(simulation_of(scenario).action(scenario)).around
+        decide = self._filter if around is None else partial(around, self._filter)
+        once = FilterOnceUpright(self._filter, scenario.period_s, decide)
+        self._init, self._decide = (once.init, once) if thrown else (self._filter.init, decide)
+        self._rules = domain_of_task(scenario.task).onboard.rules(params)
+
+    def init(self, batch: tuple[int, ...]) -> Guarded:
+        """The memory before the first decision."""
+        return Guarded(self._init(batch), self._rules.init(jnp.zeros(batch)) if self._rules else ())
+
+    def __call__(self, carry: Guarded, view: LocalView, nominal: jax.Array) -> tuple[Guarded, jax.Array]:
+        """The command that is sent."""
+        way, asked = self._rules(carry.way, view, nominal) if self._rules else (carry.way, nominal)
+        safety, result = self._decide(carry.safety, view, asked)
+        way = self._rules.after(way, result) if self._rules else way
+        return Guarded(safety, way), result.command.astype(nominal.dtype)
+
+
+def make_filter(scenario: Any, mode: str) -> Any:
+    """The filter of that name in JAX; "off": one that lets everything through.
+
+    Raises:
+        UserError: there is none.
+    """
+    if mode == "off":
+        return PassThrough()
+    if mode not in ("qp", "textbook", "upright"):
+        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook, upright.")
+    return TrainingFilter(scenario, mode)

@@ -1,0 +1,74 @@
+"""`felt`: what a vehicle file says of the plant, and whether any engine of a `Model` knows it.
+
+An error is put into one figure of the file after another, and each engine is driven as before. Where no engine moves
+otherwise, their agreement says nothing about that figure.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.paths import vehicles_dir
+from robomarl.core.tables import read_yaml
+
+SECTIONS = ("body", "rotors", "control", "carrier", "drive", "wheels", "traction")
+"""Of a vehicle file: what moves it. The others say what it is allowed and what the filter assumes."""
+SHAPE = ("body.radius_m", "body.height_m")
+"""For collisions, which no check drives into."""
+ERRORS = (1.05, 0.95)
+"""Factors; the second where the file is refused with the first."""
+
+
+def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
+    """Whether an engine knows each figure of the plant in the scenario's vehicle file, by its dotted key.
+
+    Args:
+        scenario: whose vehicle.
+        driven: scenario -> what was seen of it on all engines.
+    """
+    content, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
+    before, found = driven(scenario), {}
+    with tempfile.TemporaryDirectory() as folder:
+        for key in keys(content):
+            other = _with_error(scenario, content, key, Path(folder) / "vehicle.yaml")
+            if other is not None:
+                found[key] = not _same(before, driven(other))
+    return found
+
+
+def keys(content: dict[str, Any]) -> Iterator[str]:
+    """Dotted keys of the plant's numbers, and lists of numbers."""
+    for section in SECTIONS:
+        for name, value in (content.get(section) or {}).items():
+            if f"{section}.{name}" not in SHAPE and np.asarray(value).dtype.kind in "fi":
+                yield f"{section}.{name}"
+
+
+def _with_error(scenario: Any, content: dict[str, Any], key: str, file: Path) -> Any:
+    """The scenario with an error in its vehicle; None where the file is refused with any."""
+    section, name = key.split(".")
+    for error in ERRORS:
+        value = (np.asarray(content[section][name]) * error).tolist()
+        changed = {**content, section: {**content[section], name: value}}
+        path = file.with_stem(f"{section}_{name}_{error}")
+        path.write_text(yaml.safe_dump(changed, sort_keys=False))
+        try:
+            load_any_vehicle(str(path))
+        except UserError:
+            continue
+        return replace(scenario, vehicle=str(path))
+    return None
+
+
+def _same(first: list[Any], second: list[Any]) -> bool:
+    """Whether every number is equal in every bit."""
+    return all(
+        np.array_equal(a, b) for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)
+    )

@@ -1,0 +1,146 @@
+"""`Scenario`: what every scenario file says; and those of every kind of team, by name or path, as they are read."""
+
+import dataclasses
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from robomarl.core.config import Count, Positive, UserError, build
+from robomarl.core.config.versions import migrated
+from robomarl.core.domain.simulation import simulation_for
+from robomarl.core.hardware.scenario_files import read_scenario
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.hardware.versions import SCENARIO_STEPS
+from robomarl.lab.sim.radio import RadioConfig
+from robomarl.lab.sim.randomize import Randomize
+
+
+@dataclass(frozen=True)
+class RateConfig:
+    """How often things happen, the slowest first; each is a multiple of the one before it."""
+
+    policy_hz: Positive
+    """Decisions per second."""
+    physics_hz: Positive
+    """Sub-steps of the physics and of the low-level controller per second; a multiple of `policy_hz`."""
+
+    def __post_init__(self) -> None:
+        """Check that the rates divide."""
+        for low, high in itertools.pairwise(field.name for field in dataclasses.fields(self)):
+            slow, fast = getattr(self, low), getattr(self, high)
+            if fast / slow < 1 or abs(fast / slow - round(fast / slow)) > 1e-6:
+                raise ValueError(f"{high} = {fast:g} must be a multiple of {low} = {slow:g}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One scenario and its vehicle; a kind of team adds its sections to a subclass."""
+
+    version: Literal[2]
+    """Version of the file's layout; files of version 1 are read too."""
+    task: str
+    """Reward and termination; leads to the domain."""
+    vehicle: str
+    """Name or path of the vehicle file."""
+    count: Count
+    """Robots in the team, in each of two."""
+    time_limit_s: Positive
+    """Length of an episode or a match."""
+    rates: RateConfig
+    radio: RadioConfig
+    randomize: Randomize = Randomize()
+    """What is drawn anew for each episode; its fields are intervals."""
+    held_out: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    """Variations that training never sees: name -> {parameter: value}."""
+    name: str = ""
+    """The name that it was loaded by."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show; raises `ValueError`."""
+        known = sorted(self.randomized)
+        for variation, values in self.held_out.items():
+            for name in values:
+                if name not in known:
+                    allowed = ", ".join(known) or "none"
+                    raise ValueError(f"held_out.{variation}.{name} is not a randomized parameter; allowed: {allowed}.")
+            self._check_variation(variation, values)
+        self.check_latency("radio", self.radio.latency_s)
+        if self.max_steps < 1:
+            raise ValueError(f"time_limit_s = {self.time_limit_s:g} is no decision: the period is {self.period_s:g} s.")
+
+    def _check_variation(self, name: str, values: dict[str, float]) -> None:
+        """Check that a parameter may have the value of a variation; raises `ValueError`."""
+        try:
+            dataclasses.replace(self.randomize, **{key: (value, value) for key, value in values.items()})
+        except ValueError as error:
+            raise ValueError(f"held_out.{name}: {error}") from None
+
+    def check_latency(self, section: str, latency_s: float) -> None:
+        """Check that what is late comes with a decision; raises `ValueError`."""
+        periods = latency_s * self.rates.policy_hz
+        if abs(periods - round(periods)) > 1e-6:
+            raise ValueError(
+                f"{section}.latency_s = {latency_s:g} must be a multiple of the decision period, {self.period_s:g} s."
+            )
+
+    @cached_property
+    def vehicle_config(self) -> Any:
+        """The vehicle file."""
+        return load_any_vehicle(self.vehicle)
+
+    @property
+    def named_files(self) -> dict[str, str]:
+        """Files that do not ship, by the dotted key that names them: they go where the scenario goes."""
+        return {"vehicle": self.vehicle} if self.vehicle.endswith((".yaml", ".yml")) else {}
+
+    @property
+    def randomized(self) -> tuple[str, ...]:
+        """Names of the parameters that can be randomized and perturbed."""
+        return tuple(field.name for field in dataclasses.fields(self.randomize))
+
+    @property
+    def period_s(self) -> float:
+        """Time between two decisions."""
+        return 1.0 / self.rates.policy_hz
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps per decision."""
+        return round(self.rates.physics_hz / self.rates.policy_hz)
+
+    @property
+    def physics_dt_s(self) -> float:
+        """Length of one physics step."""
+        return 1.0 / self.rates.physics_hz
+
+    @property
+    def max_steps(self) -> int:
+        """Decisions in an episode or a match."""
+        return round(self.time_limit_s * self.rates.policy_hz)
+
+
+def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
+    """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file, as its domain does.
+
+    Args:
+        name: which one.
+        kind: what it has to be, where not any kind of team will do.
+
+    Raises:
+        UserError: unknown name, bad TOML, a wrong key or value, or another kind of team.
+    """
+    content, file = read_scenario(name)
+    simulation = simulation_for(content, file)
+    scenario = build(simulation.scenario, {"name": Path(name).stem, **content}, file)
+    simulation.check_scenario(scenario, file)
+    if not isinstance(scenario, kind):
+        raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is another kind of team's; name another.")
+    return scenario
+
+
+def build_scenario(content: dict[str, Any], file: str) -> Any:
+    """The scenario of this content; raises `UserError` where a key or value is wrong, naming the file."""
+    newest = migrated(content, SCENARIO_STEPS, file)
+    return build(simulation_for(newest, file).scenario, newest, file)

@@ -1,0 +1,29 @@
+"""How episodes of training start in games: a section of recipes, whatever is played."""
+
+from dataclasses import dataclass
+
+from robomarl.core.config import Fraction
+
+
+@dataclass(frozen=True)
+class Starts:
+    """How the episodes of training start that do not with a kick-off, as all of a match do."""
+
+    anywhere: Fraction = 0.5
+    """Share with robots and ball anywhere, the ball rolling."""
+    set_pieces: Fraction = 0.15
+    """Share with a set piece of ours."""
+    alone: Fraction = 0.0
+    """Share with a set piece in which all but the one who takes it stand still, as where it is judged: the policy must
+    not count on a team-mate that comes along. One of `set_pieces`."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.alone > self.set_pieces:
+            raise ValueError(f"alone = {self.alone:g} is a part of set_pieces = {self.set_pieces:g}.")
+        if self.anywhere + self.set_pieces > 1:
+            raise ValueError(f"anywhere = {self.anywhere:g} and set_pieces = {self.set_pieces:g} are more than all.")
+
+
+KICK_OFF = Starts(0.0, 0.0)
+"""As in a match."""

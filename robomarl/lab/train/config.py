@@ -1,0 +1,297 @@
+"""`TrainConfig`: everything that decides a training run but the scenario. A recipe file is one of these."""
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert
+from robomarl.core.paths import recipes_dir
+from robomarl.core.tables import read_toml
+from robomarl.lab.sim.starts import Starts
+from robomarl.lab.train.offline.config import OfflineConfig
+from robomarl.lab.train.reppo.config import ReppoConfig
+from robomarl.lab.train.sequences.play import SequenceConfig
+from robomarl.lab.train.stages.versions import renewed
+
+BESIDE = ("seed", "stage", "bundle")
+"""Keys of a recipe file that are no keys of `TrainConfig`."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Actor and critic."""
+
+    actor_hidden: tuple[Count, ...] = (64, 64)
+    """Width of the actor's hidden layers."""
+    critic_hidden: tuple[Count, ...] = (64, 64)
+    """Width of the critic's hidden layers."""
+    critic: Literal["robot", "team"] = "robot"
+    """robot: values one robot at a time, each from what it is to it; team: once for all, with an output for each."""
+    activation: Literal["tanh", "elu", "relu"] = "tanh"
+    """Between the layers."""
+    encoder: Literal["flat", "attention", "graph"] = "flat"
+    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: the same with several
+    heads and only over those that are there, however many rows there are."""
+    heads: Count = 4
+    """Of the graph; they share the first of `actor_hidden`."""
+    memory: Literal["none", "gru"] = "none"
+    """gru: a recurrent state (Cho et al., 2014), explicit in the rollout and in the ONNX graph."""
+    gru_size: Count = 64
+    """Width of that state."""
+    roles: Count = 1
+    """Sets of the actor's parameters: 1, shared by all robots; R, one for each of the roles 0 to R - 1."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if not (self.actor_hidden and self.critic_hidden):
+            raise ValueError("actor_hidden and critic_hidden need a layer each at least; write its width, as in [64].")
+        if self.encoder == "graph" and self.actor_hidden[0] % self.heads:
+            raise ValueError(f"heads = {self.heads} must divide the first of actor_hidden = {self.actor_hidden[0]}.")
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Exploration noise of the squashed Gaussian, before the squash."""
+
+    start_std: Positive = 0.6
+    """Standard deviation of an untrained policy."""
+    floor_std: NonNegative = 0.25
+    """Least standard deviation at the start of training ..."""
+    final_floor_std: NonNegative = 0.1
+    """... and at its end; in between it falls linearly with the steps."""
+    scale: tuple[Positive, ...] = ()
+    """Factor on all three for each component of the command, in its order; none: 1 for all. Where one component
+    stands little noise (a yaw rate that the aim depends on), the others need not go without."""
+    correlation: Annotated[float, Range(0.0, 0.999)] = 0.0
+    """Of the noise from one decision to the next: what lasts gets a robot somewhere (Hollenstein et al., AAAI 2024)."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One parameter of the scenario that changes while the training goes on: a part of the curriculum."""
+
+    parameter: str
+    """Dotted, as in `start.jitter_m` or `randomize.packet_loss`: what decides how episodes start."""
+    begin: float | tuple[float, float]
+    """Its value at first ..."""
+    end: float | tuple[float, float]
+    """... and at last; in between it goes linearly with the lesson's level, from 0 to 1."""
+    over: Annotated[float, Range(1e-6, 1.0)] = 0.5
+    """The level reaches 1 after this share of `total_steps`."""
+    success: Fraction | None = None
+    """If set, the level goes by success instead: it rises by `rise` with every update whose episodes do as well."""
+    rise: Annotated[float, Range(1e-6, 1.0)] = 0.02
+    """What the level rises by at a time; see `success`."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if isinstance(self.begin, tuple) != isinstance(self.end, tuple):
+            raise ValueError(f"begin and end of {self.parameter} must both be numbers or both be [low, high].")
+
+
+@dataclass(frozen=True)
+class SelfPlayConfig:
+    """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
+
+    scripts: tuple[str, ...] = ()
+    """Scripted teams of the domain. One that is named twice plays twice as much."""
+    script_parts: Count = 3
+    """Parts that each of them plays."""
+    itself: Count = 2
+    """Parts in which the other team is the learner."""
+    snapshots: Count = 8
+    """Parts in which it is an earlier snapshot."""
+    pool: Count = 12
+    """Snapshots that are kept."""
+    snapshot_every: Count = 40
+    """Updates from one snapshot to the next; then opponents are drawn again."""
+    teacher: str = ""
+    """Script, or bundle or run folder with the same network, that the policy imitates at first."""
+    teachers: dict[str, str] = field(default_factory=dict)
+    """Who teaches instead in the scenario of this name, of those that take turns."""
+    teach_share: Fraction = 0.0
+    """For this share of `total_steps`."""
+    starts: Starts = Starts()
+    """How episodes start."""
+    rally_s: Positive | None = None
+    """They end at a goal or after this time; by default after the scenario's `rules.rally_s`."""
+    goes_on: bool = False
+    """What comes after a time-out counts as the critic expects it, for in a match the rally goes on; else nothing."""
+    also: tuple[str, ...] = ()
+    """Scenarios that take turns with the run's own, an update of each: one actor learns all. Agent-steps are of all."""
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
+
+    candidates: Count = 32
+    """Sets of gains in a generation; all meet the same `num_envs` / `candidates` episodes."""
+    first_std: Positive = 0.3
+    """Standard deviation of the first generation, over the gains of the law."""
+    start: dict[str, float] = field(default_factory=dict)
+    """Gains that the search begins with, by name; the law says where the others begin."""
+    exact_per_s: NonNegative = 3.0
+    """What a second exactly at the goal is worth beside the task's reward; it falls exponentially with ..."""
+    exact_m: Positive = 0.025
+    """... this distance ..."""
+    exact_rad: Positive = 0.2
+    """... and this angle."""
+    late_per_s: NonNegative = 0.0
+    """What a second costs in which the team has not arrived."""
+
+
+OFFLINE = ("bc", "td3_bc", "iql")
+"""Algorithms that learn from a data set only."""
+
+
+@dataclass(frozen=True)
+class ImitationConfig:
+    """Of `robomarl train --imitate`, see `robomarl.lab.train.imitation`."""
+
+    rounds: Count = 5
+    """Episodes of each team; the policy flies none of the first, and all of the last."""
+    sizes: tuple[Count, ...] = ()
+    """Robots in the teams, all of which fly in every round; none: as many as in the scenario."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training run of MAPPO (Yu et al., NeurIPS 2022), IPPO, SHAC, REPPO or PQN, one search, or one fit to data."""
+
+    version: Literal[2] = 2
+    """Version of the file's layout; files of version 1 are read too."""
+    scenario: str = "swap_4"
+    """What is trained."""
+    algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
+    """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
+    engine itself, see `robomarl.lab.train.shac`; reppo: the slope of a critic of actions, see
+    `robomarl.lab.train.reppo.learner`; pqn: Q-learning over discrete actions, see `robomarl.lab.train.pqn.learner`;
+    search: no critic, the gains of the task's law are searched, see `robomarl.lab.train.policy_search.search`; bc,
+    td3_bc, iql: from a data set, see `robomarl.lab.train.offline`."""
+    total_steps: Count = 60_000_000
+    """Agent-steps of the whole run; schedules end here."""
+    stop_after: Count | None = None
+    """The run stops after this many agent-steps, before its schedules end; by default where they end."""
+    num_envs: Count = 1024
+    """Teams that are simulated at once."""
+    unroll: Count = 32
+    """Decisions per rollout."""
+    epochs: Count = 4
+    """Passes over each rollout."""
+    minibatches: Count = 8
+    """Gradient steps per pass; must divide `num_envs`."""
+    value_horizon_s: Positive = 2.0
+    """What comes later counts less, with this time constant: gamma = exp(-period / value_horizon_s)."""
+    credit_s: Positive = 0.39
+    """What an action does within this time is seen in the rewards themselves, what it does later in the critic's values
+    only: lambda = exp(-period / credit_s) of generalized advantage estimation (Schulman et al., 2016)."""
+    clip: Positive = 0.2
+    """Clipping of the probability ratio."""
+    entropy_cost: NonNegative = 0.0002
+    """Weight of the policy's entropy in the loss: how much exploring is rewarded."""
+    value_cost: NonNegative = 0.5
+    """Weight of the critic's error (Huber) in the loss."""
+    change_cost: NonNegative = 0.0
+    """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
+    stay_cost: NonNegative = 0.0
+    """Weight of the KL divergence from the policy that the run began from in the loss, of mappo and ippo only."""
+    learning_rate: Positive = 1e-3
+    """Of Adam, at the start."""
+    top_learning_rate: Positive | None = None
+    """It may grow to this where the policy moves less than half of `target_kl`; by default to `learning_rate` only."""
+    critic_learning_rate: Positive | None = None
+    """Of the critic, in mappo and ippo; by default that of the actor, which falls where the policy moves too much."""
+    target_kl: Positive = 0.012
+    """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""
+    final_target_kl: Positive = 0.002
+    """... and by more than twice this one at last; in between it falls linearly with the steps."""
+    critic_first: NonNegative = 0.0
+    """Agent-steps at the start in which only the critic learns: one that knows nothing yet would spoil a good actor."""
+    average_over: NonNegative = 0.0
+    """If not 0, the mean of the actor's weights over about so many updates is deployed; see
+    `robomarl.lab.train.polyak`."""
+    max_grad_norm: Positive = 1.0
+    """Larger gradients are scaled down to this norm."""
+    share_results: bool | None = None
+    """Whether XLA works out once what several results of a loop have in common; by default wherever it is known to
+    compile that, which is not through the gradient of shac nor in games: see `robomarl.lab.sim.engines.compiler`."""
+    network: NetworkConfig = NetworkConfig()
+    sequence: SequenceConfig = SequenceConfig()
+    """Of actions, where decisions are rarer than they."""
+    noise: NoiseConfig = NoiseConfig()
+    filter: Literal["off", "qp", "upright"] = "off"
+    """qp: the safety filter stands between policy and vehicle in training too; upright: once a thrown one is so."""
+    search: SearchConfig = SearchConfig()
+    reppo: ReppoConfig = ReppoConfig()
+    imitation: ImitationConfig = ImitationConfig()
+    offline: OfflineConfig = OfflineConfig()
+    self_play: SelfPlayConfig = SelfPlayConfig()
+    """Of games."""
+    curriculum: tuple[Lesson, ...] = ()
+    """Parameters of the scenario that change while the training goes on."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Reward weights that replace the task's own, by name."""
+
+    def __post_init__(self) -> None:
+        """Check what one key alone cannot show."""
+        if self.num_envs % self.minibatches:
+            raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
+        if self.algorithm == "ippo" and self.network.critic == "team":
+            raise ValueError('algorithm = "ippo" has a critic that sees one robot\'s observation; make critic "robot".')
+        for key in ("stay_cost", "critic_learning_rate"):
+            if getattr(self, key) and self.algorithm not in ("mappo", "ippo"):
+                raise ValueError(f'{key} is for mappo and ippo, not for algorithm = "{self.algorithm}"; leave it out.')
+        if self.algorithm == "search" and self.num_envs % self.search.candidates:
+            raise ValueError(f"search.candidates = {self.search.candidates} must divide num_envs = {self.num_envs}.")
+        if (top := self.fastest) < (rate := self.learning_rate):
+            raise ValueError(f"top_learning_rate = {top:g} must be no less than learning_rate = {rate:g}.")
+        if self.last_step > self.total_steps:
+            steps = f"{self.stop_after} agent-steps are more than total_steps = {self.total_steps}"
+            raise ValueError(f"{steps}, where schedules end; raise total_steps or lower stop_after (steps of a stage).")
+
+    def gamma_lambda(self, period_s: float) -> tuple[float, float]:
+        """Discount and lambda for decisions that are so far apart."""
+        return math.exp(-period_s / self.value_horizon_s), math.exp(-period_s / self.credit_s)
+
+    @property
+    def fastest(self) -> float:
+        """The largest learning rate."""
+        return self.top_learning_rate or self.learning_rate
+
+    @property
+    def last_step(self) -> int:
+        """Agent-steps after which the run has all that it is to have."""
+        return self.stop_after or self.total_steps
+
+
+def recipe_names() -> list[str]:
+    """Recipes that ship."""
+    return sorted(p.stem for p in recipes_dir().glob("*.toml"))
+
+
+def load_recipe(name: str) -> tuple[TrainConfig, int]:
+    """A recipe by name (of `policies/recipes/`) or path, and the seed that it was shipped with.
+
+    Of a recipe with stages it is what they have in common; `robomarl.lab.train.stages.plan` reads the stages.
+
+    Raises:
+        UserError: unknown name, bad TOML, or a wrong key or value.
+    """
+    data, file = read_recipe(name)
+    return build(TrainConfig, training_keys(data), file), convert(Seed, data.get("seed", 0), file, "seed")
+
+
+def training_keys(data: dict[str, Any]) -> dict[str, Any]:
+    """Of the keys of a recipe file those of `TrainConfig`, and what is misspelt."""
+    return {key: value for key, value in data.items() if key not in BESIDE}
+
+
+def read_recipe(name: str) -> tuple[dict[str, Any], str]:
+    """Keys of a recipe file, as parsed, and the file's name; see `load_recipe` for the errors."""
+    path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
+    if not path.is_file():
+        raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
+    return read_toml(path, lambda base: read_recipe(base)[0], partial(renewed, file=path.name)), path.name

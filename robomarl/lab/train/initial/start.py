@@ -1,0 +1,82 @@
+"""What a run starts from: its own checkpoints, the weights of other runs, or nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.lab.sim.engines.compiler import compiled_once
+from robomarl.lab.train.algorithm import init_state
+from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.initial.average_runs import mean_of
+from robomarl.lab.train.initial.new_inputs import read_fitting, with_scales
+from robomarl.lab.train.run.storage import load_checkpoints
+from robomarl.lab.train.run.weights import learned, with_weights
+from robomarl.lab.train.sequences.holding import repeated
+from robomarl.lab.train.state import TrainState
+
+if TYPE_CHECKING:
+    from robomarl.lab.train.run.runner import RunOptions
+
+
+def initial_weights(config: TrainConfig, env: Any, options: "RunOptions") -> list[Mapping[str, np.ndarray]]:
+    """What the run of each seed starts from, of `--init`; empty without it.
+
+    Raises:
+        UserError: neither a run folder nor a bundle, or its network is another, or it sees what this run does not show.
+    """
+    if not options.init:
+        return []
+    found = []
+    for seed in options.folders:
+        sources = [of_seed(source, seed) for source in options.init]
+        rows = [repeated(read_fitting(source, config, env, f"--init {source}"), config, env) for source in sources]
+        for source, weights in zip(sources, rows, strict=True):
+            learned(partial(init_state, config, env), weights, f"--init {source}")
+        found.append(mean_of(rows) if len(rows) > 1 else rows[0])
+    return found
+
+
+def of_seed(source: str, seed: int) -> str:
+    """The run folder of this seed, where the source is a folder with those of several."""
+    own = Path(source) / f"seed_{seed}"
+    return str(own) if own.is_dir() else source
+
+
+def first_state(
+    config: TrainConfig,
+    env: Any,
+    options: "RunOptions",
+    weights: Sequence[Mapping[str, np.ndarray]],
+    from_nothing: Callable[[], jax.stages.Traced],
+) -> TrainState:
+    """The state that the run starts from, of all seeds at once (leading axis) where there are several.
+
+    `from_nothing`: makes what `traced_start` does.
+    """
+    saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
+    if saved:
+        return jax.device_put(saved[0] if len(saved) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *saved))
+    if weights:
+        keys = [jax.random.key(seed) for seed in options.folders]
+        start = compiled_once(jax.jit(partial(init_state, config, env)).lower(keys[0]))
+        pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
+        states = [with_scales(config, env, with_weights(start(key), own, source)) for key, own in pairs]
+        return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
+    return compiled_once(from_nothing().lower())(seed_keys(options))
+
+
+def traced_start(config: TrainConfig, env: Any, options: "RunOptions") -> jax.stages.Traced:
+    """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
+    start = partial(init_state, config, env)
+    return jax.jit(start if options.seeds == 1 else jax.vmap(start)).trace(seed_keys(options))
+
+
+def seed_keys(options: "RunOptions") -> jax.Array:
+    """The key of the seed, or those of several (leading axis)."""
+    keys = [jax.random.key(seed) for seed in options.folders]
+    return keys[0] if len(keys) == 1 else jnp.stack(keys)

@@ -1,0 +1,158 @@
+"""Transitions out of a data set: what each robot saw, asked for and got, and what it saw next."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.lab.dataset import Dataset
+from robomarl.lab.train.offline.team_path import TeamPath
+
+ACTIVE = "ACTIVE"
+"""The state in which the policy alone moves the robot."""
+GAP_S = 0.3
+"""Where a mate's rows are farther apart, nobody knows where it was."""
+STATE = ("pos_m", "quat_wxyz", "vel_m_s", "omega_rad_s", "goal_m", "command")
+
+
+class Transitions(NamedTuple):
+    """S transitions of all robots together."""
+
+    obs: np.ndarray
+    """[S, O]."""
+    action: np.ndarray
+    """[S, A] what the policy asked for, in [-1, 1]; the filter belongs to what it acts on."""
+    reward: np.ndarray
+    """[S]; 0 where only actions are to be imitated."""
+    after: np.ndarray
+    """[S, O] the next observation."""
+    ended: np.ndarray
+    """[S] 1 where the team failed: nothing comes after it."""
+    returned: np.ndarray
+    """[S] discounted rewards of the rest of the flight."""
+
+
+def check_fits(data: Dataset, observation: ObservationSpec, action: ActionSpec) -> None:
+    """Raises `UserError` where the rows are not of this observation and these commands, naming the first that is off;
+    or where a decision was a sequence of actions, which rows of single ones do not show."""
+    pairs = (("observation", observation.element_names()), ("command", [field.name for field in action.fields]))
+    for column, wanted in pairs:
+        has = data.names(column)
+        off = next((i for i, (a, b) in enumerate(zip(has, wanted, strict=False)) if a != b), min(len(has), len(wanted)))
+        if has != wanted:
+            found, told = (names[off] if off < len(names) else "nothing" for names in (has, wanted))
+            raise UserError(
+                f"{data.file}: element {off} of {column} is {found}, the scenario's is {told}; name the scenario that "
+                f"was flown ({data.about.get('scenario') or 'unknown'})."
+            )
+    if data.about.get("actions_each", 1) != 1:
+        count = data.about["actions_each"]
+        raise UserError(f"{data.file}: each decision was {count} actions, which can't be learned from rows of one.")
+
+
+def scaled(command: np.ndarray, action: ActionSpec) -> np.ndarray:
+    """Commands [..., A] in [-1, 1]."""
+    middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
+    return np.clip((command - middle) / half, -1, 1).astype(np.float32)
+
+
+def asked_for(data: Dataset, action: ActionSpec) -> Transitions:
+    """What was seen and done, for cloning: no rewards, nothing that comes after.
+
+    Raises:
+        UserError: no policy was active in any row.
+    """
+    rows = _by_policy(data)
+    if not rows.any():
+        raise UserError(f"{data.file}: no row is of an active policy; record flights with one.")
+    obs, zero = data.columns["observation"][rows], np.zeros(int(rows.sum()), np.float32)
+    return Transitions(obs, scaled(data.columns["nominal"][rows], action), zero, obs, zero, zero)
+
+
+def rewarded_transitions(
+    data: Dataset, scenario: Any, action: ActionSpec, weights: dict[str, float], gamma: float
+) -> Transitions:
+    """All pairs of rows of which the second follows the first, with the task's rewards.
+
+    Args:
+        data: rows.
+        scenario: whose task rewards.
+        action: of the commands.
+        weights: of reward terms, in place of the task's own.
+        gamma: discount from one decision to the next.
+
+    Raises:
+        UserError: no pair, or the domain can't work out rewards of rows.
+    """
+    simulation = simulation_of(scenario)
+    rewarded = needed(simulation.rewarded, scenario, "rewards of recorded rows", 'clone (algorithm = "bc")')
+    policy, c, found = _by_policy(data), data.columns, []
+    for recording in np.unique(c["recording"]):
+        robots = _rows_by_robot(c, recording)
+        for own in robots:
+            path, known = team_path(c, robots, own)
+            reward, failed = rewarded(scenario, path, weights)
+            rows = robots[own]
+            pair = c["follows"][rows][1:] & policy[rows][1:] & policy[rows][:-1] & known[1:] & known[:-1]
+            column = sorted(robots).index(own)
+            found.append(_of_robot(c, rows, action, (reward[:, column], failed, pair), gamma))
+    every = Transitions(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    if not len(every.obs):
+        raise UserError(f"{data.file}: no two rows of an active policy follow each other with all robots known.")
+    return every
+
+
+def _of_robot(c: dict[str, np.ndarray], rows: np.ndarray, action: ActionSpec, told: Any, gamma: float) -> Transitions:
+    reward, failed, pair = told
+    obs = c["observation"][rows]
+    returned, rest = np.zeros(len(reward), np.float32), 0.0
+    for k in range(len(reward) - 1, -1, -1):
+        rest = float(reward[k]) + gamma * rest * (not failed[k]) if pair[k] else 0.0
+        returned[k] = rest
+    values = (obs[:-1], scaled(c["nominal"][rows][:-1], action), reward, obs[1:], failed, returned)
+    return Transitions(*(np.asarray(value[pair], np.float32) for value in values))
+
+
+def _by_policy(data: Dataset) -> np.ndarray:
+    """[S] bool: rows in which a policy was active and said something."""
+    c = data.columns
+    there = np.isfinite(c["observation"]).all(-1) & np.isfinite(c["nominal"]).all(-1)
+    return there & (c["state"].astype(str) == ACTIVE)
+
+
+def _rows_by_robot(c: dict[str, np.ndarray], recording: int) -> dict[int, np.ndarray]:
+    """Of each robot, by index, its rows of a recording in the order of time."""
+    here = np.flatnonzero(c["recording"] == recording)
+    here = here[np.argsort(c["stamp_s"][here], kind="stable")]
+    return {int(i): here[c["index"][here] == i] for i in np.unique(c["index"][here])}
+
+
+def team_path(c: dict[str, np.ndarray], robots: dict[int, np.ndarray], own: int) -> tuple[TeamPath, np.ndarray]:
+    """The whole team at the ticks of one robot.
+
+    Args:
+        c: columns of a data set.
+        robots: rows of each, by index.
+        own: index of the robot whose ticks count; mates are interpolated between theirs.
+
+    Returns:
+        The path, robots in the order of their indices; and [K] bool, all were known.
+    """
+    at_s = c["stamp_s"][robots[own]]
+    found: dict[str, list[np.ndarray]] = {name: [] for name in STATE}
+    known = np.ones(len(at_s), bool)
+    for index in sorted(robots):
+        rows = robots[index]
+        stamps = c["stamp_s"][rows]
+        later = np.clip(np.searchsorted(stamps, at_s), 0, len(stamps) - 1)
+        earlier = np.maximum(later - 1, 0)
+        off_s = np.minimum(np.abs(stamps[later] - at_s), np.abs(stamps[earlier] - at_s))
+        known &= off_s < GAP_S
+        for name in STATE:
+            table = np.asarray(c[name][rows], float)
+            found[name].append(np.stack([np.interp(at_s, stamps, column) for column in table.T], -1))
+    path = TeamPath(*(np.stack(found[name], 1) for name in STATE))
+    known &= np.isfinite(np.concatenate([path.goal_m, path.command, path.pos_m], -1)).all((1, 2))
+    return path, known

@@ -1,0 +1,166 @@
+"""Policy search: CMA-ES (Hansen and Ostermeier, 2001) over the gains of the task's law, on whole episodes.
+
+Noise is on the parameters and credit goes to whole episodes, so that nothing has to tell which action of how many did
+it. All candidates of a generation meet the same episodes (common random numbers): starts, weather, noise.
+
+Letters in shapes: C candidates, K episodes each, G gains, N robots.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from robomarl.core.bundle.provenance import Ancestor
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.law import GainedLaw
+from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.train.algorithm import training_env
+from robomarl.lab.train.config import SearchConfig, TrainConfig
+from robomarl.lab.train.policy_search.structured import gained_law, picker, save_law
+from robomarl.lab.train.run.logs import Logs
+from robomarl.lab.train.run.run_folder import ObservationStats, create_run
+
+MOST = 4.0
+"""Largest gains, in steps."""
+FAILED = -30.0
+"""What the end of an episode by failure is worth."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How a search is carried out."""
+
+    out: Path
+    """Run folder."""
+    seed: int = 0
+    quiet: bool = False
+    """No progress bar."""
+    minutes: float = math.inf
+    """Begin no generation after so long."""
+    ancestry: tuple[Ancestor, ...] = ()
+    """Bundles that it goes on from."""
+
+
+def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) -> dict:
+    """Search, and save the mean of the last generation as a run folder.
+
+    Raises:
+        UserError: the scenario's law has no gains to search or not one that the recipe names, or the folder exists.
+    """
+    from cmaes import CMA
+
+    law = gained_law(scenario)
+    first = first_gains(law, config.search.start)
+    create_run(options.out, config, scenario, options.seed, options.ancestry)
+    env, count = training_env(config, scenario), config.search.candidates
+    score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
+    moved = np.flatnonzero(law.search_step)
+    step, least = (np.asarray(gains)[moved] for gains in (law.search_step, law.search_least))
+    start = np.asarray(first)[moved] / step
+    bounds = np.stack([least / step, start * 0 + MOST], -1)
+    search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
+
+    def whole(found: np.ndarray) -> np.ndarray:
+        """Gains [..., G] of what is searched [..., S]."""
+        gains = np.broadcast_to(np.asarray(first), (*found.shape[:-1], len(first))).copy()
+        gains[..., moved] = found * step
+        return gains
+
+    row = generations(config, env, lambda key, asked: score(key, whole(asked)), search, options)
+    best = type(law.gains)(*whole(search.mean).tolist())
+    save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
+    return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
+
+
+def keep_gains(config: TrainConfig, scenario: Scenario, gains: Any, options: SearchOptions) -> None:
+    """A run folder of the law with these gains, as if a search had ended with them; raises `UserError` if it exists."""
+    create_run(options.out, config, scenario, options.seed, options.ancestry)
+    save_law(options.out, gains, seen_by(scenario, gained_law(scenario).with_gains(gains), options.seed))
+
+
+def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
+    """Where the search begins; raises `UserError` for a name that is no gain of the law."""
+    if unknown := sorted(set(named) - set(law.gains._fields)):
+        known = ", ".join(law.gains._fields)
+        raise UserError(f"search.start of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
+    return law.search_from._replace(**named)
+
+
+def generations(
+    config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, options: SearchOptions
+) -> dict[str, float]:
+    """Generation after generation until the recipe's agent-steps or the minutes are spent; the last row of the log."""
+    steps = config.num_envs * env.scenario.max_steps * env.num_agents
+    logs, started, row = Logs(options.out, 0), time.monotonic(), {}
+    for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=options.quiet or None):
+        if row and time.monotonic() - started > 60 * options.minutes:
+            break
+        asked = np.stack([search.ask() for _ in range(search.population_size)])
+        found = np.asarray(score(jax.random.fold_in(jax.random.key(options.seed), i), asked))
+        search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
+        row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
+        row |= {"score": float(found.mean()), "score_best": float(found.max())}
+        logs.write(row)
+    logs.close()
+    return row
+
+
+def make_score(
+    env: AgentsEnv, law: GainedLaw, worth: SearchConfig, episodes: int
+) -> Callable[[jax.Array, jax.Array], jax.Array]:
+    """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
+
+    def with_own(own: jax.Array) -> GainedLaw:
+        return law.with_gains(type(law.gains)(*own))
+
+    def score(key: jax.Array, gains: jax.Array) -> jax.Array:
+        keys = jax.random.split(key, episodes)
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, with_own(own), worth, k))(keys))
+        return each(jnp.asarray(gains, jnp.float32)).mean(-1)
+
+    return score
+
+
+def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
+    """Score of one episode under the law; what comes after its end does not count."""
+    pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
+    assert imitated is not None, "whoever has a law has this"
+
+    def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
+        state, alive = now
+        after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
+        world = after.pipeline_state.world  # type: ignore[union-attr]
+        distance, angle = imitated.errors(env.scenario, world)
+        more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
+        more = (more - worth.late_per_s * (world.arrived_s == 0).any()) * env.scenario.period_s
+        gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
+        return (after, alive * (1 - after.done)), gained
+
+    gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
+    return gained.sum()
+
+
+def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
+    """What robots under the law saw in some episodes on `fast`, [O] each."""
+    team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
+    team.reset()
+    memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
+    for _ in range(scenario.max_steps):
+        views = team.views()
+        memory, obs = spec.observe(memory, views)
+        read, seen = law.observation.observe(read, views)
+        rows.append(obs.reshape(-1, obs.shape[-1]).astype(float))
+        team.step(law.act(seen))
+    every = np.concatenate(rows)
+    return ObservationStats(every.mean(0), np.maximum(every.std(0), 1e-6), every.min(0), every.max(0))

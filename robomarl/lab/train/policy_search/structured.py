@@ -1,0 +1,136 @@
+"""Structured policies: a law whose gains were learned, exported as it is, with no imitation in between.
+
+The folder of such a run has `law.json`, the gains and what the policy saw, in place of checkpoints. The policy sees the
+task's own observation, so that its bundle is like any other of the task.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.core.bundle.provenance import Ancestor
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.spec import ObservationSpec
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.law import GainedLaw
+from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.run.ancestry import parse_ancestry
+from robomarl.lab.train.run.run_folder import LAW, ObservationStats, load_recipe_of
+from robomarl.lab.train.run.storage import json_text, read_json, replace_text
+
+FILE = "law.json"
+
+
+def gained_law(scenario: Scenario) -> GainedLaw:
+    """The law of the scenario's task, whose gains can be searched.
+
+    Raises:
+        UserError: there is none, or it has no gains.
+    """
+    imitated = simulation_of(scenario).imitated
+    law = imitated and imitated.law(scenario)
+    found = law(scenario) if law else None
+    if not isinstance(found, GainedLaw):
+        raise UserError(
+            f'{scenario.name}.toml: algorithm = "search" is for a law with gains, which task = {scenario.task!r} has '
+            'not; use algorithm = "mappo".'
+        )
+    return found
+
+
+def picker(whole: ObservationSpec, part: ObservationSpec) -> Callable[[jax.Array], jax.Array]:
+    """What makes the observation [..., P] of `part` out of that of `whole` [..., O], which has all its elements."""
+    names = whole.element_names()
+    at = [names.index(name) for name in part.element_names()]
+    cuts = [0, *(i for i in range(1, len(at)) if at[i] != at[i - 1] + 1), len(at)]
+    runs = [(at[a], at[b - 1] + 1) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return lambda obs: jnp.concatenate([obs[..., a:b] for a, b in runs], -1)
+
+
+@dataclass(frozen=True)
+class LawRun:
+    """A run whose policy is a law; what `export` needs of it (`robomarl.lab.export.record.Trained`)."""
+
+    folder: Path
+    scenario: Scenario
+    config: TrainConfig
+    seed: int
+    commit: str
+    versions: dict[str, str]
+    gains: Any
+    observation_stats: ObservationStats
+    averaged: tuple[str, ...] = ()
+    experts: tuple = ()
+    ancestry: tuple[Ancestor, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.folder.name
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """The gains by name; no training starts from them."""
+        return {f"{LAW}{name}": np.asarray(value, np.float32) for name, value in self.gains._asdict().items()}
+
+    @cached_property
+    def policy_fn(self) -> Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]:
+        """(carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
+        law = gained_law(self.scenario).with_gains(self.gains)
+        pick = picker(make_env(self.scenario).observation, law.observation)
+        return lambda carry, obs: (carry, jnp.asarray(law.act(pick(obs))))
+
+
+def save_law(folder: Path, gains: Any, stats: ObservationStats) -> None:
+    """Write `law.json`."""
+    seen = {name: np.asarray(value, float).tolist() for name, value in asdict(stats).items()}
+    numbers = {name: float(value) for name, value in gains._asdict().items()}
+    replace_text(folder / FILE, json_text({"gains": numbers, "seen": seen}))
+
+
+def is_law(folder: str | Path) -> bool:
+    """Whether the folder is of a run whose policy is a law."""
+    return (Path(folder) / FILE).is_file()
+
+
+def load_law(folder: str | Path) -> LawRun:
+    """Read the folder; raises `UserError` where it is damaged."""
+    folder = Path(folder)
+    config, scenario, about = load_recipe_of(folder)
+    content = read_json(folder / FILE)
+    try:
+        stats = ObservationStats(**{name: np.asarray(value, float) for name, value in content["seen"].items()})
+        gains = type(gained_law(scenario).gains)(**content["gains"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{folder / FILE}: is not whole ({error}); the run folder is damaged.") from None
+    told = (about["seed"], about["commit"], about["versions"])
+    ancestry = parse_ancestry(about, str(folder / "run.json"))
+    return LawRun(folder, scenario, config, *told, gains, stats, ancestry=ancestry)
+
+
+class LawRunPolicy:
+    """The run's policy as `eval` flies it."""
+
+    def __init__(self, run: LawRun) -> None:
+        """Compile nothing yet."""
+        self.name, self.scenario_name = run.name, run.scenario.name
+        self.vehicle_name = run.scenario.vehicle_config.name
+        env = make_env(run.scenario)
+        self.observation, self.action = env.observation, env.action
+        self._act = jax.jit(lambda obs: run.policy_fn((), obs)[1])
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+        """No memory."""
+        return ()
+
+    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        return carry, np.asarray(self._act(obs))

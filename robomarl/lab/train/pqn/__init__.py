@@ -1,0 +1,1 @@
+"""Q-learning over discrete actions."""

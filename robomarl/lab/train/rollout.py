@@ -1,0 +1,103 @@
+"""Rollouts: decisions of the current policy in all environments; ended episodes start anew."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from brax.envs.base import State
+
+from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.engines.batch_last import to_first, to_last, vmap_last
+from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.distribution import distribution, log_prob, noise_along, squash
+from robomarl.lab.train.networks import Carry, Networks, role_slice
+from robomarl.lab.train.stages.curriculum import reset_at
+from robomarl.lab.train.state import PlayAndLearn, Rollout, TrainState
+
+
+def critic_input(config: TrainConfig, env: AgentsEnv, teams: State) -> jax.Array:
+    """Of environments [..., B], [B, N, P]: the privileged state, with the role where roles differ; for IPPO the own
+    observation. For a critic of the team [B, P]: its state once."""
+    if config.network.critic == "team":
+        return to_first(vmap_last(env.team_privileged)(teams))
+    obs: Any = to_first(teams.obs)
+    if config.algorithm == "ippo":
+        return obs
+    seen, role = to_first(vmap_last(env.privileged)(teams)), role_slice(env.observation)
+    if config.network.roles == 1 or role is None:
+        return seen
+    return jnp.concatenate([seen, obs[..., role[0] : sum(role)]], -1)
+
+
+def fall(config: TrainConfig, steps: jax.Array, start: float, end: float) -> jax.Array:
+    """A value that goes linearly from `start` to `end` over the run."""
+    return start + jnp.clip(steps / config.total_steps, 0.0, 1.0) * (end - start)
+
+
+def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
+    """Least standard deviation now."""
+    return fall(config, steps, config.noise.floor_std, config.noise.final_floor_std)
+
+
+def parts_of_update(
+    config: TrainConfig, env: AgentsEnv, networks: Any, learn: Callable, collect: Callable | None = None
+) -> PlayAndLearn:
+    """A rollout and then `learn`; `collect` is `collect_rollout`, or of networks of other kinds what is like it."""
+    play = partial(collect or collect_rollout, config, env, networks)
+    return PlayAndLearn(partial(fresh_starts, config, env), play, learn)
+
+
+def rollout_keys(state: TrainState) -> tuple[jax.Array, ...]:
+    """Keys of what comes after the rollout, of the starts within it, and of what it draws itself."""
+    return tuple(jax.random.split(state.key, 3))
+
+
+def fresh_starts(config: TrainConfig, env: AgentsEnv, state: TrainState) -> State:
+    """[..., B] where an environment goes on once its episode ends within the rollout."""
+    keys = jax.random.split(rollout_keys(state)[1], config.num_envs)
+    return to_last(jax.vmap(reset_at(config, env, state.level))(keys))
+
+
+def collect_rollout(
+    config: TrainConfig, env: AgentsEnv, networks: Networks, state: TrainState, fresh: State | None = None
+) -> tuple[TrainState, Rollout]:
+    """T decisions in every environment with the current policy; ended episodes go on from `fresh`, by default from
+    `fresh_starts`."""
+    key, _, k_noise = rollout_keys(state)
+    fresh = fresh_starts(config, env, state) if fresh is None else fresh
+    floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
+    shape = (config.num_envs, env.num_agents, env.action_size)
+    # Without correlation the draws stay those with which the shipped teams were trained.
+    noise = noise_along(config, k_noise, shape) if lasts else jax.random.split(k_noise, config.unroll)
+    step = vmap_last(env.step)
+
+    def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
+        teams, carry = now  # [..., B], networks have their samples first
+        obs = to_first(teams.obs)
+        carry, output = networks.act(state.params["actor"], carry, networks.normalize(obs, state.obs_stats))
+        dist = distribution(output, config.noise, floor)
+        raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
+        after = step(teams, to_last(squash(raw, env.action)))
+        kept = (obs, critic_input(config, env, teams), raw, log_prob(dist, raw))
+        ends = (to_first(after.reward), after.done, after.info["truncation"], after.metrics)
+        return (restart(after, fresh), forget(carry, after.done)), (*kept, *ends)
+
+    (last, carry), (obs, seen, *others) = jax.lax.scan(decide, (state.env, state.carry), noise)
+    seen = jnp.concatenate([seen, critic_input(config, env, last)[None]])
+    rollout = Rollout(state.carry, obs, seen, *others)
+    steps = state.steps + config.unroll * config.num_envs * env.num_agents
+    return state._replace(env=last, carry=carry, key=key, steps=steps), rollout
+
+
+def restart(state: State, fresh: State) -> State:
+    """An environment whose episode ended goes on from `fresh`; of many, arrays are [..., B]."""
+    ended = state.done.astype(bool)
+    going = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, state)
+    return going.replace(done=jnp.zeros_like(state.done))
+
+
+def forget(carry: Carry, done: jax.Array) -> Carry:
+    """The recurrent state, zero again where the episode ended; carry [B, N, ...], done [B]."""
+    return jax.tree.map(lambda c: c * (1 - done).reshape(-1, *[1] * (c.ndim - 1)), carry)

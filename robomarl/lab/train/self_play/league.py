@@ -1,0 +1,236 @@
+"""Who a team plays against while it learns: scripts, itself, and earlier snapshots, each on a part of the batch.
+
+Opponents are sampled by how often they win (prioritized fictitious self-play, Vinyals et al., Nature 2019), and
+everybody is rated (Elo, 1978). Everything here is pure, and part of the training state.
+
+Letters in shapes: B games, N robots of a team, G parts of the batch, S of them with snapshots, P snapshots kept.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.simulation import Games, simulation_of
+from robomarl.core.view import LocalView
+from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.sides import team_view
+from robomarl.lab.train.config import SelfPlayConfig, TrainConfig
+from robomarl.lab.train.distribution import squash
+from robomarl.lab.train.networks import Carry, Networks
+
+START_ELO = 1000.0
+ELO_GAIN = 2.0
+"""What one game more than expected is worth."""
+KEEP = 0.98
+"""What is left of the counts of goals after an update."""
+
+
+class ActorSnapshot(NamedTuple):
+    """What a trained team is: actor and statistics of its input; with a leading axis, many of them."""
+
+    params: Any
+    stats: Any
+
+
+def as_team(params: Any, stats: Any) -> ActorSnapshot:
+    """The team of these; some statistics are Python's numbers, which have no leading axis."""
+    return ActorSnapshot(params, jax.tree.map(jnp.asarray, stats))
+
+
+def copies(team: ActorSnapshot, count: int) -> ActorSnapshot:
+    """[count] times the same team."""
+    return jax.tree.map(lambda x: jnp.repeat(x[None], count, 0), team)
+
+
+class Memory(NamedTuple):
+    """What the players remember beside the learner."""
+
+    belief: Any
+    """[B, N] of scripts on the other side."""
+    taught: Any
+    """[B, N, ...] of the teacher, a script's or a network's."""
+    carry: Carry
+    """[B, N, ...] of networks on the other side."""
+
+
+class League(NamedTuple):
+    """All opponents, and how the learner does against them."""
+
+    memory: Memory
+    pool: ActorSnapshot
+    """[P] snapshots."""
+    count: jax.Array
+    """[] int: snapshots taken so far, the first at the start."""
+    points: jax.Array
+    """[P] the learner's points against each snapshot, a draw being half of one ..."""
+    games: jax.Array
+    """[P] ... and games."""
+    playing: jax.Array
+    """[S] int: which snapshots play now."""
+    elo: jax.Array
+    """[] of the learner."""
+    script_elo: jax.Array
+    """[scripts]; the first one's is fixed."""
+    pool_elo: jax.Array
+    """[P]"""
+    goals: jax.Array
+    """[2, G] lately: for, against."""
+
+
+def num_parts(config: SelfPlayConfig) -> int:
+    """G, equal parts of the batch."""
+    return len(config.scripts) * config.script_parts + config.itself + config.snapshots
+
+
+def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: ActorSnapshot) -> League:
+    """The league before the first update: the pool holds the untrained team."""
+    play, shape = config.self_play, (config.num_envs, env.scenario.count)
+    belief, kept = games_of(env).no_memory(jnp.zeros(shape)), play.pool
+    carry = networks.init_carry(shape)
+    return League(
+        memory=Memory(belief, carry if team_teaches(play, env) else belief, carry),
+        pool=copies(team, kept),
+        count=jnp.ones((), jnp.int32),
+        points=jnp.zeros(kept),
+        games=jnp.zeros(kept),
+        playing=jnp.zeros(play.snapshots, jnp.int32),
+        elo=jnp.asarray(START_ELO, jnp.float32),
+        script_elo=jnp.full(len(play.scripts), START_ELO, jnp.float32),
+        pool_elo=jnp.full(kept, START_ELO, jnp.float32),
+        goals=jnp.zeros((2, num_parts(play))),
+    )
+
+
+def games_of(env: AgentsEnv) -> Games:
+    """What the scenario's domain says about the other team.
+
+    Raises:
+        UserError: nobody plays against anybody there.
+    """
+    found = simulation_of(env.scenario).games
+    if found is None:
+        raise UserError(f"{env.scenario.name} is no game; leave out [self_play].")
+    return found
+
+
+def team_teaches(config: SelfPlayConfig, env: AgentsEnv) -> bool:
+    """Whether the teacher is a trained team."""
+    return config.teacher not in ("", *games_of(env).scripts)
+
+
+class Opponents:
+    """What moves the other team in each part of the batch: scripts first, then the learner, then snapshots."""
+
+    def __init__(
+        self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: ActorSnapshot | None = None
+    ) -> None:
+        """Work out who plays where; `teacher` is the team that teaches, if it is no script."""
+        self._play, self._env, self._networks = config.self_play, env, networks
+        self._size = config.num_envs // num_parts(self._play)
+        games = games_of(env)
+        self._scripts = [games.player(env.scenario, name) for name in self._play.scripts]
+        self._teacher: Any = teacher
+        if self._play.teacher in games.scripts:
+            self._teacher = games.player(env.scenario, self._play.teacher)
+
+    def teams(self, league: League, learner: ActorSnapshot) -> ActorSnapshot:
+        """[itself + S] who plays in the parts without a script, the learner first."""
+        mine = copies(learner, self._play.itself)
+        theirs = jax.tree.map(lambda x: x[league.playing], league.pool)
+        return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), mine, theirs)
+
+    def act(self, memory: Memory, teams: ActorSnapshot, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
+        """(memory, teams, views [B, M, ...] and observations [B, M, O] of all robots) -> (memory, [B, N, A])."""
+        width, count = self._size * self._play.script_parts, self._env.scenario.count
+        view, beliefs, commands = team_view(self._env.scenario, views, 1), [], []
+        for i, script in enumerate(self._scripts):
+            part = slice(i * width, (i + 1) * width)
+            belief, command = script(*jax.tree.map(lambda x, p=part: x[p], (memory.belief, view)))
+            beliefs.append(belief)
+            commands.append(command)
+        rest = width * len(self._scripts)
+        as_teams = partial(jnp.reshape, shape=(-1, self._size, count, obs.shape[-1]))
+        carry = jax.tree.map(lambda x: x[rest:].reshape(-1, self._size, *x.shape[1:]), memory.carry)
+        carry, command = jax.vmap(self._decide)(teams, carry, as_teams(obs[rest:, count:]))
+        flat = jax.tree.map(lambda old, new: old.at[rest:].set(new.reshape(-1, *old.shape[1:])), memory.carry, carry)
+        belief = jax.tree.map(lambda old, *new: old.at[:rest].set(jnp.concatenate(new)), memory.belief, *beliefs)
+        commands.append(command.reshape(-1, count, command.shape[-1]))
+        return memory._replace(belief=belief, carry=flat), jnp.concatenate(commands)
+
+    def _decide(self, team: ActorSnapshot, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+        carry, output = self._networks.act(team.params, carry, self._networks.normalize(obs, team.stats))
+        return carry, squash(jnp.split(output, 2, axis=-1)[0], self._env.action)
+
+    def teach(self, memory: Memory, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
+        """(memory, views, observations) -> (memory, what the teacher would do in our place [B, N, A], in [-1, 1])."""
+        spec, count = self._env.action, self._env.scenario.count
+        assert self._teacher is not None, "asked only where there is one"
+        if isinstance(self._teacher, ActorSnapshot):
+            taught, command = self._decide(self._teacher, memory.taught, obs[:, :count])  # type: ignore[arg-type]
+        else:
+            taught, command = self._teacher(memory.taught, team_view(self._env.scenario, views, 0))  # type: ignore[arg-type]
+        return memory._replace(taught=taught), (2 * command - spec.high - spec.low) / (spec.high - spec.low)
+
+
+def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Array, ended: jax.Array) -> League:
+    """Count the results of an update's rallies, [G] numbers each: scored, conceded, ended; and rate everybody."""
+    scripts, parts = len(config.scripts), config.script_parts
+    points = won + 0.5 * (ended - won - lost)
+    theirs = jnp.concatenate(
+        [
+            jnp.repeat(league.script_elo, parts),
+            jnp.full(config.itself, league.elo),
+            league.pool_elo[league.playing],
+        ]
+    )
+    gain = ELO_GAIN * (points - ended * expected(league.elo, theirs))
+    by_script = gain[: scripts * parts].reshape(scripts, parts).sum(-1).at[0].set(0.0)
+    after = slice(scripts * parts + config.itself, None)
+    return league._replace(
+        elo=league.elo + gain.sum(),
+        script_elo=league.script_elo - by_script,
+        pool_elo=league.pool_elo.at[league.playing].add(-gain[after]),
+        points=league.points.at[league.playing].add(points[after]),
+        games=league.games.at[league.playing].add(ended[after]),
+        goals=KEEP * league.goals + jnp.stack([won, lost]),
+    )
+
+
+def expected(ours: jax.Array | float, theirs: jax.Array | float) -> jax.Array | float:
+    """Points of one game that the ratings promise us (Elo, 1978)."""
+    return 1 / (1 + 10 ** ((theirs - ours) / 400))
+
+
+def next_round(league: League, learner: ActorSnapshot, key: jax.Array) -> League:
+    """Take a snapshot in the place of the oldest, and draw who plays: the more a snapshot wins, the more often."""
+    kept = len(league.games)
+    spot = league.count % kept
+    league = league._replace(
+        pool=jax.tree.map(lambda all_, new: all_.at[spot].set(new), league.pool, learner),
+        count=league.count + 1,
+        points=league.points.at[spot].set(0.0),
+        games=league.games.at[spot].set(0.0),
+        pool_elo=league.pool_elo.at[spot].set(league.elo),
+    )
+    wins = (league.points + 1) / (league.games + 2)
+    weight = jnp.where(jnp.arange(kept) < league.count, (1 - wins) ** 2 + 1e-3, 0.0)
+    return league._replace(playing=jax.random.categorical(key, jnp.log(weight), shape=league.playing.shape))
+
+
+def league_metrics(config: SelfPlayConfig, league: League) -> dict[str, jax.Array]:
+    """Ratings, and the share of the goals that was ours lately: against each script, and against snapshots."""
+    goals_for, against = league.goals
+    share, found = (goals_for + 0.5) / (goals_for + against + 1), {"elo/learner": league.elo}
+    for name in dict.fromkeys(config.scripts):
+        its = np.array(config.scripts) == name
+        part = np.flatnonzero(np.repeat(its, config.script_parts))
+        found[f"elo/{name}"] = league.script_elo[np.flatnonzero(its)].mean()
+        found[f"share/{name}"] = (goals_for[part].sum() + 0.5) / (league.goals[:, part].sum() + 1)
+    known = np.arange(len(league.games)) < league.count
+    found["elo/best_snapshot"] = jnp.where(known, league.pool_elo, -jnp.inf).max()
+    found["share/snapshots"] = share[len(share) - config.snapshots :].mean()
+    return found

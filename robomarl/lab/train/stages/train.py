@@ -1,0 +1,137 @@
+"""Training through the stages of a recipe, in one folder:
+
+    recipe.json   the stages, whole, and the scenarios      STAGE/   the run folder of each
+    bundle/       what was made of them, if the recipe says so
+
+Stages run one after the other, so the newest run folder says where a training that was stopped goes on.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.config import build, to_dict
+from robomarl.lab.sim.scenario import build_scenario, load_scenario
+from robomarl.lab.train.initial.average_runs import averaged
+from robomarl.lab.train.run.mixture import with_experts
+from robomarl.lab.train.run.run_folder import Run, load_run
+from robomarl.lab.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
+from robomarl.lab.train.run.storage import check_new, create_folder, json_text, read_json
+from robomarl.lab.train.stages.check import check_plan
+from robomarl.lab.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed
+from robomarl.lab.train.stages.versions import renewed
+
+
+@dataclass(frozen=True)
+class StageEnd:
+    """Where the training of a stage ended."""
+
+    stage: Stage
+    title: str
+    """Which one of how many it is, and its name."""
+    folders: dict[int, Path]
+    """Run folder by seed."""
+    rows: Rows
+    """The last row of metrics of every seed; see `train_run`."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all of its agent-steps."""
+        return self.rows[0]["finished"] == 1.0
+
+
+def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> StagedTraining:
+    """Make the folder of a training with stages, and give the plan as it is kept there.
+
+    Its scenarios are kept whole, so that a later stage of a resumed training has those of its start; `options.init` is
+    what the first stage starts from.
+
+    Raises:
+        UserError: the folder exists or can't be made, a scenario is wrong, or a stage could not begin.
+    """
+    check_new(out)
+    first, *rest = plan.stages
+    stages = (replace(first, start=options.init or first.start), *rest)
+    plan = replace(plan, stages=stages, seed=options.seed, seeds=options.seeds)
+    check_plan(plan)
+    names = {stage.config.scenario for stage in stages}
+    scenarios = {name: to_dict(load_scenario(name)) for name in sorted(names)}
+    plan = replace(plan, scenarios=scenarios)
+    create_folder(out, {FILE: json_text(to_dict(plan)).encode()})
+    return plan
+
+
+def read_staged(out: Path) -> StagedTraining:
+    """The plan that is kept in the folder; raises `UserError` where the file is damaged."""
+    content, file = read_json(out / FILE), str(out / FILE)
+    found = content.get("stages")
+    for stage in found if isinstance(found, list) else ():
+        if isinstance(stage, dict) and isinstance(config := stage.get("config"), dict):
+            stage["config"] = renewed(config, {}, file)
+    return build(StagedTraining, content, file)
+
+
+def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd]:
+    """Train what is left of a plan; gives each stage as it ends, and none after one that was stopped.
+
+    Args:
+        plan: of `create_staged` or `read_staged`.
+        options: `out` is the folder of all; `minutes` are those of all; what belongs to a run is made for each.
+
+    Raises:
+        UserError: as `train_run`.
+    """
+    started, begun = time.monotonic(), [is_begun(stage, options) for stage in plan.stages]
+    newest = max((i for i, is_there in enumerate(begun) if is_there), default=0)
+    left_min = options.minutes
+    for i, stage in enumerate(plan.stages[newest:], newest):
+        title = f"stage {i + 1} of {len(plan.stages)}, {stage.name}"
+        own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title)
+        scenario = scenario_of(plan, stage, str(options.out / FILE))
+        try:
+            rows = train_run(stage.config, scenario, own)
+        except NothingLeftError:
+            continue
+        end = StageEnd(stage, title, own.folders, rows)
+        yield end
+        left_min = options.minutes - (time.monotonic() - started) / 60
+        if not end.is_whole or rows[0]["interrupted"] or left_min <= 0:
+            return
+
+
+def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
+    """The scenario of a stage, as the folder of all has it, and before there is one as it is now.
+
+    `file` names that folder's in errors. Raises `UserError` where it is wrong.
+    """
+    name = stage.config.scenario
+    return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
+
+
+def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
+    """Options of a stage's run: its folder, and what it starts from."""
+    folders = {other.name: str(options.out / other.name) for other in plan.stages}
+    init = tuple(folders.get(name, name) for name in stage.start)
+    return replace(options, out=options.out / stage.name, init=init)
+
+
+def is_begun(stage: Stage, options: RunOptions) -> bool:
+    """Whether every seed has a run folder of this stage."""
+    own = replace(options, out=options.out / stage.name)
+    return all((folder / "config.json").is_file() for folder in own.folders.values())
+
+
+def combined(bundle: BundlePlan, options: RunOptions, seed: int) -> Run:
+    """The run that a bundle is made of: means of stages, and experts beside them.
+
+    Raises:
+        UserError: actors that can't be in one bundle; see `averaged` and `with_experts`.
+    """
+
+    def actor(names: Names) -> Run:
+        first, *others = (replace(options, out=options.out / name).folders[seed] for name in listed(names))
+        return averaged(load_run(first), [str(folder) for folder in others])
+
+    return with_experts(actor(bundle.actor), [actor(names) for names in bundle.experts])

@@ -1,0 +1,300 @@
+"""Messages to arrays and back: the only place where quaternion order, frames and message layout change.
+
+Inside: SI, world ENU, quaternions wxyz, velocity in the world, body rates in the body frame. In messages:
+quaternions xyzw; `Odometry` carries its twist in the body frame, as its definition says. Accelerations and
+plans are in the world frame, `header.frame_id` "map". A message that is not laid out so is refused.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, Transform, Twist
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension
+from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
+
+from robomarl.core.geometry import quat_conjugate, rotate
+from robomarl.core.view import Goal, Plan
+from robomarl.ros.intake.judge import stamp_of
+from robomarl.ros.intake.sound import MessageError, fault_of, sound
+from robomarl.ros.io.messages import Broadcast, Detections, Estimate
+from robomarl.ros.robot.command_layout import FLYING
+from robomarl.ros.timing.stamp import set_stamp, time_of
+from robomarl.ros.topics import FRAME, command_columns
+
+UNIT_TOLERANCE = 1e-3
+"""A quaternion whose length is off by more is refused; others are normalized."""
+MOST_AHEAD_S = 1.0
+"""A picture may be so much younger than the estimate that is told with it."""
+
+
+def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
+    """A state estimate as nav_msgs/Odometry."""
+    message = Odometry(header=header(stamp_s), child_frame_id=f"{robot}/base_link")
+    set_xyz(message.pose.pose.position, estimate.pos_m)
+    set_quat(message.pose.pose.orientation, estimate.quat_wxyz)
+    set_xyz(message.twist.twist.linear, rotate(quat_conjugate(estimate.quat_wxyz), estimate.vel_m_s))
+    set_xyz(message.twist.twist.angular, estimate.omega_rad_s)
+    return message
+
+
+def odometry_to(message: Odometry, robot: str = "") -> tuple[Estimate, float]:
+    """The estimate of a robot and its stamp [s]; "": of any robot.
+
+    Raises:
+        MessageError: another frame, another robot's `base_link`, not sound, or no rotation.
+    """
+    _check_frame(message.header)
+    whose, _, link = message.child_frame_id.rpartition("/")
+    if robot and whose and link == "base_link" and whose.rpartition("/")[2] != robot:
+        raise MessageError(f"child_frame_id is {message.child_frame_id!r}, not '{robot}/base_link'")
+    pose, twist = message.pose.pose, message.twist.twist
+    quat = quat_of(pose.orientation)
+    vel = rotate(quat, xyz_of(twist.linear))
+    return Estimate(xyz_of(pose.position), quat, vel, xyz_of(twist.angular)), stamp_of(message.header)
+
+
+def command_from(
+    command: np.ndarray, stamp_s: float, robot: str, elements: Sequence[str] = FLYING
+) -> MultiDOFJointTrajectory:
+    """A command [A] of these elements as a trajectory of one point (REP-147): accelerations and body rates."""
+    accel, rate, six = Twist(), Twist(), np.zeros(6)
+    six[command_columns(elements)] = command
+    set_xyz(accel.linear, six)
+    set_xyz(rate.angular, six[3:])
+    point = MultiDOFJointTrajectoryPoint(velocities=[rate], accelerations=[accel])
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot], points=[point])
+
+
+def command_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[np.ndarray, float]:
+    """All six numbers of a robot's command, see `topics.COMMANDED`, and its stamp [s]; "": of any robot.
+
+    Raises:
+        MessageError: another frame, robot or layout, or not sound.
+    """
+    _check_frame(message.header)
+    _check_name(message, robot)
+    if len(message.points) != 1 or len(points_of(message)[0].accelerations) != 1:
+        raise MessageError("a command has one point with one acceleration")
+    point = points_of(message)[0]
+    if len(point.velocities) > 1:
+        raise MessageError(f"a command has one velocity at most, not {len(point.velocities)}")
+    rates = xyz_of(point.velocities[0].angular) if point.velocities else np.zeros(3)
+    return np.array([*xyz_of(point.accelerations[0].linear), *rates]), stamp_of(message.header)
+
+
+def broadcast_from(
+    said: Broadcast, stamp_s: float, robot: str, ahead_s: tuple[float, float]
+) -> MultiDOFJointTrajectory:
+    """Estimate and plan as one message.
+
+    Args:
+        said: what is told.
+        stamp_s: of the estimate.
+        robot: who says it.
+        ahead_s: from the stamp to the plan's state, when the queued commands have been carried out; to the stop.
+    """
+    plan, seen, times_s = said.plan, said.seen, (0.0, *ahead_s)
+    moves = zip((said.pos_m, plan.pos_m, plan.stop_m), (said.vel_m_s, plan.vel_m_s, np.zeros(3)), times_s, strict=True)
+    points = [point_of([pos], [vel], time_s) for pos, vel, time_s in moves]
+    points += [point_of(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
+    things = seen.kinds if seen else ()
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot, *things], points=points)
+
+
+def point_of(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float) -> MultiDOFJointTrajectoryPoint:
+    """Places and velocities [3] of things, that long after the stamp."""
+    moves = list(map(_placed, pos, vel))
+    point = MultiDOFJointTrajectoryPoint(transforms=[m[0] for m in moves], velocities=[m[1] for m in moves])
+    set_stamp(point.time_from_start, time_s)
+    return point
+
+
+def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Broadcast, float]:
+    """What a team-mate says, and the stamp of its estimate [s]; "": any team-mate.
+
+    Raises:
+        MessageError: another frame, robot or layout, or not sound, plan and what it sees included.
+    """
+    _check_frame(message.header)
+    _check_name(message, robot)
+    points, kinds = points_of(message), tuple(list(message.joint_names)[1:])
+    counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
+    if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
+        raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
+    if kinds and time_of(points[-1].time_from_start) > MOST_AHEAD_S:
+        raise MessageError(f"what it sees, it sees {time_of(points[-1].time_from_start):g} s after its stamp")
+    pos = np.array([xyz_of(place.translation) for p in points for place in p.transforms])
+    vel = np.array([xyz_of(motion.linear) for p in points for motion in p.velocities])
+    seen = Detections(kinds, pos[3:], vel[3:], -time_of(points[-1].time_from_start)) if kinds else None
+    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen), stamp_of(message.header)
+
+
+def goal_from(goal: Goal, stamp_s: float) -> PoseStamped:
+    """A goal as PoseStamped."""
+    return PoseStamped(header=header(stamp_s), pose=_pose(goal.pos_m, goal.quat_wxyz))
+
+
+def goal_to(message: PoseStamped) -> Goal:
+    """The goal.
+
+    Raises:
+        MessageError: another frame, no rotation, or not sound.
+    """
+    _check_frame(message.header)
+    return Goal(xyz_of(message.pose.position), quat_of(message.pose.orientation))
+
+
+def truth_from(team: Sequence[str], state: Estimate, stamp_s: float) -> MultiDOFJointTrajectory:
+    """True states of all robots, [N, ...] each, in one message; velocities in the world frame."""
+    point = MultiDOFJointTrajectoryPoint()
+    for pos, quat, vel, omega in zip(*state, strict=True):
+        place, motion = Transform(), Twist()
+        set_xyz(place.translation, pos)
+        set_quat(place.rotation, quat)
+        set_xyz(motion.linear, vel)
+        set_xyz(motion.angular, omega)
+        point.transforms.append(place)  # type: ignore[union-attr]
+        point.velocities.append(motion)  # type: ignore[union-attr]
+    return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=list(team), points=[point])
+
+
+def pose_to(message: PoseStamped) -> tuple[Goal, float]:
+    """A pose that was sensed, and its stamp [s].
+
+    Raises:
+        MessageError: as `goal_to`.
+    """
+    return goal_to(message), stamp_of(message.header)
+
+
+def goals_from(goals: Sequence[Goal], stamp_s: float) -> PoseArray:
+    """Goals of the team, in its order."""
+    return PoseArray(header=header(stamp_s), poses=[_pose(*goal) for goal in goals])
+
+
+def goals_to(message: PoseArray) -> list[Goal]:
+    """Goals in the order of the team.
+
+    Raises:
+        MessageError: as `goal_to`.
+    """
+    _check_frame(message.header)
+    return [Goal(xyz_of(pose.position), quat_of(pose.orientation)) for pose in message.poses]
+
+
+def numbers_from(label: str, values: np.ndarray) -> Float64MultiArray:
+    """Named numbers; `label` is their names, joined by commas."""
+    message = Float64MultiArray(data=values.tolist())
+    message.layout.dim = [MultiArrayDimension(label=label, size=len(values), stride=len(values))]
+    return message
+
+
+def numbers_to(message: Float64MultiArray) -> dict[str, float]:
+    """Named numbers.
+
+    Raises:
+        MessageError: there is not a name for each.
+    """
+    dims: Any = message.layout.dim
+    names = dims[0].label.split(",") if dims else []
+    if len(names) != len(message.data):
+        raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
+    return dict(zip(names, message.data, strict=True))
+
+
+def rows_from(label: str, rows: np.ndarray) -> Float64MultiArray:
+    """Rows [R, C] of named numbers; `label` is the names of the columns, joined by commas."""
+    message = Float64MultiArray(data=rows.ravel().tolist())
+    message.layout.dim = [
+        MultiArrayDimension(label="rows", size=len(rows), stride=rows.size),
+        MultiArrayDimension(label=label, size=rows.shape[1], stride=rows.shape[1]),
+    ]
+    return message
+
+
+def rows_to(message: Float64MultiArray) -> list[dict[str, float]]:
+    """Rows of named numbers, oldest first.
+
+    Raises:
+        MessageError: there is not a name for each column.
+    """
+    dims: Any = message.layout.dim
+    names = dims[1].label.split(",") if len(dims) == 2 else []
+    if not names or len(message.data) % len(names):
+        raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
+    starts = range(0, len(message.data), len(names))
+    return [dict(zip(names, message.data[at : at + len(names)], strict=True)) for at in starts]
+
+
+def header(stamp_s: float) -> Header:
+    """A header in the world frame."""
+    made = Header(frame_id=FRAME)
+    set_stamp(made.stamp, stamp_s)
+    return made
+
+
+def _placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
+    place, motion = Transform(), Twist()
+    set_xyz(place.translation, pos)
+    set_xyz(motion.linear, vel)
+    return place, motion
+
+
+def points_of(message: MultiDOFJointTrajectory) -> Any:
+    """The points; their declared type is wider than the list that they are."""
+    return message.points
+
+
+def xyz_of(vector: object) -> np.ndarray:
+    """Point or Vector3 as [3].
+
+    Raises:
+        MessageError: a number is not sound.
+    """
+    numbers = (vector.x, vector.y, vector.z)  # type: ignore[attr-defined]
+    if not sound(numbers):
+        raise MessageError(fault_of(numbers, f"a number of {numbers}"))
+    return np.array(numbers)
+
+
+def quat_of(quat: Quaternion) -> np.ndarray:
+    """Message (xyzw) to array (wxyz), normalized.
+
+    Raises:
+        MessageError: not a rotation.
+    """
+    wxyz = np.array([quat.w, quat.x, quat.y, quat.z])
+    length = float(np.sqrt(wxyz @ wxyz))
+    if not abs(length - 1.0) <= UNIT_TOLERANCE:
+        raise MessageError(f"quaternion {wxyz} (wxyz) has length {length:.4g}, not 1")
+    return wxyz / length
+
+
+def set_quat(message: Quaternion, wxyz: np.ndarray) -> None:
+    """[4] wxyz into a quaternion of a message."""
+    message.w, message.x, message.y, message.z = (float(c) for c in wxyz)
+
+
+def set_xyz(message: object, vector: np.ndarray) -> None:
+    """[3] into a Point or Vector3."""
+    message.x, message.y, message.z = (float(c) for c in vector[:3])  # type: ignore[attr-defined]
+
+
+def _pose(pos: np.ndarray, wxyz: np.ndarray) -> Pose:
+    pose = Pose()
+    set_xyz(pose.position, pos)
+    set_quat(pose.orientation, wxyz)
+    return pose
+
+
+def _check_name(of: MultiDOFJointTrajectory, robot: str) -> None:
+    names = list(of.joint_names)
+    if robot and names[:1] != [robot]:
+        raise MessageError(f"joint_names are {names}, and {robot!r} is to be the first")
+
+
+def _check_frame(of: Header) -> None:
+    if of.frame_id != FRAME:
+        raise MessageError(f"header.frame_id is {of.frame_id!r}, not {FRAME!r}")

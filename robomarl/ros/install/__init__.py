@@ -1,0 +1,1 @@
+"""What is started on a robot: its systemd unit and its start script."""

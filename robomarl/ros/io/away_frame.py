@@ -1,0 +1,23 @@
+"""The map turned by half a turn, in which the second of two teams thinks. No ROS here."""
+
+import numpy as np
+
+from robomarl.core.view import Plan
+from robomarl.ros.io.messages import Broadcast, Estimate
+
+HALF_TURN = np.array([-1.0, -1.0, 1.0])
+"""The map turned by half a turn about its origin: the field frame of the team that attacks towards -x."""
+
+
+def turned(estimate: Estimate) -> Estimate:
+    """An estimate from the map to the other team's field frame, or back."""
+    w, x, y, z = estimate.quat_wxyz
+    quat = np.array([-z, -y, x, w])  # half a turn about z, then the attitude
+    return Estimate(estimate.pos_m * HALF_TURN, quat, estimate.vel_m_s * HALF_TURN, estimate.omega_rad_s)
+
+
+def turned_broadcast(said: Broadcast) -> Broadcast:
+    """What a team-mate says, likewise."""
+    seen = said.seen and said.seen._replace(pos_m=said.seen.pos_m * HALF_TURN, vel_m_s=said.seen.vel_m_s * HALF_TURN)
+    plan = Plan(*(np.asarray(part) * HALF_TURN for part in said.plan))
+    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen)

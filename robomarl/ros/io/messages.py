@@ -1,0 +1,105 @@
+"""What messages say once they are read: estimates, what team-mates tell, and what a task may make its senses of.
+
+No ROS here.
+"""
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.view import Plan
+from robomarl.ros.intake.sound import ROTATION_TOLERANCE, fault_of
+
+HISTORY_ROWS = 32
+"""Own estimates that are remembered: more than pass while a picture is being looked at."""
+
+
+class Estimate(NamedTuple):
+    """A robot's state estimate, as in `Own`."""
+
+    pos_m: np.ndarray
+    """[3] world."""
+    quat_wxyz: np.ndarray
+    """[4] body to world."""
+    vel_m_s: np.ndarray
+    """[3] world."""
+    omega_rad_s: np.ndarray
+    """[3] body."""
+
+
+class Detections(NamedTuple):
+    """What a player's latest picture shows."""
+
+    kinds: tuple[str, ...]
+    """[n] names of the things, as in a picture."""
+    pos_m: np.ndarray
+    """[n, 3] world."""
+    vel_m_s: np.ndarray
+    """[n, 3] world."""
+    age_s: float
+    """From the picture to the stamp of the message that says so."""
+
+
+class Broadcast(NamedTuple):
+    """What a robot tells its team: one message."""
+
+    pos_m: np.ndarray
+    """[3] estimate at the stamp, world."""
+    vel_m_s: np.ndarray
+    """[3] estimate at the stamp, world."""
+    plan: Plan
+    """[3] each."""
+    seen: Detections | None = None
+    """Of a player whose latest picture shows something."""
+
+
+def fault_in(said: Broadcast) -> str:
+    """Why what a team-mate says can't be meant, "" where it can; plan and what it sees count like the rest."""
+    parts = (said.pos_m, said.vel_m_s, *said.plan, *(said.seen[1:3] if said.seen else ()))
+    return fault_of((number for part in parts for number in part.ravel().tolist()), "a number")
+
+
+def fault_in_estimate(estimate: Estimate) -> str:
+    """Why a vehicle's estimate can't be meant, whatever its frames are; "" where it can."""
+    if why := fault_of((number for part in estimate for number in part.ravel().tolist()), "a number"):
+        return why
+    length = math.hypot(*estimate.quat_wxyz.tolist())
+    off = not abs(length - 1) <= ROTATION_TOLERANCE
+    return f"its attitude is no rotation: it has length {length:.4g}, not 1" if off else ""
+
+
+class PoseHistory:
+    """A robot's own estimates of late."""
+
+    def __init__(self) -> None:
+        """Nothing is remembered."""
+        self._rows: deque[tuple[float, Estimate]] = deque(maxlen=HISTORY_ROWS)
+
+    def add(self, estimate: Estimate, stamp_s: float) -> None:
+        """An estimate arrived."""
+        self._rows.append((stamp_s, estimate))
+
+    def at(self, stamp_s: float) -> Estimate | None:
+        """The estimate with that stamp, or the nearest one carried there by its velocity; None before the first."""
+        if not self._rows:
+            return None
+        near_s, found = min(reversed(self._rows), key=lambda row: abs(row[0] - stamp_s))
+        return found._replace(pos_m=found.pos_m + found.vel_m_s * (stamp_s - near_s))
+
+
+class TeamSnapshot(NamedTuple):
+    """What a task's senses may need beside its own messages."""
+
+    now_s: float
+    """By the clock of message stamps."""
+    history: PoseHistory
+    """Of the robot's own estimates."""
+    mates: tuple[tuple[Broadcast | None, float], ...]
+    """[K] what every team-mate said last (None: nothing that counts), and how old that is [s]."""
+
+
+def empty_snapshot(mates: int) -> TeamSnapshot:
+    """Before anything was heard."""
+    return TeamSnapshot(0.0, PoseHistory(), ((None, np.inf),) * mates)

@@ -1,0 +1,49 @@
+"""`GoalWatch`: the goals that a team's robots are told, and whether any two are nearer than robots rest."""
+
+import numpy as np
+from rclpy.node import Node
+
+from robomarl.core.goals.rest import vehicle_rest
+from robomarl.core.goals.room import spacing_faults
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.ros import convert, topics
+from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
+
+
+class GoalWatch:
+    """Listens to the goals of all robots, each of which knows its own only."""
+
+    def __init__(self, node: Node, team: tuple[str, ...], base: str, vehicle: str) -> None:
+        """Subscribe, and measure how near to each other the vehicles rest.
+
+        Args:
+            node: of the team's monitor.
+            team: names of all robots.
+            base: namespace of the team.
+            vehicle: name or path of the robots' vehicle file; "" for a team whose robots are told no goals of their
+                own, which is not watched.
+
+        Raises:
+            UserError: the vehicle's file is wrong.
+        """
+        goal, told = topics.GOAL, team if vehicle else ()
+        self._rest = vehicle_rest(load_any_vehicle(vehicle)) if vehicle else None
+        self._boxes = {name: Mailbox(node, goal, goal.of(name, base), convert.goal_to) for name in told}
+        self._goals_m: dict[str, np.ndarray] = {}
+
+    def faults(self) -> list[str]:
+        """What is wrong with the goals that were told last, the nearest pair first; takes in what has come."""
+        for name, mailbox in self._boxes.items():
+            for goal, _ in mailbox.take():
+                self._goals_m[name] = goal.pos_m
+        return spacing_faults(self._rest, self._goals_m) if self._rest else []
+
+    def entries(self, monitor: str) -> list[DiagnosticEntry]:
+        """For `/diagnostics`; empty for a team that is not watched."""
+        if self._rest is None:
+            return []
+        faults = self.faults()
+        values = {name: " ".join(f"{value:g}" for value in goal) for name, goal in self._goals_m.items()}
+        text = "; ".join(faults) or "robots can rest at their goals beside each other"
+        return [DiagnosticEntry(f"{monitor}: goals", WARN if faults else OK, text, values)]

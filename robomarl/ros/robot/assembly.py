@@ -1,0 +1,101 @@
+"""Everything that one robot thinks with, put together from its parameters and its bundle. No ROS here."""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+from robomarl import __version__
+from robomarl.core.config import UserError
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.goals.rest import margins
+from robomarl.core.goals.room import box_fault, goal_fault, inside
+from robomarl.ros.intake.goal_slot import GoalLimits
+from robomarl.ros.recording.watch import RecordingWatch
+from robomarl.ros.robot.autopilot import Autopilot, TeamWatch
+from robomarl.ros.robot.blind_brake import Fallback
+from robomarl.ros.robot.command_layout import CommandLayout
+from robomarl.ros.robot.heartbeat import Heartbeat
+from robomarl.ros.robot.hover.control import HoverConfig, HoverController
+from robomarl.ros.robot.inbox import Inbox, InboxLimits
+from robomarl.ros.robot.jumps import reach_of
+from robomarl.ros.robot.startup import Loaded
+from robomarl.ros.robot.state_machine import Patience, State, TeamFallback
+from robomarl.ros.robot.team_agreement import Announcement, TeamAgreement
+from robomarl.ros.settings import PolicySettings
+from robomarl.ros.topics import GOAL
+
+ANNOUNCED_S = 3.0
+"""An announcement that is older is of a robot that is not there."""
+
+
+class Inputs(NamedTuple):
+    """What is filled from the radio."""
+
+    inbox: Inbox
+    agreement: TeamAgreement
+    heartbeat: Heartbeat
+    recording: RecordingWatch
+
+
+class AssembledRobot(NamedTuple):
+    """One robot without its topics."""
+
+    settings: PolicySettings
+    loaded: Loaded
+    inputs: Inputs
+    autopilot: Autopilot
+    fallback: Fallback
+
+
+def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
+    """Put a robot together.
+
+    Raises:
+        UserError: a parameter has no such value.
+    """
+    if settings.on_robot_lost not in list(TeamFallback):
+        allowed = ", ".join(TeamFallback)
+        raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
+    params = loaded.pilot.safety.params
+    fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
+    ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
+    limits = InboxLimits(*ages, reach=reach_of(params), goals=goal_limits(params, loaded.task.goal is GOAL))
+    inbox = Inbox(settings.team, settings.index, limits, loaded.task)
+    inbox.expect_bundle(loaded.id)
+    seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
+    own = Announcement(*seat, robomarl=__version__, handover_m=settings.handover_m)
+    agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
+    inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
+    floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
+    hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
+    patience = Patience(
+        max_gap_s=loaded.max_gap_s,
+        silent_after_s=settings.silent_after_s,
+        blend_s=settings.blend_s,
+        takeoff_s=settings.takeoff_s,
+        arm_lasts_s=settings.arm_lasts_s,
+        robot_lost_after_s=settings.robot_lost_after_s,
+        on_robot_lost=TeamFallback(settings.on_robot_lost),
+        vehicle_alone_s=loaded.vehicle_alone_s,
+    )
+    team = TeamWatch(agreement, heartbeat, hover, inputs.recording)
+    autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
+    return AssembledRobot(settings, loaded, inputs, autopilot, fallback)
+
+
+def goal_limits(params: SafetyParams, is_own: bool) -> GoalLimits:
+    """What an inbox checks goals by; measures the margins of the robot's filter now, and not in flight.
+
+    Args:
+        params: of the robot's filter.
+        is_own: the goal is where the robot goes; otherwise what its team carries, which hangs inside the arena.
+    """
+    if not is_own:
+        return GoalLimits(partial(box_fault, params))
+    margins(params)
+    return GoalLimits(partial(goal_fault, params), partial(inside, params))
+
+
+def radio_every(rate_hz: float, radio_hz: float) -> int:
+    """Ticks from one state-and-plan message to the next."""
+    return max(math.floor(rate_hz / radio_hz + 1e-6), 1)

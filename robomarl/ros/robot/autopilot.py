@@ -1,0 +1,259 @@
+"""`Autopilot`: one robot's decisions, from what its inbox holds to what is sent. No ROS here.
+
+Fail closed. As long as the robot knows its own state the safety filter decides, and brakes when a team-mate is
+stale, missing or a stranger. When the robot has lost its own state, or the policy fails, it brakes from where
+the commands that it sent must have taken it (`blind brake`: needs the last estimate and the own commands,
+nothing else). That is good for a moment only: then it stops, falls silent, and the vehicle does what its file says
+under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `state_machine`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.filter.filter import SafetyFilter
+from robomarl.core.filter.model.bias import Bias
+from robomarl.core.view import LocalView, Plan
+from robomarl.ros.recording.watch import RecordingWatch
+from robomarl.ros.robot import state_machine
+from robomarl.ros.robot.decider import Decider, NominalSource
+from robomarl.ros.robot.decision import Decision, Held, decision_of
+from robomarl.ros.robot.heartbeat import Heartbeat
+from robomarl.ros.robot.hover.control import HoverController
+from robomarl.ros.robot.hover.touchdown import FREE_FALL_M_S2
+from robomarl.ros.robot.inbox import Inbox, InputSnapshot, Now, Problem
+from robomarl.ros.robot.state_machine import (
+    EXPLAINED,
+    MOVING,
+    POLICY,
+    Conditions,
+    Order,
+    Patience,
+    State,
+    Status,
+    TeamFallback,
+)
+from robomarl.ros.robot.team_agreement import TeamAgreement
+from robomarl.ros.timing.failed import told
+
+INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
+"""Orders whose refusal names what is missing."""
+
+
+class TeamWatch(NamedTuple):
+    """What a robot knows of those around it beside their states."""
+
+    agreement: TeamAgreement
+    heartbeat: Heartbeat
+    hover: HoverController
+    recording: RecordingWatch = RecordingWatch("", False)
+
+
+class Autopilot:
+    """Decisions of one robot; `tick` is called at the bundle's rate, `order` when an operator asks for something."""
+
+    def __init__(
+        self,
+        pilot: Pilot,
+        inbox: Inbox,
+        team: TeamWatch,
+        patience: Patience = Patience(),  # noqa: B008
+        landing: SafetyFilter | None = None,
+    ) -> None:
+        """Put together; in STANDBY.
+
+        Args:
+            pilot: policy and filter.
+            inbox: what was heard.
+            team: who is around.
+            patience: how long to go on without what one needs.
+            landing: the filter of a landing, whose floor is below the ground; None: the pilot's.
+        """
+        self._inbox, self._patience = inbox, patience
+        self._decider = Decider(pilot, landing, patience.max_gap_s)
+        self._agreement, self._heartbeat, self._hover, self._recording = team
+        self._layout, self._fallback = self._decider.layout, self._decider.fallback
+        self._began_s = self._entered_s = self._ticked_s = math.nan
+        self._lost: tuple[str, ...] = ()
+        """Team-mates that are lost now, to this robot or to another one."""
+        self.status = Status()
+        self.why = ""
+        """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
+        self.ordered = False
+        """An operator did."""
+        self.gave_up: tuple[str, ...] = ()
+        """Team-mates whose loss brought the robot into HOLD or LAND; the team is told."""
+        self.error = ""
+        """What the policy or the filter last raised."""
+        self.pilot_s = 0.0
+        """What policy and filter took of the last tick."""
+
+    @property
+    def state(self) -> State:
+        """What the robot does."""
+        return self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Commands are sent."""
+        return self.state in MOVING
+
+    @property
+    def bias(self) -> Bias | None:
+        """What the filter has learned of the bias; None before its first decision."""
+        return self._decider.bias
+
+    @property
+    def observed(self) -> np.ndarray | None:
+        """What the policy saw in the last tick; None where it was not asked."""
+        return self._decider.observed
+
+    def latch(self) -> None:
+        """An E-stop of before the start of this process still holds."""
+        self.status = Status(State.ESTOP)
+
+    def problems(self, now: Now) -> list[Problem]:
+        """Everything that stands against arming and activation."""
+        reading = self._inbox.read(now)
+        return [*reading.problems, *self._others(now.steady_s)]
+
+    def order(self, order: Order, now: Now) -> str:
+        """Do what an operator asks for, or say why not."""
+        conditions = self._conditions(self._inbox.read(now), now)
+        status, refusal = state_machine.on_order(self.status, order, conditions)
+        if not refusal:
+            self._explain(status.state, f"{order} was ordered", True)
+            self._enter(status, now)
+            return ""
+        wrong = self.problems(now) if order in INTO_FLIGHT and not conditions.ready else []
+        return "; ".join([refusal, *map(str, wrong)])
+
+    def tick(self, now: Now) -> Decision:
+        """One decision."""
+        self.pilot_s, self._decider.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
+        reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
+        conditions = self._conditions(reading, now)
+        self._ticked_s = now.steady_s
+        status = state_machine.on_tick(self.status, conditions)
+        self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
+        self._enter(status, now)
+        if not self.active:
+            return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
+        if not reading.own_ok:
+            return self._blind(reading, now, Held.BLIND)
+        if self.state is State.LAND and self._hover.on_ground(now.steady_s):
+            return self._hold(reading, Held.LANDED, self._layout.padded(np.array(FREE_FALL_M_S2)))
+        try:
+            return self._fly(reading, now)
+        except Exception as error:  # whatever it is, the robot must not fly on with it
+            self.error = told(error)
+            return self._blind(reading, now, Held.FAILED)
+
+    def _others(self, at_s: float) -> list[Problem]:
+        """What team, operator and recorder have against it."""
+        return [w for watch in (self._agreement, self._heartbeat, self._recording) for w in watch.problems(at_s)]
+
+    def _conditions(self, reading: InputSnapshot, now: Now) -> Conditions:
+        own, mates, at_s = self._inbox.own, reading.view.heard, now.steady_s
+        waits = self.state <= State.READY or self.state is State.HOLD
+        flies = self.state in POLICY  # then nobody asks how high the team is, and whether the load hangs free
+        in_state_s = at_s - self._entered_s
+        rule, why = self._rule(reading, at_s) if self.active else (TeamFallback.CONTINUE, "")
+        return Conditions(
+            ready=waits and not (reading.problems or self._others(at_s)),
+            link=self._heartbeat.alive(at_s),
+            pressed=self._heartbeat.pressed(at_s),
+            aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
+            team_aloft=flies or all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
+            lifted=flies or self._inbox.task.lifted(reading.view),
+            blended=in_state_s >= self._patience.blend_s,
+            down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
+            lost=at_s - self._decider.lost_s > self._patience.silent_after_s,
+            away=at_s - self._ticked_s > self._patience.vehicle_alone_s,
+            expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
+            rule=rule,
+            waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
+            rule_why=why,
+        )
+
+    def _rule(self, reading: InputSnapshot, at_s: float) -> tuple[TeamFallback, str]:
+        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
+
+        Whoever is lost stands where it said it would stop; one that only others have lost is heard, and does not.
+        """
+        lost = self._agreement.lost_mates(self._inbox.silent_s(at_s), self._patience.robot_lost_after_s)
+        for name in lost:
+            self._inbox.stand_in(name)
+        told = [f"{by} lost {name}" for name, by in self._agreement.given_up().items() if name not in lost]
+        self._lost = (*lost, *(name for name in self._agreement.given_up() if name not in lost))
+        why = "; ".join([f"lost {', '.join(lost)}"] * bool(lost) + told)
+        asked = {self._patience.on_robot_lost: why} if why else {}
+        if (team_rule := self._inbox.task.team_rule) is not TeamFallback.CONTINUE:
+            if not reading.task_ok:
+                asked[team_rule] = "; ".join(str(p) for p in reading.problems) or "a sense is lost"
+            if (fell := self._agreement.mates_fallback()) is not None:
+                asked[TeamFallback.LAND if fell is State.LAND else team_rule] = f"a team-mate is in {fell.name}"
+        for rule in (TeamFallback.LAND, TeamFallback.HOLD):
+            if rule in asked:
+                return rule, asked[rule]
+        return TeamFallback.CONTINUE, ""
+
+    def _explain(self, after: State, why: str, ordered: bool) -> None:
+        """Keep what a change of state came from; the end of a landing comes from what began it."""
+        if after is self.state:
+            return
+        if why:
+            self.why, self.ordered = why, ordered
+            self.gave_up = self._lost if after in (State.HOLD, State.LAND) and not ordered else ()
+        if after not in EXPLAINED:
+            self.why, self.ordered, self.gave_up = "", False, ()
+
+    def _enter(self, status: Status, now: Now) -> None:
+        """Take up a status; some states begin with something."""
+        before, self.status = self.status, status
+        if before == status:
+            return
+        self._entered_s = now.steady_s
+        if status.state not in MOVING or before.state == status.state:
+            return
+        if before.state not in MOVING:
+            self._decider.begin()
+            self._began_s, self.error = now.steady_s, ""
+        if before.state not in MOVING or before.state is State.HOLD and status.state is not State.LAND:
+            self._agreement.takes_off()
+            self._inbox.recall()
+        self._decider.renew(status.state is State.BLEND)
+        if status.state is not State.ACTIVE:
+            self._hover.begin()
+
+    def _fly(self, reading: InputSnapshot, now: Now) -> Decision:
+        result = self._decider.decide(reading.view, now.steady_s, self._wanted(reading.view, now))
+        self.pilot_s = self._decider.pilot_s
+        return decision_of(reading, result, Plan(*self._decider.plan))
+
+    def _wanted(self, view: LocalView, now: Now) -> NominalSource:
+        """Where the command of this state comes from, before the filter."""
+        if self.state is State.ACTIVE:
+            return NominalSource(1.0)
+        own, brake = self._inbox.own, self._decider.pilot.safety.params.safety.brake_m_s2
+        assert own is not None
+        # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
+        station = None if self._inbox.misses_mates else self._inbox.task.station(view)
+        hovering = self._layout.padded(self._hover(self.state, own, (now.steady_s, brake), station))
+        if self.state is not State.BLEND:
+            return NominalSource(math.nan, hovering, self.state is State.LAND)
+        return NominalSource(min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0), hovering)
+
+    def _blind(self, reading: InputSnapshot, now: Now, reason: Held) -> Decision:
+        """Brake without knowing where one is; give up when that has lasted too long."""
+        if reason is Held.FAILED:
+            self._decider.drop()
+        last = self._inbox.own, now.stamp_s - self._inbox.own_stamp_s
+        return self._hold(reading, reason, self._decider.blind(reading.view, last, now.steady_s))
+
+    def _hold(self, reading: InputSnapshot, reason: Held, command: np.ndarray | None) -> Decision:
+        nothing = np.full(self._decider.pilot.policy.action.size, np.nan)
+        plan = self._fallback.plan(self._inbox.own)
+        return Decision(reading, command, nothing, plan, reason, command is not None, False, 0.0, math.inf)

@@ -1,0 +1,242 @@
+"""What a policy node needs before it may fly: the bundle checked on this machine, behind the robot's own limits.
+
+No ROS here. The robot's vehicle file and arena bound what the bundle may ask for, never the other way round.
+"""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.bundle.contract import Contract
+from robomarl.core.bundle.golden import check_filter
+from robomarl.core.bundle.pilot import Pilot, pilot_of
+from robomarl.core.bundle.runtime import open_policy, read_golden
+from robomarl.core.config import UserError, build
+from robomarl.core.domain.registry import commands, filter_for, onboard_of
+from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
+from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, load_any_vehicle
+from robomarl.core.spec import ActionSpec
+from robomarl.core.view import LocalView, blank_view
+from robomarl.fleet.store import Store
+from robomarl.fleet.trust.policy import offer_of
+from robomarl.ros.fieldtask import FieldTask, Seat, field_task
+from robomarl.ros.io.messages import empty_snapshot
+from robomarl.ros.robot.hover.touchdown import GROUND_M
+from robomarl.ros.settings import ANYWHERE, NOWHERE, PolicySettings
+
+LOAD_STEPS = 10
+"""Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
+ON_THE_WAY_S = 0.1
+"""A command may need so long to its vehicle: one that is sent later before the vehicle's limit may be too late."""
+WARM_UP = 30
+"""Decisions before the first real one: the first few take tens of times longer."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A bundle that is ready to fly."""
+
+    pilot: Pilot
+    landing: SafetyFilter
+    """The same filter without its floor: a landing ends on the ground."""
+    id: str
+    name: str
+    rate_hz: float
+    max_gap_s: float
+    """A longer time between two decisions makes every memory start again."""
+    seen: tuple[str, ...]
+    """Names of the elements of its observation."""
+    task: FieldTask
+    """Of the scenario that it was trained for, for this robot."""
+    contract: str
+    """Name and schema of its contract."""
+    vehicle: str
+    land_speed_m_s: float
+    """Of the vehicle file; 0 for one that drives."""
+    vehicle_alone_s: float
+    """After so long without a command the vehicle lands by itself, or stops its motors; +inf for one that drives."""
+
+
+def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
+    """Read the robot's bundle, check it here, and put it behind the filter.
+
+    Args:
+        settings: of the node.
+        on_trial: also a flashed bundle that is not confirmed yet; it does not fly before that.
+
+    Raises:
+        UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
+            or command.
+    """
+    root = Path(settings.robot_root) if settings.robot_root else None
+    if settings.bundle:
+        bundle = named_bundle(settings.bundle, root)
+    else:
+        bundle = flashed_bundle(Path(settings.robot_root), on_trial)
+    folder = str(bundle.folder)
+    policy = open_policy(bundle)
+    deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
+    if not deviation.ok:
+        raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
+    check_fit(bundle.contract, settings, folder)
+    limits = robot_limits(bundle.contract, settings)
+    pilot, landing = pilot_of(policy, limits), landing_filter(policy.action, limits)
+    size, scenario = len(settings.team), bundle.contract.scenario.content
+    onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)
+    seat = Seat(settings.index, size, settings.away, settings.pitch_m)
+    task = field_task(scenario, seat)
+    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
+    for each in (pilot, Pilot(policy, landing)):
+        warm_up(each, blank_view(size - 1, blank))
+    gaps = [carry.max_gap_s for carry in bundle.contract.carries]
+    contract = bundle.contract
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
+    return Loaded(
+        pilot=pilot,
+        landing=landing,
+        id=bundle.id,
+        name=contract.name,
+        rate_hz=contract.rate_hz,
+        max_gap_s=min(gaps, default=5 / contract.rate_hz),
+        seen=tuple(contract.observation.spec.element_names()),
+        task=task,
+        contract=f"{contract.name}, schema {contract.schema_version}",
+        vehicle=vehicle.name,
+        land_speed_m_s=_land_speed_m_s(vehicle),
+        vehicle_alone_s=_vehicle_alone_s(vehicle),
+    )
+
+
+def named_bundle(name: str, root: Path | None) -> Bundle:
+    """A bundle that was not flashed; a robot that takes signed ones only does not fly it unsigned either.
+
+    Raises:
+        UserError: there is none, it is damaged, or not signed by whom the robot trusts.
+    """
+    bundle = load_bundle(name)
+    if root is not None:
+        Store(root).admit(offer_of(bundle))
+    return bundle
+
+
+def flashed_bundle(root: Path, on_trial: bool = False) -> Bundle:
+    """The current bundle in a robot's folder; see `load_pilot`.
+
+    Raises:
+        UserError: there is none, or it is damaged.
+    """
+    store = Store(root)
+    store.settle()
+    state = store.state()
+    if state.pending is not None and not on_trial:
+        raise UserError(f"{root}: is being flashed now; configure the node again when that is done.")
+    current = state.current
+    if current is None:
+        raise UserError(f"{root}: no bundle is flashed; run robomarl flash, or name a bundle.")
+    return store.load(current)
+
+
+def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None:
+    """Compare what the bundle is for with this robot and its team.
+
+    Raises:
+        UserError: it is for others.
+    """
+    least, most = contract.team_size
+    size = len(settings.team)
+    if not 0 <= settings.index < size:
+        raise UserError(f"policy_node: index = {settings.index} is not one of the team's {size} robots.")
+    if not least <= size <= most:
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        raise UserError(f"{folder}: is for teams of {sizes} robots, not {size}; flash another bundle.")
+    if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
+        raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
+    kinds = list(dict.fromkeys(command.elements for command in commands()))
+    if (names := tuple(field.name for field in contract.action.fields)) not in kinds:
+        known = " or ".join(", ".join(command) for command in kinds)
+        raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
+
+
+def vehicle_name(vehicle: str) -> str:
+    """The name in a vehicle file that is given by its path; a name is one."""
+    return load_any_vehicle(vehicle).name if vehicle.endswith((".yaml", ".yml")) else vehicle
+
+
+def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
+    """The filter's parameters: the robot's own, made stricter where the bundle is.
+
+    Raises:
+        UserError: the two have nothing in common.
+    """
+    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
+    arena = _arena(settings)
+    try:
+        # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
+        own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
+        own = onboard_of(contract.scenario.content).limits(own, vehicle, settings.pitch_m)
+        return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
+    except ValueError as error:
+        raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
+
+
+def landing_filter(action: ActionSpec, limits: SafetyParams) -> SafetyFilter:
+    """The filter of a landing: the floor of the arena is a line in the air, and the ground is below it."""
+    if limits.arena is None:
+        return filter_for(action, limits)
+    x, y, z = limits.arena.low_m
+    return filter_for(action, replace(limits, arena=Arena((x, y, z - GROUND_M), limits.arena.high_m)))
+
+
+def _arena(settings: PolicySettings) -> Arena | None:
+    """The box that the operator gave; None: none was given, and the bundle's counts.
+
+    Raises:
+        UserError: half a box, or none that is one: a geofence must not be wider than its operator thinks.
+    """
+    low, high = settings.arena_low_m, settings.arena_high_m
+    if (low, high) == (NOWHERE, ANYWHERE):
+        return None
+    for name, corner in (("arena_low_m", low), ("arena_high_m", high)):
+        if len(corner) != 3 or not np.isfinite(corner).all():
+            told = list(corner)
+            raise UserError(
+                f"policy_node: {name} = {told} must be three finite numbers [m]; give both corners or none."
+            )
+    try:
+        return Arena(low, high)
+    except ValueError as error:
+        raise UserError(f"policy_node: {error}") from None
+
+
+def _obstacles(text: str) -> tuple[Obstacle, ...]:
+    try:
+        rows = json.loads(text or "[]")
+    except json.JSONDecodeError as error:
+        raise UserError(f"policy_node: obstacles is not a JSON list, {error}; mend it there.") from None
+    if not isinstance(rows, list):
+        raise UserError(f"policy_node: obstacles = {text[:40]} is not a JSON list; mend it there.")
+    return tuple(build(Obstacle, row, f"policy_node, obstacles[{i}]") for i, row in enumerate(rows))
+
+
+def _land_speed_m_s(vehicle: AnyVehicle) -> float:
+    return vehicle.on_command_loss.land_speed_m_s if isinstance(vehicle, Quadrotor) else 0.0
+
+
+def _vehicle_alone_s(vehicle: AnyVehicle) -> float:
+    """When the node leaves the vehicle to itself: before the vehicle does so, so that both never take turns."""
+    if not isinstance(vehicle, Quadrotor):
+        return math.inf  # one that drives stops where it is, and may be driven on
+    loss = vehicle.on_command_loss
+    return min(loss.land_after_s, loss.motors_off_after_s or math.inf) - ON_THE_WAY_S
+
+
+def warm_up(pilot: Pilot, view: LocalView) -> None:
+    """Make some decisions that nobody sees."""
+    carry = pilot.init(view)
+    for _ in range(WARM_UP):
+        carry, _ = pilot.step(carry, view)

@@ -1,0 +1,37 @@
+"""`told`: what a tick or a constructor raised, in a sentence with file and line. No ROS here."""
+
+import inspect
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.config import UserError
+
+LIBRARIES = ("rclpy", "numpy", "jax", "jaxlib", "mujoco", "brax", "scipy", "onnxruntime")
+"""Packages whose own lines say little of a mistake that is made in a call to them."""
+
+
+def told(error: BaseException) -> str:
+    """The error and where it was raised: the innermost line that is neither Python's own nor of a library."""
+    if isinstance(error, UserError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if not _is_library(frame.filename)] or frames
+    place = f" ({ours[-1].filename}, line {ours[-1].lineno}, in {ours[-1].name})" if ours else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def place_of(function: Any) -> str:
+    """File and line of a function, whatever it is wrapped in."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}, line {code.co_firstlineno}" if code is not None else repr(function)
+
+
+def _is_library(file: str) -> bool:
+    path = Path(file)
+    if file.startswith("<"):
+        return True
+    packages = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
+    inside = next((path.relative_to(folder).parts[0] for folder in packages if path.is_relative_to(folder)), "")
+    return inside in LIBRARIES or not inside and path.is_relative_to(sysconfig.get_path("stdlib"))

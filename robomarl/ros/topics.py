@@ -1,0 +1,202 @@
+"""Every topic of the node graph: name, type, quality of service, rate, frame. No ROS here.
+
+Nodes, recorder, plan and README all read this table. A robot's topics are in its namespace, `BASE/NAME`; the
+simulator's are in `BASE/sim`, where BASE is the team's namespace (empty unless the plan has one).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from robomarl.core.domain.registry import onboard_of
+from robomarl.ros.robot.command_layout import FLYING
+
+FRAME = "map"
+"""The world frame, ENU, z up: `header.frame_id` of everything that is not a body frame."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic."""
+
+    name: str
+    type: str
+    """ROS name of the message type."""
+    reliable: bool
+    """Lost samples are sent again."""
+    latched: bool
+    """Those who come late get the last sample (transient local)."""
+    depth: int
+    """Samples that are kept for a reader that is late."""
+    rate: str
+    """For the README."""
+    frame: str
+    """For the README."""
+    content: str
+    """For the README."""
+    judged: tuple[str, ...] | None = None
+    """Fields that make a message one: with a number that is not finite or absurdly large in any of them it is refused.
+    None: all. What is left out is read by no one, or judged by itself by its reader."""
+
+    def of(self, robot: str, base: str = "") -> str:
+        """Absolute name of a robot's topic; with robot "sim" of the simulator's, with robot "" of the team's."""
+        if self.name.startswith("/"):
+            return self.name
+        return f"{base}/{robot}/{self.name}" if robot else f"{base}/{self.name}"
+
+
+ODOMETRY = Topic(
+    "odometry", "nav_msgs/msg/Odometry", False, False, 5, "policy rate", "map; twist in NAME/base_link",
+    "state estimate: pose in the world, twist in the body frame (REP-105, REP-147)",
+    ("header", "pose.pose", "twist.twist"),  # others write NaN or the largest double into covariances: not known
+)  # fmt: skip
+STATE_AND_PLAN = Topic(
+    "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "`radio_hz`", "map",
+    "the only message between robots: `points` are the estimate, the state after the queued commands, the stop point; "
+    "a player adds what it sees, by the names in `joint_names` after its own",
+)  # fmt: skip
+COMMAND = Topic(
+    "command", "trajectory_msgs/msg/MultiDOFJointTrajectory", True, False, 1, "policy rate while active", "map",
+    "acceleration (`accelerations[0].linear`) and yaw rate (`velocities[0].angular.z`), filtered (REP-147); under a "
+    "load roll and pitch rate (`velocities[0].angular.x`, `.y`) instead; free fall at the end of a landing: "
+    "stop the motors",
+)  # fmt: skip
+GOAL = Topic(
+    "goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",
+    "where the robot is asked to be; an operator may send a new one at any time",
+)  # fmt: skip
+TICK = Topic(
+    "tick", "std_msgs/msg/Float64MultiArray", False, False, 100, "10 Hz, and at each change of state", "-",
+    "what every tick did and how long it took, a row for each; names of the columns in `layout.dim[1].label`",
+    ("layout",),  # NaN: there was none; `status_messages.ticks_to` judges the columns that a reader needs
+)  # fmt: skip
+ANNOUNCE = Topic(
+    "announce", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "2 Hz, and at each change", "-",
+    "who the robot is and what it does: `message` is its state, `values` are bundle, contract, vehicle, index",
+)  # fmt: skip
+ESTOP = Topic(
+    "emergency_stop", "std_msgs/msg/Bool", True, True, 1, "10 Hz", "-",
+    "of the monitor: the E-stop is pressed; its silence stops the team",
+)  # fmt: skip
+MONITOR = Topic(
+    "monitor/claim", "std_msgs/msg/Header", True, True, 1, "1 Hz", "-",
+    "of the monitor: since when it runs, and in which process; of several that start at once the first one stays",
+)  # fmt: skip
+RECORDING = Topic(
+    "recording", "diagnostic_msgs/msg/DiagnosticStatus", True, True, 1, "1 Hz", "-",
+    "of the recorder: `level` and `message` as in its diagnostics, `values` say for each robot whether it is recorded",
+)  # fmt: skip
+FLEET = Topic(
+    "fleet", "std_msgs/msg/String", True, True, 1, "1 Hz", "-",
+    "of the monitor: the fleet as a table, one line for each robot",
+)  # fmt: skip
+DIAGNOSTICS = Topic(
+    "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", True, False, 10, "1 Hz", "-", "health (REP-107)"
+)
+CLOCK = Topic(
+    "/clock", "rosgraph_msgs/msg/Clock", False, False, 1, "physics rate", "-",
+    "simulator only, on request: simulated time, for nodes with `use_sim_time`",
+)  # fmt: skip
+TRUTH = Topic(
+    "truth", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "policy rate", "map",
+    "simulator only: true pose and twist (world frame, body rates) of all robots in `points[0]`",
+)  # fmt: skip
+SIM_GOALS = Topic(
+    "goals", "geometry_msgs/msg/PoseArray", True, True, 1, "at each reset", "map",
+    "simulator only: the goals that the scenario drew, in the order of the team",
+)  # fmt: skip
+SIM_STATUS = Topic(
+    "status", "std_msgs/msg/Float64MultiArray", True, False, 10, "10 Hz", "-",
+    "simulator only: the judge's figures of the flight; names in `layout.dim[0].label`",
+    ("layout",),  # NaN: it has not happened
+)  # fmt: skip
+
+ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
+CHANGES = Topic(
+    "/parameter_events", "rcl_interfaces/msg/ParameterEvent", True, False, 100, "", "-", "changes of parameters"
+)
+TRANSITIONS = Topic(
+    "policy_node/transition_event", "lifecycle_msgs/msg/TransitionEvent", True, False, 10, "", "-",
+    "states of the lifecycle",
+)  # fmt: skip
+# Transforms of many senders and bodies: each is judged by itself.
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move", ())
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not", ())
+
+ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
+"""In the namespace of every robot that flies."""
+MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)
+"""What the monitor says."""
+TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
+"""In the namespace of the team; `/diagnostics` is everybody's."""
+SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
+WORLD = "world"
+"""Namespace of what a task senses and is told as a team."""
+
+
+@dataclass(frozen=True)
+class NodeGraph:
+    """What a kind of team has in the node graph; by default that of robots which sense nothing but themselves."""
+
+    robot: tuple[Topic, ...] = ROBOT_TOPICS
+    """In the namespace of every robot."""
+    goal: Topic | None = GOAL
+    """Where goals are told: to each robot, or another topic to the team (in `WORLD`); None: nobody tells any."""
+    sensed: tuple[Topic, ...] = ()
+    """What is sensed for the team, in `WORLD`."""
+    beside: tuple[tuple[str, Topic], ...] = ()
+    """(namespace, topic) of what nodes of its own say."""
+    sim: tuple[Topic, ...] = SIM_TOPICS
+
+    @property
+    def world(self) -> tuple[Topic, ...]:
+        """All in `WORLD`."""
+        return (*self.sensed, *((self.goal,) if self.goal not in (GOAL, None) else ()))  # type: ignore[return-value]
+
+
+def graph_of(task: str) -> NodeGraph:
+    """As the domain of the task has it; the usual one where no task is named."""
+    return onboard_of({"task": task}).graph() or NodeGraph()
+
+
+COMMANDED = ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y", "yaw_rate")
+"""The six numbers of a command's message: acceleration x, y, z in the world [m/s^2], roll, pitch and yaw rate in the
+body [rad/s]. What a vehicle is not commanded is 0."""
+
+
+def command_columns(elements: Iterable[str] = FLYING) -> list[int]:
+    """Which of the numbers of a message the elements of a command are."""
+    return [COMMANDED.index(element) for element in elements]
+
+
+def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
+    """Where the link emulator delivers a source's topic to a robot, instead of where the source publishes it."""
+    return f"{base}/{robot}/link/{source}/{topic.name}"
+
+
+def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
+    """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
+    graph = graph_of(task)
+    found = [(topic.of(robot, base), topic) for robot in robots for topic in graph.robot]
+    found += [(topic.of(WORLD, base), topic) for topic in graph.world]
+    found += [(topic.of(where, base), topic) for where, topic in graph.beside]
+    found += [(topic.of("sim", base), topic) for topic in graph.sim if sim]
+    return [*found, *((topic.of("", base), topic) for topic in TEAM_TOPICS)]
+
+
+def system_topics(robots: tuple[str, ...], base: str = "") -> list[tuple[str, Topic]]:
+    """(absolute name, topic) of what ROS itself says, and a recording holds besides where its types are installed."""
+    shared = [(topic.name, topic) for topic in (ROSOUT, CHANGES, CLOCK, TF, TF_STATIC)]
+    return [*shared, *((TRANSITIONS.of(robot, base), TRANSITIONS) for robot in robots)]
+
+
+def topic_named(text: str) -> tuple[str, Topic]:
+    """(absolute name, topic) of "NAME TYPE" or "NAME TYPE latched", any quality of service else.
+
+    Raises:
+        ValueError: it is written in another way.
+    """
+    name, kind, how = ([*text.split(), "", ""])[:3]
+    if not name.startswith("/") or kind.count("/") != 2 or how not in ("", "latched") or len(text.split()) > 3:
+        raise ValueError(f"{text!r} is not written as '/NAME PACKAGE/msg/TYPE' or '/NAME PACKAGE/msg/TYPE latched'")
+    latched = how == "latched"  # who reads best effort hears everybody
+    return name, Topic(name, kind, latched, latched, 100, "", "-", "of the operator's own")

@@ -1,0 +1,1 @@
+"""Topics and addresses by which robots reach the drivers of their vehicles."""

@@ -1,1 +1,0 @@
-"""Where ways meet: narrow places and roundabouts, part of the rules of `robomarl.safety.give_way`."""

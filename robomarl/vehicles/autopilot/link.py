@@ -1,0 +1,91 @@
+"""`AutopilotLink`: what a flight needs of a wire to a vehicle with an autopilot. No ROS, no sockets."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from robomarl.ros.timing.steady import steady_now_s
+from robomarl.vehicles.autopilot.state import AutopilotState
+from robomarl.vehicles.conversion.reference import Reference
+from robomarl.vehicles.samples import StateSample
+
+
+class AutopilotLink(ABC):
+    """One connection."""
+
+    clock: Callable[[], float]
+    """Steady [s]: what `heard_s` is measured by."""
+    where: str
+    """For diagnostics."""
+
+    def __init__(self, state: AutopilotState, where: str) -> None:
+        """Nothing heard."""
+        self.state, self.where = state, where
+        self.clock = steady_now_s
+        self._busy = ""
+        """Why the wire can't be used; "" where it can."""
+
+    @property
+    def problem(self) -> str:
+        """Why it is not fit; "" where it is."""
+        return self._busy or self.state.problem
+
+    @property
+    def sample(self) -> StateSample | None:
+        """The newest estimate."""
+        return self.state.sample
+
+    @property
+    def heard_s(self) -> float:
+        """When it was last heard."""
+        return self.state.heard_s
+
+    @property
+    def force_m_s2(self) -> np.ndarray | None:
+        """[3] of its accelerometer, FLU."""
+        return self.state.force_m_s2
+
+    def figures(self) -> dict[str, str]:
+        """For diagnostics."""
+        state, autopilot = self.state, self.state.autopilot
+        said = {"mode": autopilot.mode_name(state.mode), "armed": str(state.armed)} if autopilot else {}
+        if not math.isnan(state.volts):
+            said |= {"volts": f"{state.volts:.2f}", "charge": f"{100 * state.share:.0f} %"}
+        if state.text:
+            said["says"] = state.text
+        said |= {"messages_refused": str(state.refused)} if state.refused else {}
+        return {"address": self.where, "system": str(state.system), **said}
+
+    @abstractmethod
+    def open(self) -> None:
+        """Take the wire, if it is not ours yet."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give it back."""
+
+    @abstractmethod
+    def poll(self) -> None:
+        """Read what has come; send what is due."""
+
+    @abstractmethod
+    def target(self, reference: Reference) -> None:
+        """Track a reference; it counts as the proof that somebody is there, too."""
+
+    @abstractmethod
+    def set_mode(self, mode: int) -> None:
+        """Ask for a mode by its `custom_mode`."""
+
+    @abstractmethod
+    def arm(self, wanted: bool) -> None:
+        """Ask for it; the vehicle's status says what came of it."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Stop the motors at once, wherever it is."""
+
+    @abstractmethod
+    def take_off(self, lift_m: float) -> None:
+        """Climb so high by itself."""

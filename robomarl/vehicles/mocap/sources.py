@@ -1,0 +1,56 @@
+"""What motion capture says, as poses by name: `NamedPoseArray`, `PoseStamped`, `tf`."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.ros.intake.sound import fault_of
+from robomarl.ros.timing.stamp import Stamp, time_of
+from robomarl.vehicles.mocap.tracker import SensedPose
+
+
+class NamedPose(NamedTuple):
+    """One body's pose, as it came."""
+
+    name: str
+    """"" where the topic says whose it is."""
+    frame: str
+    pose: SensedPose
+    problem: str = ""
+    """Why it is none of this body, in words; "" where nothing speaks against it."""
+
+
+def poses_of(message: Any) -> Iterator[NamedPose]:
+    """All poses of a message of any of the kinds. Where one is wrong only its own body suffers.
+
+    A body that is named twice has no pose: one of the two is another's. Whether a pose can be meant, its tracker says.
+    """
+    found = list(_listed(message))
+    count = Counter(pose.name for pose in found)
+    for pose in found:
+        twice = f"it is named {count[pose.name]} times in one message" if count[pose.name] > 1 else ""
+        yield pose._replace(problem=pose.problem or twice)
+
+
+def _listed(message: Any) -> Iterator[NamedPose]:
+    if hasattr(message, "transforms"):
+        for moved in message.transforms:
+            place, turn = moved.transform.translation, moved.transform.rotation
+            yield _named(moved.child_frame_id, moved.header, place, turn)
+    elif hasattr(message, "pose"):
+        yield _named("", message.header, message.pose.position, message.pose.orientation)
+    else:
+        for body in message.poses:
+            yield _named(body.name, message.header, body.pose.position, body.pose.orientation)
+
+
+def _named(name: str, header: Any, place: Any, turn: Any) -> NamedPose:
+    pos, quat = np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
+    problem = fault_of((*pos.tolist(), *quat.tolist()), "a number of a pose")
+    try:
+        stamp_s = time_of(header.stamp)
+    except ValueError as error:
+        stamp_s, problem = Stamp.of(0, 0), str(error)
+    return NamedPose(name, header.frame_id, SensedPose(pos, quat, stamp_s), problem)

@@ -1,0 +1,115 @@
+"""`Px4DdsLink`: one PX4 vehicle behind the topics of px4_msgs: what it says, and what it can be told."""
+
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+
+from robomarl.core.hardware.sections import CommandLossConfig
+from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.io.node_base import message_class
+from robomarl.ros.vehicle_topics import px4_dds as topics
+from robomarl.ros.vehicle_topics.ros_address import RosAddress
+from robomarl.vehicles.autopilot.link import AutopilotLink
+from robomarl.vehicles.autopilot.ned import to_target
+from robomarl.vehicles.autopilot.state import ARM_DISARM, BY_FORCE, CUSTOM, DO_SET_MODE, US
+from robomarl.vehicles.conversion.reference import Reference
+from robomarl.vehicles.px4_dds.geography import Geodetic
+from robomarl.vehicles.px4_dds.vehicle_state import PX4_DDS, Px4State
+from robomarl.vehicles.ros_wire import RosWire, check_types, versioned
+
+MEND = "install ros-$ROS_DISTRO-px4-msgs, or build px4_msgs of the vehicle's release in a ROS workspace, and source it"
+
+
+class Px4DdsLink(AutopilotLink):
+    """One vehicle."""
+
+    state: Px4State
+
+    def __init__(self, node: Node, address: RosAddress, loss: CommandLossConfig, geo: Geodetic | None = None) -> None:
+        """Not open yet.
+
+        Args:
+            node: subscribes and publishes.
+            address: the vehicle's namespace.
+            loss: what the vehicle file says of lost commands.
+            geo: where the map begins; None: where the vehicle's local frame does.
+
+        Raises:
+            UserError: px4_msgs is not installed.
+        """
+        check_types([topic.type for topic in (*topics.HEARD, *topics.TOLD)], MEND)
+        super().__init__(Px4State(address.system, loss, geo), f"{address.namespace}/fmu")
+        self._wire = RosWire(node, address.namespace)
+        self._heard: list[tuple[str, Mailbox]] = []
+        self._tellers: dict[str, Any] = {}
+        self._kinds = {topic.name: message_class(topic.type) for topic in topics.TOLD}
+
+    def open(self) -> None:
+        """Subscribe and publish, once."""
+        if self._heard:
+            return
+        self._heard = [(topic.type.split("/")[-1], self._wire.hear(versioned(topic))) for topic in topics.HEARD]
+        self._tellers = {topic.name: self._wire.tell(versioned(topic)) for topic in topics.TOLD}
+
+    def close(self) -> None:
+        """Leave the topics."""
+        self._wire.close()
+        self._heard, self._tellers = [], {}
+
+    def poll(self) -> None:
+        """Read what has come; look who else is there."""
+        now_s = self.clock()
+        for kind, mailbox in self._heard:
+            for message, _ in mailbox.take():
+                self.state.take[kind](message, now_s)
+        if self._heard and (found := self._wire.look(now_s)) is not None:
+            self._busy = found
+
+    def target(self, reference: Reference) -> None:
+        """Track a reference, after the proof that somebody is there."""
+        if self.state.begins_m is None:
+            return
+        ned = to_target(
+            reference.pos_m,
+            reference.vel_m_s,
+            reference.accel_m_s2,
+            np.asarray(reference.yaw_rad),
+            np.asarray(reference.yaw_rate_rad_s),
+        )
+        self._tell(topics.OFFBOARD.name, position=True)
+        self._tell(
+            topics.SETPOINT.name,
+            position=np.asarray(ned.pos_m - self.state.begins_m, np.float32),
+            velocity=np.asarray(ned.vel_m_s, np.float32),
+            acceleration=np.asarray(ned.accel_m_s2, np.float32),
+            jerk=np.full(3, np.nan, np.float32),
+            yaw=float(ned.yaw_rad),
+            yawspeed=float(ned.yaw_rate_rad_s),
+        )
+
+    def set_mode(self, mode: int) -> None:
+        """Ask for a mode by its `custom_mode`."""
+        self._command(DO_SET_MODE, CUSTOM, *PX4_DDS.set_mode(mode))
+
+    def arm(self, wanted: bool) -> None:
+        """Ask for it; the next status says what came of it."""
+        self._command(ARM_DISARM, float(wanted))
+
+    def kill(self) -> None:
+        """Stop the motors at once, wherever it is."""
+        self._command(ARM_DISARM, 0.0, BY_FORCE)
+
+    def take_off(self, lift_m: float) -> None:
+        """Nothing: set-points take PX4 off the ground."""
+
+    def _command(self, command: int, *values: float) -> None:
+        numbers = {f"param{index + 1}": float(value) for index, value in enumerate(values)}
+        whose = {"target_system": self.state.system, "target_component": 1}
+        ours = {"source_system": US[0], "source_component": US[1], "from_external": True}
+        self._tell(topics.COMMAND.name, command=command, **numbers, **whose, **ours)
+
+    def _tell(self, name: str, **fields: Any) -> None:
+        if name in self._tellers:
+            stamp_us = self._wire.node.get_clock().now().nanoseconds // 1000
+            self._tellers[name].publish(self._kinds[name](timestamp=stamp_us, **fields))

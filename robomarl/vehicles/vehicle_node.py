@@ -1,0 +1,186 @@
+"""`VehicleNode`: a lifecycle node that flies vehicles for their policy nodes, whatever the vehicles' messages.
+
+- configure: open all links; from then on the vehicles' estimates are `NAME/odometry`.
+- activate: `NAME/command` goes to the vehicle, through the guard (`robomarl.vehicles.guard`).
+- deactivate: vehicles in the air land. Services `NAME/vehicle/kill` and `NAME/vehicle/reset`.
+
+A vehicle that is not fit (battery, link, firmware, its own checks) has no odometry on the ground: its robot does not
+become READY. So has one that two adapters fly.
+"""
+
+from functools import partial
+from typing import Any, Protocol
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import Trigger
+
+from robomarl.core.config import UserError
+from robomarl.ros import topics
+from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.io import fast_messages
+from robomarl.ros.io.fast_messages import OdometryWriter
+from robomarl.ros.io.node_base import now_s, publisher
+from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
+from robomarl.ros.timing.steady import Absence, steady_now_s
+from robomarl.vehicles.adapter_node import AdapterNode, EStop
+from robomarl.vehicles.guard_terms import AIRBORNE, GuardState, GuardStatus
+from robomarl.vehicles.guarded import GuardedVehicle, TickInput, VehicleLink
+from robomarl.vehicles.samples import StateSample
+
+OPEN_S = 2.0
+"""A link that is closed is opened again so often."""
+FLOWN = topics.command_columns()
+"""Acceleration and yaw rate among the six numbers of a command."""
+
+
+class OpenLink(VehicleLink, Protocol):
+    """What the node needs of a link besides."""
+
+    @property
+    def problem(self) -> str:
+        """Why it is not fit; "" where it is."""
+        ...
+
+    def open(self) -> None: ...  # noqa: D102
+    def close(self) -> None: ...  # noqa: D102
+    def figures(self) -> dict[str, str]:
+        """For diagnostics."""
+        ...
+
+
+class VehicleSeat:
+    """One vehicle's side of ROS."""
+
+    def __init__(self, node: LifecycleNode, name: str, link: OpenLink, flight: GuardedVehicle, kind: str) -> None:
+        """Subscribe and publish; `kind` is the adapter's name in diagnostics."""
+        self.name, self.link, self.flight, self._node, self._kind = name, link, flight, node, kind
+        base = node.get_namespace().rstrip("/")
+        own, command = topics.ODOMETRY, topics.COMMAND
+        self._odometry, self._write = publisher(node, own, own.of(name, base)), OdometryWriter(name)
+        self._commands = Mailbox(node, command, command.of(name, base), fast_messages.command_reader(name))
+        self._published: StateSample | None = None
+        self._absence = Absence()
+        self._opened_s = -OPEN_S
+        self.orders: set[str] = set()
+        self.rival = ""
+        for order in ("kill", "reset"):
+            node.create_service(Trigger, f"{base}/{name}/vehicle/{order}", partial(self._on_order, order))
+
+    def tick(self, active: bool, pressed: bool) -> GuardStatus:
+        """Hear, decide, send, tell."""
+        clock_s = steady_now_s()
+        self._absence.look(clock_s)
+        if self.link.problem and clock_s - self._opened_s >= OPEN_S:
+            self._opened_s = clock_s
+            self.link.open()
+        orders, self.orders = self.orders, set()
+        command, waited_s = None, 0.0
+        for (sent, _), info in self._commands.take():
+            command, waited_s = sent[FLOWN], self._absence.waited_s(info)
+        told = command if active else None
+        heard = TickInput(told, pressed, "kill" in orders, "reset" in orders, self.rival, waited_s)
+        status = self.flight.tick(heard, clock_s)
+        sample = self.link.sample
+        if sample is not None and sample is not self._published and not self.flight.unfit:
+            age_s = clock_s - sample.heard_s + sample.age_s
+            self._odometry.publish(self._write(sample.estimate, now_s(self._node) - max(age_s, 0.0)))
+            self._published = sample
+        return status
+
+    def look_around(self) -> None:
+        """Who else says where this robot is: a second adapter."""
+        found = self._node.get_publishers_info_by_topic(self._odometry.topic_name)
+        ours = f"{self._node.get_namespace().rstrip('/')}/{self._node.get_name()}"
+        names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+        if ours in names:
+            names.remove(ours)  # one of that name is this node
+        self.rival = names[0] if names else ""
+
+    def entry(self) -> DiagnosticEntry:
+        """For `/diagnostics`."""
+        guard, seen = self.flight.guard, self.flight.seen
+        why = self.flight.unfit or guard.why
+        level = ERROR if guard.state is GuardState.KILLED else WARN if why else OK
+        values = {"link_age_s": f"{seen.link_age_s:.2f}", "pose_age_s": f"{seen.pose_age_s:.2f}", **self.link.figures()}
+        values |= {"track": self.flight.track.unexplained} if self.flight.track.unexplained else {}
+        return DiagnosticEntry(f"{self.name}/{self._kind}", level, f"{guard.state.name}: {why or 'ok'}", values)
+
+    def _on_order(self, order: str, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.orders.add(order)
+        response.success = True
+        return response
+
+
+class VehicleNode(AdapterNode):
+    """All vehicles of one link or radio."""
+
+    def __init__(self, name: str, settings: type) -> None:
+        """Declare the parameters; with `autostart` go on at once."""
+        super().__init__(name, settings)
+        self._seats: list[VehicleSeat] = []
+        self._told: dict[str, GuardState] = {}
+        self.begin()
+
+    def seats(self, settings: Any) -> list[VehicleSeat]:
+        """One for each vehicle, its link not open yet.
+
+        Raises:
+            UserError: a setting is wrong, or what speaks to the vehicle is not installed.
+        """
+        raise NotImplementedError
+
+    def prepare(self, settings: Any) -> None:
+        """Open the links; no vehicle is told to move. Deactivated, the guards hold, and land."""
+        self._seats = self.seats(settings)
+        self._estop = EStop(self, settings.base)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Close the links; refused while a vehicle is in the air."""
+        if any(seat.flight.guard.state in AIRBORNE for seat in self._seats):
+            self.get_logger().error("a vehicle is in the air; deactivate, and wait until it has landed.")
+            return TransitionCallbackReturn.FAILURE
+        self._close()
+        return TransitionCallbackReturn.SUCCESS
+
+    def destroy_node(self) -> None:
+        """Close the links first."""
+        self._close()
+        super().destroy_node()
+
+    def _close(self) -> None:
+        self.stop_ticking()
+        for seat in self._seats:
+            seat.link.close()
+        self._seats = []
+
+    def tick(self) -> None:
+        """Commands to the vehicles through their guards."""
+        pressed = self._estop.is_pressed()
+        for seat in self._seats:
+            self._note(seat.name, seat.tick(self._active, pressed))
+
+    def entries(self) -> list[DiagnosticEntry]:
+        """How each vehicle is."""
+        for seat in self._seats:
+            seat.look_around()
+        return [seat.entry() for seat in self._seats]
+
+    def _note(self, name: str, status: GuardStatus) -> None:
+        if self._told.get(name) is status.state:
+            return
+        self._told[name] = status.state
+        text = f"{name}: {status.state.name}" + (f": {status.why}" if status.why else "")
+        if status.state is GuardState.KILLED:
+            self.get_logger().error(text)
+        else:
+            self.get_logger().info(text)
+
+
+def checked(node: str, key: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse a value that there is not.
+
+    Raises:
+        UserError: says the values that there are.
+    """
+    if value not in allowed:
+        raise UserError(f"{node}: {key} = {value!r} must be {' or '.join(allowed)}.")

@@ -1,0 +1,90 @@
+"""Vehicle files of every kind: what each needs, what does not fit, and that every safety figure has a source."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import yaml
+
+from robomarl.core.config import UserError, build, to_dict
+from robomarl.core.hardware.vehicle import KINDS, SafetyConfig, load_any_vehicle, load_vehicle
+from robomarl.core.paths import vehicles_dir
+
+NAMES = sorted(file.stem for file in vehicles_dir().glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_vehicles_that_ship_are_of_their_kind_and_survive_a_bundle(name: str):
+    vehicle = load_any_vehicle(name)
+    assert type(vehicle) is KINDS[vehicle.kind]
+    assert vehicle.name == name
+    assert build(KINDS[vehicle.kind], to_dict(vehicle), "bundle.json") == vehicle
+
+
+def test_all_kinds_ship():
+    assert {load_any_vehicle(name).kind for name in NAMES} == set(KINDS)
+
+
+def test_who_needs_a_quadrotor_says_so():
+    with pytest.raises(UserError, match=r"ssl_omni.yaml: kind = 'omnidirectional' does not fly"):
+        load_vehicle("ssl_omni")
+
+
+MISTAKES = [
+    ("ssl_omni", {"limits.accel_max_m_s2": [2.1, 2.1, 1.0]}, "must be 0 for a ground robot"),
+    ("ssl_omni", {"limits.speed_m_s": 3.5}, "together ask 4.3 m/s of a wheel; its rim makes 3.6"),
+    ("ssl_omni", {"wheels.angles_rad": [0.0, 1.0]}, "wheels.angles_rad must have 3 entries at least"),
+    ("turtlebot3_burger", {"limits.speed_m_s": 0.2}, "asks 0.256 m/s of a wheel, which makes 0.22"),
+    ("turtlebot3_burger", {"limits.yaw_rate_rad_s": 1.0}, "turns faster than limits.yaw_rate_rad_s = 1"),
+    ("turtlebot3_burger", {"kind": "quadrotor"}, "unknown key 'drive'"),
+]
+
+
+def changed(name: str, changes: dict, folder: Path) -> str:
+    data = yaml.safe_load((vehicles_dir() / f"{name}.yaml").read_text())
+    for key, value in changes.items():
+        *path, last = key.split(".")
+        part = data
+        for step in path:
+            part = part[step]
+        if value is None:
+            del part[last]
+        else:
+            part[last] = value
+    file = folder / "mine.yaml"
+    file.write_text(yaml.safe_dump(data))
+    return str(file)
+
+
+@pytest.mark.parametrize(("name", "changes", "message"), MISTAKES)
+def test_what_does_not_fit_is_refused(tmp_path: Path, name: str, changes: dict, message: str):
+    with pytest.raises(UserError, match=r"mine.yaml: ") as caught:
+        load_any_vehicle(changed(name, changes, tmp_path))
+    assert message in str(caught.value)
+
+
+REQUIRED = [f.name for f in dataclasses.fields(SafetyConfig) if f.default is dataclasses.MISSING]
+
+
+@pytest.mark.parametrize("key", REQUIRED)
+@pytest.mark.parametrize("name", ["crazyflie_21", "ssl_omni", "turtlebot3_burger"])
+def test_an_unset_safety_figure_is_refused_by_name(tmp_path: Path, name: str, key: str):
+    with pytest.raises(UserError, match=f"mine.yaml: key 'safety.{key}' is missing; add it"):
+        load_any_vehicle(changed(name, {f"safety.{key}": None}, tmp_path))
+
+
+def test_a_safety_figure_without_a_source_is_refused_by_name(tmp_path: Path):
+    data = yaml.safe_load((vehicles_dir() / "ssl_omni.yaml").read_text())
+    for key in [k for k in data["sources"] if k.startswith("safety.") and k.split(".")[1] in data["safety"]]:
+        for sources in ({k: v for k, v in data["sources"].items() if k != key}, data["sources"] | {key: " "}):
+            file = changed("ssl_omni", {"sources": sources}, tmp_path)
+            with pytest.raises(UserError, match=rf"mine.yaml: {key} has no source; add sources: {key}"):
+                load_any_vehicle(file)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_source_for_all_safety_figures_is_refused(tmp_path: Path, name: str):
+    data = yaml.safe_load((vehicles_dir() / f"{name}.yaml").read_text())
+    file = changed(name, {"sources": data["sources"] | {"safety": "measured"}}, tmp_path)
+    with pytest.raises(UserError, match=r"mine.yaml: sources: safety speaks for all figures at once"):
+        load_any_vehicle(file)

@@ -1,0 +1,52 @@
+"""Malicious commands on an engine: every corner is covered, no filter is caught, and what is written fits."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from robomarl.domains.flight.lab.safety import attack as module
+from robomarl.domains.flight.lab.safety.attack import attack, attack_all
+from robomarl.lab.evaluate.variations import covering, variations
+from robomarl.lab.sim.scenario import load_scenario
+
+
+@pytest.mark.parametrize(("count", "most"), [(0, 1), (1, 2), (3, 8), (4, 16), (5, 16), (8, 16), (11, 32)])
+def test_any_three_sides_of_the_box_meet_in_some_corner(count: int, most: int):
+    corners = covering(count)
+    assert corners.shape == (most, count)
+    for three in itertools.combinations(range(count), min(3, count)):
+        assert len({tuple(row) for row in corners[:, three]}) == 2 ** len(three)
+
+
+def test_variations_are_at_the_ends_of_the_training_range():
+    scenario = load_scenario("swap_8")
+    held_out, *_ = varied = list(variations(scenario))
+    assert [v.name for v in varied[:2]] == ["weak_battery", "heavy"]
+    assert held_out.scenario.randomize.thrust_scale == (0.9, 0.9)
+    assert len(varied) == 2 + 16
+    for name in scenario.randomized:
+        ends = {getattr(v.scenario.randomize, name) for v in varied[2:]}
+        assert ends == {(end, end) for end in getattr(scenario.randomize, name)}
+
+
+def test_without_a_filter_robots_collide_on_mujoco(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "SECONDS", 4.0)
+    scenario = load_scenario("swap_4")
+    free, kept = (attack(scenario, mode, 6, 0) for mode in ("off", "qp"))  # type: ignore[arg-type]
+    assert free.contact.mean() > 0.5
+    assert not kept.contact.any()
+    assert (kept.closest_m > free.closest_m.max()).all()
+    again = attack(scenario, "qp", 6, 0)
+    np.testing.assert_array_equal(again.closest_m, kept.closest_m)
+
+
+def test_figures_name_every_variation(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "SECONDS", 0.1)
+    scenario = dataclasses.replace(load_scenario("swap_4"), held_out={"heavy": {"mass_scale": 1.1}})
+    told = []
+    found = attack_all(scenario, "full", 2, 0, tell=told.append)
+    assert found["episodes"] == sum(told) == 2 * 17
+    assert found["variations"][0]["variation"] == "heavy"
+    assert found["contact_episodes"] == 0 < found["min_distance_m"]

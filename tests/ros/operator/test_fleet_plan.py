@@ -1,0 +1,184 @@
+"""The fleet plan, and what the README says of it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.registry import domains
+from robomarl.core.hardware.fleet import DeploymentConfig, Fleet, load_fleet
+from robomarl.core.paths import vehicles_dir
+from robomarl.ros import topics
+from robomarl.ros.io.environment import environment
+from robomarl.ros.operator.fleet_plan import plan_fleet
+from robomarl.ros.operator.plan_options import PlanOptions
+from robomarl.ros.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
+
+ROBOTS = ("robot_0", "robot_1", "robot_2", "robot_3")
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return load_fleet("local_4")
+
+
+def test_one_policy_node_for_each_robot_in_its_namespace(fleet: Fleet):
+    specs = plan_fleet(fleet)
+    assert [spec.full_name for spec in specs] == [*(f"/{name}/policy_node" for name in ROBOTS), "/monitor"]
+    specs, (monitor,) = specs[:4], specs[4:]
+    assert [spec.parameters["index"] for spec in specs] == [0, 1, 2, 3]
+    assert all(spec.parameters["team"] == list(ROBOTS) for spec in [*specs, monitor])
+    assert all(spec.lifecycle for spec in specs)
+    assert not monitor.lifecycle
+    assert not any(spec.parameters["autostart"] for spec in specs)
+
+
+def test_robots_keep_their_bundles_below_the_root(fleet: Fleet, tmp_path: Path):
+    spec = plan_fleet(fleet, PlanOptions(root=str(tmp_path)))[1]
+    assert spec.parameters["robot_root"] == str(tmp_path / "runs/robots/robot_1")
+    assert "bundle" not in spec.parameters
+
+
+def test_a_bundle_folder_becomes_absolute_and_a_name_stays(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    assert plan_fleet(fleet, PlanOptions(bundle="mine"))[0].parameters["bundle"] == str(tmp_path / "mine")
+    assert plan_fleet(fleet, PlanOptions(bundle="swap_4"))[0].parameters["bundle"] == "swap_4"
+
+
+def test_simulator_and_recorder_come_when_asked_for(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(sim=True, record="bag", namespace="lab/"))
+    assert [spec.full_name for spec in specs[4:]] == ["/lab/monitor", "/lab/sim", "/lab/recorder"]
+    assert specs[0].namespace == "/lab/robot_0"
+    monitor, sim, recorder = specs[4:]
+    assert all(spec.parameters["needs_recorder"] for spec in specs[:4]), "or what they hear first is missing"
+    assert not any(spec.parameters["needs_recorder"] for spec in plan_fleet(fleet, PlanOptions(record="bag"))[:4])
+    assert monitor.parameters["base"] == "/lab"
+    assert sim.parameters["scenario"] == "swap_4"
+    assert (recorder.parameters["base"], recorder.parameters["sim"]) == ("/lab", True)
+    assert "fleet=local_4" in recorder.parameters["about"]
+
+
+def test_the_link_emulator_comes_when_asked_for_and_policy_nodes_listen_to_it(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(sim=True, link=True))
+    assert [spec.name for spec in specs] == ["policy_node"] * 4 + ["monitor", "link", "sim"]
+    assert all(spec.parameters["via_link"] for spec in specs[:4])
+    assert not any(spec.parameters["via_link"] for spec in plan_fleet(fleet)[:4])
+
+
+def test_what_the_fleet_file_says_of_radio_and_field_reaches_the_nodes(fleet: Fleet):
+    radio = replace(fleet.radio, rate_hz=25.0, reliable=True, depth=2)
+    ours = replace(fleet, radio=radio, field=DeploymentConfig(1.3, 0.4, "land"))
+    given = plan_fleet(ours)[0].parameters
+    assert (given["radio_hz"], given["radio_reliable"], given["radio_depth"]) == (25.0, True, 2)
+    assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("land", 1.3, 0.4)
+    assert plan_fleet(ours, PlanOptions(sim=True))[0].parameters["handover_m"] == 0.0  # they start in the air
+    assert plan_fleet(ours, PlanOptions(sim=True, ground=True))[0].parameters["handover_m"] == 1.3
+    assert plan_fleet(ours, PlanOptions(sim=True, ground=True))[-1].parameters["handover_m"] == 1.3
+
+
+def test_what_the_fleet_file_leaves_out_the_scenario_and_the_vehicle_say(fleet: Fleet, tmp_path: Path):
+    given = plan_fleet(fleet)[0].parameters
+    assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("hold", 1.2, 0.3)
+    scenario, vehicle = tmp_path / "low.toml", tmp_path / "slow.yaml"
+    scenario.write_text('extends = "swap_4"\n[field]\nhandover_m = 0.6\non_robot_lost = "continue"\n')
+    vehicle.write_text((vehicles_dir() / "crazyflie_21.yaml").read_text() + "climb_m_s: 0.15\n")
+    ours = replace(fleet, scenario=str(scenario), vehicle=str(vehicle), field=DeploymentConfig(on_robot_lost="land"))
+    given = plan_fleet(ours)[0].parameters
+    assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("land", 0.6, 0.15)
+    assert plan_fleet(replace(fleet, scenario="swap_6"))[0].parameters["handover_m"] == 1.2  # its family says so
+    scenario.write_text('extends = "swap_4"\n[field]\nhand_over = 0.6\n')
+    with pytest.raises(UserError, match="low.toml, field: .*hand_over"):
+        plan_fleet(ours)
+
+
+def test_policy_nodes_hear_what_stands_in_the_arena_of_the_scenario(fleet: Fleet):
+    ours = replace(fleet, scenario="swap_4_pillar")
+    spec = plan_fleet(ours, PlanOptions(sim=True))[0]
+    said = next(word.partition(":=")[2] for word in spec.arguments() if word.startswith("obstacles"))
+    assert [stands["name"] for stands in json.loads(yaml.safe_load(said))] == ["pillar"]
+    assert "obstacles" not in plan_fleet(fleet)[0].parameters
+
+
+@pytest.mark.parametrize(("name", "pitch_m"), [("soccer_2v2", [4.5, 3.0]), ("soccer_3v3", [6.05, 4.05])])
+def test_players_know_the_field_of_their_fleet_whatever_the_bundle_was_trained_on(name: str, pitch_m: list[float]):
+    specs = plan_fleet(load_fleet(name), PlanOptions(bundle="soccer_2v2"))
+    told = [spec.parameters["pitch_m"] for spec in specs if "pitch_m" in spec.parameters]
+    assert told == [pitch_m] * 2 * int(name[-1])
+    assert [spec.parameters["away"] for spec in specs if "away" in spec.parameters].count(True) == int(name[-1])
+
+
+def test_only_the_simulator_ignores_simulated_time(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(sim=True, use_sim_time=True))
+    assert [spec.name for spec in specs if not spec.parameters["use_sim_time"]] == ["sim"]
+    assert specs[-1].parameters["clock"]
+
+
+def test_some_of_the_robots(fleet: Fleet):
+    specs = plan_fleet(fleet, PlanOptions(robots=("robot_2",)))
+    assert [spec.full_name for spec in specs] == ["/robot_2/policy_node", "/monitor"]
+    assert specs[0].parameters["team"] == list(ROBOTS)
+    with pytest.raises(UserError, match="no robot 'robot_9'; it has robot_0"):
+        plan_fleet(fleet, PlanOptions(robots=("robot_9",)))
+
+
+def test_parameters_are_those_that_the_nodes_have(fleet: Fleet):
+    options = PlanOptions(sim=True, record="bag", bundle="b", log_dir="l", params_file="p.yaml", link=True)
+    specs = plan_fleet(fleet, options)
+    known = {"policy_node": PolicySettings, "sim_node": SimSettings, "recorder_node": RecorderSettings}
+    known |= {"monitor_node": MonitorSettings, "link_node": LinkSettings}
+    for spec in specs:
+        names = set(known[spec.executable].__dataclass_fields__) | {"use_sim_time"}
+        assert set(spec.parameters) <= names
+
+
+def test_arguments_are_what_ros_reads(fleet: Fleet):
+    words = plan_fleet(fleet, PlanOptions(params_file="p.yaml", log_level="debug"))[1].arguments()
+    assert words[:5] == ["--ros-args", "-r", "__node:=policy_node", "-r", "__ns:=/robot_1"]
+    assert words[words.index("--params-file") + 1] == "p.yaml"
+    assert words[words.index("--log-level") + 1] == "debug"
+    pairs = [word.partition(":=") for flag, word in zip(words, words[1:], strict=False) if flag == "-p"]
+    values = {name: yaml.safe_load(value) for name, _, value in pairs}
+    assert (values["index"], values["team"], values["use_sim_time"]) == (1, list(ROBOTS), False)
+
+
+def test_the_environment_keeps_simulations_on_this_machine():
+    assert environment(sim=True, domain_id=7) | {"ROS_DOMAIN_ID": "7"} == environment(sim=True, domain_id=7)
+    assert environment(sim=True)["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert "ROS_AUTOMATIC_DISCOVERY_RANGE" not in environment(sim=False)
+    with pytest.raises(UserError, match="from 0 to 101"):
+        environment(sim=True, domain_id=102)
+
+
+def test_parameter_files_name_parameters_that_exist(root: Path):
+    known = {"policy_node": PolicySettings, "recorder": RecorderSettings, "sim": SimSettings}
+    known |= {"monitor": MonitorSettings, "link": LinkSettings}
+    for path in (root / "ros_nodes" / "params").glob("*.yaml"):
+        for node, content in yaml.safe_load(path.read_text()).items():
+            fields = known[node.rpartition("/")[2]].__dataclass_fields__
+            assert set(content["ros__parameters"]) <= set(fields), path.name
+
+
+def qos_text(topic: topics.Topic) -> str:
+    """Quality of service in words, as in the README."""
+    return f"{'reliable' if topic.reliable else 'best effort'}{', latched' if topic.latched else ''}, {topic.depth}"
+
+
+def test_the_readme_lists_every_topic_as_it_is(root: Path):
+    lines = (root / "ros_nodes" / "README.md").read_text().splitlines()
+    team = (*topics.TEAM_TOPICS, topics.CLOCK)
+    graphs = [topics.graph_of(task) for domain in domains().values() for task in domain.tasks]
+    named = [("", team), ("sim/", topics.SIM_TOPICS)]
+    for graph in graphs:
+        named += [("NAME/", graph.robot), ("world/", graph.world), *((f"{name}/", (t,)) for name, t in graph.beside)]
+    assert [prefix for prefix, _ in named].count("referee/") == 1
+    for prefix, found in named:
+        for topic in found:
+            kind = topic.type.replace("/msg/", "/")
+            cells = (f"`{prefix}{topic.name}`", kind, qos_text(topic), topic.rate, topic.frame, topic.content)
+            assert f"| {' | '.join(cells)} |" in lines, topic.name

@@ -1,0 +1,123 @@
+"""What a policy node checks before it may fly."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
+from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.fleet.store import InstalledBundles, Store
+from robomarl.ros.robot.startup import load_pilot, robot_limits
+from robomarl.ros.settings import PolicySettings
+
+TEAM = ("a", "b", "c", "d")
+
+
+@pytest.fixture
+def settings(goto_bundle: Path) -> PolicySettings:
+    return PolicySettings(team=TEAM, index=2, bundle=str(goto_bundle), vehicle="crazyflie_21")
+
+
+def test_a_sound_bundle_is_ready(settings: PolicySettings, goto_bundle: Path):
+    loaded = load_pilot(settings)
+    assert loaded.id == load_bundle(goto_bundle).id
+    assert (loaded.name, loaded.rate_hz) == ("goto", 50.0)
+    assert loaded.pilot.safety.params.min_mates == 3
+
+
+def test_the_whole_team_has_to_be_heard_whatever_the_bundle_asks_for(settings: PolicySettings, goto_bundle: Path):
+    """A bundle for teams of one and more asks for nobody."""
+    contract = load_bundle(goto_bundle).contract
+    alone = replace(contract, team_size=(1, 16), safety=replace(contract.safety, min_mates=0))
+    assert robot_limits(alone, settings).min_mates == 3
+
+
+def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
+    store, bundle = Store(tmp_path / "robot"), load_bundle(goto_bundle)
+    unflashed = replace(settings, bundle="", robot_root=str(tmp_path / "robot"))
+    with pytest.raises(UserError, match="no bundle is flashed; run robomarl flash"):
+        load_pilot(unflashed)
+    with store.lock():
+        store.add(bundle.id, bundle.files)
+        store.switch(InstalledBundles(bundle.id, None))
+    assert load_pilot(unflashed).id == bundle.id
+
+
+def test_a_changed_bundle_is_refused(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
+    folder = Path(shutil.copytree(goto_bundle, tmp_path / "changed"))
+    graph = bytearray((folder / "policy.onnx").read_bytes())
+    graph[len(graph) // 2] ^= 1
+    (folder / "policy.onnx").write_bytes(graph)
+    with pytest.raises(UserError, match="policy.onnx is not the file that was sealed"):
+        load_pilot(replace(settings, bundle=str(folder)))
+
+
+def test_the_robots_own_limits_win(settings: PolicySettings):
+    arena = replace(settings, arena_low_m=(-1.0, -9.0, 0.5), arena_high_m=(1.0, 9.0, 1.5))
+    own = load_pilot(arena).pilot.safety.params.arena
+    assert own is not None
+    assert own.low_m == (-1.0, -3.5, 0.5)
+    assert own.high_m == (1.0, 3.5, 1.5)
+
+
+def test_the_filter_knows_what_stands_in_the_arena(settings: PolicySettings):
+    pillar = '[{"kind": "capsule", "from_m": [0, 0, 0], "to_m": [0, 0, 3], "radius_m": 0.15}]'
+    params = load_pilot(replace(settings, obstacles=pillar)).pilot.safety.params
+    assert params.obstacles == (Obstacle("capsule", (0.0, 0.0, 0.0), (0.0, 0.0, 3.0), radius_m=0.15),)
+
+
+@pytest.mark.parametrize(
+    ("pitch_m", "boards_m"), [((0.0, 0.0), (2.16, 1.41)), ((4.5, 3.0), (2.16, 1.41)), ((6.05, 4.05), (2.935, 1.935))]
+)
+def test_the_boards_are_those_of_the_field_that_is_played_on(
+    pitch_m: tuple[float, float], boards_m: tuple[float, float]
+):
+    player = PolicySettings(team=("a", "b"), bundle="soccer_2v2", pitch_m=pitch_m)
+    assert load_pilot(player).pilot.safety.params.boards_m == pytest.approx(boards_m)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"index": 4}, "index = 4 is not one of the team's 4"),
+        ({"team": tuple(f"r{i}" for i in range(17))}, "is for teams of 2 to 16 robots, not 17"),
+        ({"vehicle": "truck"}, "is for crazyflie_21, this robot is a truck"),
+        ({"arena_low_m": (0.0, 0.0, 3.5), "arena_high_m": (1.0, 1.0, 4.0)}, "arena"),
+        ({"arena_high_m": (1.0, 1.0, 2.0)}, r"arena_low_m = \[-inf, -inf, -inf\] must be three finite numbers"),
+        ({"arena_low_m": (-1.0, -1.0, 0.2)}, r"arena_high_m = \[inf, inf, inf\] must be three finite numbers"),
+        ({"arena_low_m": (-1.0,), "arena_high_m": (1.0, 1.0, 2.0)}, r"arena_low_m = \[-1.0\] must be three"),
+        ({"arena_low_m": (), "arena_high_m": ()}, r"arena_low_m = \[\] must be three"),
+        ({"arena_low_m": (-1.0, -1.0, np.nan), "arena_high_m": (1.0, 1.0, 2.0)}, "arena_low_m = .* must be three"),
+        ({"arena_low_m": (-1.0, -1.0, 0.2), "arena_high_m": (1.0, np.inf, 2.0)}, "arena_high_m = .* must be three"),
+        ({"arena_low_m": (1.0, -1.0, 0.2), "arena_high_m": (1.0, 1.0, 2.0)}, "policy_node: arena"),
+        ({"obstacles": "5"}, "obstacles = 5 is not a JSON list"),
+        ({"obstacles": "[1,"}, "obstacles is not a JSON list"),
+        ({"obstacles": '[{"kind": "sphere", "from_m": [0, 0, 0]}]'}, r"obstacles\[0\]: radius_m of a sphere"),
+        ({"bundle": "nowhere"}, "Unknown bundle 'nowhere'"),
+        (
+            {"bundle": "soccer_2v2", "team": ("a", "b"), "index": 0, "vehicle": "", "pitch_m": (4.5, 0.0)},
+            "the field is smaller",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings: PolicySettings, change: dict, says: str):
+    with pytest.raises(UserError, match=says):
+        load_pilot(replace(settings, **change))
+
+
+def test_it_flies_after_loading(settings: PolicySettings):
+    from robomarl.core.view import blank_view
+
+    loaded = load_pilot(settings)
+    view = blank_view(3)
+    view.heard.mask[:] = True
+    view.heard.pos_m[:] = view.heard.plan.pos_m[:] = view.heard.plan.stop_m[:] = [[2, 0, 1], [0, 2, 1], [-2, 0, 1]]
+    view = view._replace(
+        own=view.own._replace(pos_m=np.array([0, 0, 1.0])), goal=view.goal._replace(pos_m=np.array([1.0, 0, 1]))
+    )
+    _, result = loaded.pilot.step(loaded.pilot.init(view), view)
+    assert result.command[0] > 0
