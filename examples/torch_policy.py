@@ -7,7 +7,7 @@ import torch
 from fly_bundle import fly
 from torch import nn
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tyro
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm
 from robomarl.core.goals.rest import RestDistances, rest_distances
 from robomarl.domains.flight.lab.places import GoalConfig, StartConfig

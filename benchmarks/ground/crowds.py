@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm
 from robomarl.lab.evaluate.intervals import wilson
 from robomarl.lab.evaluate.pilots import make_pilot

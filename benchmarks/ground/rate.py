@@ -22,7 +22,7 @@ def rate(scenario: Any, mode: str, batch: int = BATCH) -> float:
     """
     import jax
 
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.sim.engines.batch_last import to_last, vmap_last
 
     inner = round(scenario.reward_step_s * scenario.rates.policy_hz)

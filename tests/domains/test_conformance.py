@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import to_dict
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_of_task, domains, load_features
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.core.features import FEATURES
 from robomarl.core.filter.params import SafetyParams
 from robomarl.lab.sim.check import CheckConfig, check_engines, table

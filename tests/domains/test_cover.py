@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from robomarl.core.config import to_dict
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.core.features import FEATURES
 from robomarl.front.cli import main
 from robomarl.lab.evaluate.model_episodes import simulation_of_model

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import needed
 from robomarl.core.domain.registry import domain_named
-from robomarl.core.domain.simulation import needed
 from robomarl.front.cli import prove, prove_worst
 from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.lab.plants.plants import known_names

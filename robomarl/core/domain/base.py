@@ -1,4 +1,4 @@
-"""`Domain`: a kind of robot team, by the names of its two halves. Imports nothing of either."""
+"""`Domain`: a kind of robot team, by the names of its halves. Imports nothing of either."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from robomarl.core.config import UserError
 
 if TYPE_CHECKING:
+    from robomarl.core.domain.field import FieldWork
     from robomarl.core.domain.onboard import Onboard
     from robomarl.core.domain.simulation import Simulation
 
@@ -24,6 +25,8 @@ class Domain:
     """`module:NAME` of an `Onboard`: what robots and their operator import, without JAX and MuJoCo."""
     simulation_half: str
     """`module:NAME` of a `Simulation`: what trains, evaluates and rehearses."""
+    field_half: str = ""
+    """`module:NAME` of a `FieldWork`: what learns from recorded flights; "" where nothing does."""
 
     @cached_property
     def onboard(self) -> "Onboard":
@@ -34,6 +37,13 @@ class Domain:
     def simulation(self) -> "Simulation":
         """What simulates; raises `UserError` where it is not there."""
         return _resolved(self.name, self.simulation_half)
+
+    @cached_property
+    def field(self) -> "FieldWork":
+        """What learns from flights; raises `UserError` where it is named and not there."""
+        from robomarl.core.domain.field import FieldWork
+
+        return _resolved(self.name, self.field_half) if self.field_half else FieldWork()
 
 
 def _resolved(domain: str, where: str) -> Any:

@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from robomarl.core.config import UserError
-from robomarl.core.domain.registry import DEFAULT, domain_named, domain_of, domain_of_task
-
 Figures = dict[str, Any]
 """JSON fields."""
 
@@ -105,20 +102,8 @@ class Simulation:
     """`robomarl.lab.sim.model.Model`, of which all else was made; None where the domain has simulators of its own."""
     measured: Measured | None = None
     """How its vehicles are measured; None: not at all."""
-    retraced: Any = None
-    """`robomarl.field.identify.gap.Retraced`: how recorded legs are flown again; None: not at all."""
-    fitted: Callable[[Any], Any] | None = None
-    """Scenario -> `robomarl.field.identify.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
-    carried: Callable[[Any, Any], Any] | None = None
-    """(scenario, tracks) -> `robomarl.field.identify.carried.CarriedFigures`: of what a team carries; None:
-    it carries nothing, and its vehicles are fitted."""
     rewarded: Any = None
     """`robomarl.lab.train.offline.team_path.Rewarded`: rewards of recorded ticks; None: none can be worked out."""
-    weighed: Callable[[Any, Any], Any] = lambda found, tracks: None
-    """(what was identified, tracks) -> `robomarl.field.identify.believed.Weighed`; None: masses are as believed."""
-    residual: Callable[..., Any] | None = None
-    """(scenario, what was identified, `robomarl.field.identify.residual.FlightSets`, seed) -> `Candidate`, what the
-    fitted model misses, learned; None: it is left at that."""
     imitated: Imitated | None = None
     choices: Callable[[Any], Choices] | None = None
     """Scenario -> the discrete actions that a policy may have instead of commands; None: there are none."""
@@ -145,39 +130,3 @@ class Evaluated:
     """(log, scenario, file); None: what is drawn, `row` draws itself."""
     check_film: Callable[[Any], None] = lambda file: None
     """File -> nothing; raises `UserError` where no film can be written of that name. Called before any flight."""
-
-
-def simulation_of(scenario: Any) -> Simulation:
-    """The half that simulates of the domain that a scenario belongs to; raises `UserError` where there is none."""
-    return domain_of_task(scenario.task).simulation
-
-
-def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
-    """The same by the keys of a scenario's file.
-
-    Raises:
-        UserError: no domain has its task; names the file.
-    """
-    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
-        return domain_named(DEFAULT).simulation
-    try:
-        return domain_of(content).simulation
-    except UserError as error:
-        raise UserError(f"{file}: {error}") from None
-
-
-def needed(member: Any, scenario: Any, what: str, mend: str = "name another scenario") -> Any:
-    """The optional member of a domain's simulation.
-
-    Args:
-        member: None where the domain has none.
-        scenario: whose.
-        what: what the domain has not, as the error says it.
-        mend: what the user can do.
-
-    Raises:
-        UserError: it has none.
-    """
-    if member is None:
-        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no {what}; {mend}.")
-    return member

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import field_of, needed
 from robomarl.field.track import RobotTrack, even_parts, in_force
 
 ELEMENTS = (
@@ -85,7 +85,7 @@ def measure_gap(scenario: Any, tracks: Sequence[RobotTrack], seed: int = 0) -> G
     Raises:
         UserError: the scenario's kind of team can't be flown again.
     """
-    retrace = needed(simulation_of(scenario).retraced, scenario, "way to fly recorded legs again", "leave out --gap")
+    retrace = needed(field_of(scenario).retraced, scenario, "way to fly recorded legs again", "leave out --gap")
     steps, most = round(HORIZON_S / scenario.period_s), MOST_LEGS
     cut = [leg for track in tracks for part in even_parts(track, scenario.period_s, steps + 2)
            for leg in _cut(part, steps)]  # fmt: skip

@@ -8,7 +8,7 @@ from scipy.stats import beta
 from scipy.stats import t as student
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import field_of, needed
 from robomarl.field.identify.fit import LEVEL, Fit, FittedModel, WindowFit
 from robomarl.field.identify.windows import LENGTH, SETTLE, SHORT, Windows, cut_windows
 from robomarl.field.track import RobotTrack
@@ -52,7 +52,7 @@ def identify(
         UserError: the scenario's kind of team has no model to fit, or no robot has flown for long enough.
     """
     mend = "name recordings of other teams"
-    model = needed(simulation_of(scenario).fitted, scenario, "model that could be fitted", mend)(scenario)
+    model = needed(field_of(scenario).fitted, scenario, "model that could be fitted", mend)(scenario)
     own = {name: [track for track in tracks if track.robot == name] for name in sorted({t.robot for t in tracks})}
     windows = windows_of(own, scenario.period_s)
     found, missing = [], []

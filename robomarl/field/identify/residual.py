@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.bundle.provenance import UsedResidual
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import field_of
 from robomarl.field.identify.held_out import AFTER_S, Prediction, paired, split_flights
 from robomarl.field.identify.identify import RobotFit
 from robomarl.field.track import RobotTrack
@@ -86,7 +86,7 @@ def learn_residual(scenario: Any, found: Sequence[RobotFit], sets: FlightSets | 
     """
     if sets is None:
         return Judged(None, None, "no residual: none was wanted.")
-    learn = simulation_of(scenario).residual
+    learn = field_of(scenario).residual
     if learn is None:
         return Judged(None, None, f"no residual: task = {scenario.task!r} has none.")
     if not sets.stop:

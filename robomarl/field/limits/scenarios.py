@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.hardware.scenario_files import read_scenario, scenario_names
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.lab.plants.conditions import Condition, corners, distinct

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.config import UserError, suggest
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.view import Goal
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.lab.sim.model.batch import engines, make_model_sim

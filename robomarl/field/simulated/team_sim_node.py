@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from robomarl.core.config import UserError, to_dict
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.view import Goal
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.ros import convert, topics

@@ -61,7 +61,7 @@ def run(args: Args) -> dict[str, Any]:
 
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import field_of
     from robomarl.front.cli.adapt_carried import adapt_carried
     from robomarl.lab.train.run.bundle_as_run import run_of
 
@@ -69,7 +69,7 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         raise UserError(f"{args.out}: is there already; name another folder with --out.")
     known = run_of(args.bundle)
     check_bundle(args.bundle, known.scenario, flown.scenario)
-    figures = (adapt_carried if simulation_of(flown.scenario).carried else adapt_vehicles)(args, flown, known)
+    figures = (adapt_carried if field_of(flown.scenario).carried else adapt_vehicles)(args, flown, known)
     write_json(args.out / "adapt.json", figures)
     return figures
 
@@ -134,11 +134,11 @@ def split(args: Args, flown: RecordedFlights) -> Any:
 
 def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
     """What the controllers' mass is to be multiplied with, and the flights as if they had known it; 1: it is right."""
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import field_of
     from robomarl.field.identify.believed import believing
     from robomarl.lab.sim.scenario import load_scenario
 
-    weighed = simulation_of(flown.scenario).weighed(found, flown.tracks)
+    weighed = field_of(flown.scenario).weighed(found, flown.tracks)
     if weighed is None:
         return 1.0, flown
     of = flown.provenance

@@ -22,11 +22,11 @@ SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci9
 
 def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
     """Identify, accept, search on from the law `known`, judge, export; the figures of `adapt.json`."""
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import field_of
     from robomarl.lab.sim.scenario import load_scenario
 
     started_s = time.perf_counter()
-    law, sets, find = as_law(args.bundle, known), split(args, flown), simulation_of(flown.scenario).carried
+    law, sets, find = as_law(args.bundle, known), split(args, flown), field_of(flown.scenario).carried
     assert find is not None, "the caller has looked"
     check_team(args.bundle, law.scenario, flown.scenario)
     found = find(flown.scenario, sets.seen)
@@ -147,7 +147,7 @@ def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[s
 
 def fly(name: str, known: Any, plant: Any, args: Args) -> Any:
     """The `Evaluation` of a team on mujoco, behind the filter, on a plant of which it believes what `known` says."""
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.evaluate.episodes import batch_size
     from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate_on
     from robomarl.lab.evaluate.resolve import resolve_policy

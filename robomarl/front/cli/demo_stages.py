@@ -199,7 +199,7 @@ def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcom
     """Draw the flight and write the page."""
     import numpy as np
 
-    from robomarl.core.domain.simulation import needed, simulation_of
+    from robomarl.core.domain.halves import needed, simulation_of
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.core.log import load_flight
     from robomarl.front.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report

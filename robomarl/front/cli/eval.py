@@ -47,7 +47,7 @@ class Args:
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
-    from robomarl.core.domain.simulation import needed
+    from robomarl.core.domain.halves import needed
     from robomarl.front.cli.require import judged, requirements
 
     required = requirements(args.require)
@@ -88,8 +88,8 @@ def check_paired(args: Args, in_games: bool) -> None:
 
 def simulation_for_options(args: Args) -> Any:
     """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
+    from robomarl.core.domain.halves import simulation_for, simulation_of
     from robomarl.core.domain.registry import DEFAULT, domain_named, halves
-    from robomarl.core.domain.simulation import simulation_for, simulation_of
     from robomarl.core.hardware.scenario_files import read_scenario
     from robomarl.lab.evaluate.resolve import BASELINE, is_controller, resolve_policy
 

@@ -32,14 +32,14 @@ def run(args: Args) -> dict[str, Any]:
     """Fit, print a table, write the files; `ok` says that every robot was identified."""
     from tqdm import tqdm
 
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import field_of
     from robomarl.field.identify.identify import figures_of, identify, text_of
     from robomarl.field.identify.patch import write_patch
     from robomarl.field.identify.safety_figures import safety_figures
     from robomarl.lab.sim.engines.compiler import keep_compiled
 
     flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
-    if carried := simulation_of(flown.scenario).carried:
+    if carried := field_of(flown.scenario).carried:
         return show_carried(args, flown, carried(flown.scenario, flown.tracks))
     keep_compiled()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:

@@ -73,7 +73,7 @@ def _text(value: float | None) -> str:
 def _in_mujoco(args: "Args") -> dict[str, Any]:
     from tqdm import tqdm
 
-    from robomarl.core.domain.simulation import needed, simulation_of
+    from robomarl.core.domain.halves import needed, simulation_of
     from robomarl.front.cli.prove import scenario_of
     from robomarl.lab.evaluate.variations import variations
 

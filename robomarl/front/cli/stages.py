@@ -43,7 +43,7 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import simulation_of
     from robomarl.front.report.report import write_run_report
     from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, evaluate
     from robomarl.lab.train.run.best_policy import judged_behind

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.lab.evaluate.episodes import EpisodeRunner, batch_size
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import FlownPolicy

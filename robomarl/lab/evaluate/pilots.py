@@ -6,8 +6,8 @@ import numpy as np
 
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_of_task, filter_for
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
 from robomarl.lab.evaluate.resolve import FlownPolicy

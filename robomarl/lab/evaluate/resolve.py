@@ -8,8 +8,8 @@ import numpy as np
 from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.bundle.pilot import Observer
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import halves
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.core.paths import bundles_dir
 from robomarl.core.spec import ActionSpec
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle

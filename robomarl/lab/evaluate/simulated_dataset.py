@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.filter.memory import Reason
 from robomarl.lab.dataset import schema_of, table_of, whole_file
 from robomarl.lab.evaluate.episodes import Step, batch_size

@@ -23,8 +23,8 @@ from robomarl.core.bundle.bundle import (
 from robomarl.core.bundle.filtered import check_filtered
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import command_of
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.lab.evaluate.sealed_scenario import VEHICLE, sealed
 from robomarl.lab.export.filtered import Shapes, filtered_graph, has_graph
 from robomarl.lab.export.graph import to_onnx

@@ -19,7 +19,7 @@ from robomarl.core.bundle.contract import (
     describe,
 )
 from robomarl.core.bundle.provenance import Expert, Source, Training, source_of
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.filter import SafetyParams
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.view import LocalView

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Measured, needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.simulation import Measured
 from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.flight import Plant
 

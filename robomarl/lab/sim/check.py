@@ -14,7 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.config import UsageError
-from robomarl.core.domain.simulation import Figures, simulation_of
+from robomarl.core.domain.halves import simulation_of
+from robomarl.core.domain.simulation import Figures
 from robomarl.core.geometry import norm, rotation_angle
 from robomarl.lab.sim.batch import SIMS
 from robomarl.lab.sim.env import check_specs

@@ -4,7 +4,7 @@ from typing import Any
 
 from robomarl.core.bundle.contract import check_action, check_roles, describe
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.lab.sim.starts import Starts
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.params import SafetyParams
 
 

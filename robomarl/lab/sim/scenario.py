@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from robomarl.core.config import Count, Positive, UserError, build
 from robomarl.core.config.versions import migrated
-from robomarl.core.domain.simulation import simulation_for
+from robomarl.core.domain.halves import simulation_for
 from robomarl.core.hardware.scenario_files import read_scenario
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.hardware.versions import SCENARIO_STEPS

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario

@@ -21,8 +21,8 @@ from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import filter_for
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.lab.evaluate.pilots import NoFilter
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.batch import BatchSim

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm, yaw_of
 from robomarl.domains.ground.lab.controllers.waypoint import commanded_velocity, driving
 from robomarl.domains.ground.lab.drive import driven, wheel_twist

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.policy_gain_filter import GainedFilter
 from robomarl.core.spec import GAIN, has_gain
 from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots
 from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.lab.sim.check import CheckConfig, check_engines

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.features import NeighbourRule
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.features import landmarks, mates_plan, open_first, room_for_all

@@ -10,8 +10,8 @@ import pytest
 from robomarl.core.bundle.contract import describe
 from robomarl.core.bundle.golden import Golden, from_bytes, map_view, to_bytes
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.lab.tasks import TASKS, task_of
 from robomarl.lab.sim.scenario import load_scenario

@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.domains.ground.lab.controllers.shortest_paths import CORNER_M, Ways
 from robomarl.domains.ground.lab.controllers.straight import AroundLaw
 from robomarl.lab.export.graph import to_onnx

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.flight.identification import study
 from benchmarks.flight.planted import draw_planted, fly_planted
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import field_of
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.field.identify.gap import gap_figures, measure_gap
@@ -53,7 +53,7 @@ def test_what_can_not_be_compared_or_identified_is_named():
     lift, swap = load_scenario("lift_3"), load_scenario("swap_4")
     _, tracks = flown()
     with pytest.raises(UserError, match="under a load"):
-        simulation_of(lift).retraced(lift, None, None)  # type: ignore[misc]
+        field_of(lift).retraced(lift, None, None)  # type: ignore[misc]
     with pytest.raises(UserError, match="under a load"):
         identify(lift, tracks)
     with pytest.raises(UserError, match="record longer flights"):

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from robomarl.core.config import UserError
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
-from robomarl.core.domain.simulation import simulation_of
 from robomarl.core.features import FEATURES, feature
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.spec import NOT_COMMANDED, ActionField, ActionSpec, ObservationField, ObservationSpec

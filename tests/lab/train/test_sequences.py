@@ -228,7 +228,7 @@ def test_imitation_learns_what_the_law_does_over_a_decision():
 
 
 def _flown_by_a_law_that_counts(config: TrainConfig, env: Any, scenario: Any) -> Any:
-    from robomarl.core.domain.simulation import simulation_of
+    from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.evaluate.pilots import NoFilter
 
     action = env.unwrapped.action

@@ -1,1 +1,1 @@
-"""The nodes of flying teams: their simulator."""
+"""What is made of the flights of teams that fly, and nodes that simulate them."""

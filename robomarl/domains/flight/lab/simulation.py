@@ -55,19 +55,6 @@ def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> An
     return Flyers(scenario, flights, seed, threads)
 
 
-def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
-    """Each vehicle alone on `mujoco`.
-
-    Raises:
-        UserError: something hangs from the vehicles, and the recording does not say how.
-    """
-    from robomarl.domains.flight.field.identify.retrace import retrace
-
-    if scenario.load is not None:
-        raise UserError(f"{scenario.name}.toml: flights under a load can't be flown again from their estimates yet.")
-    return retrace(scenario, legs, seed)
-
-
 def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | None) -> Any:
     """By the task's terms, on the robots' own estimates.
 
@@ -79,27 +66,6 @@ def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | No
     if scenario.load is not None:
         raise UserError(f'{scenario.name}.toml: rows do not say how the load is; clone (algorithm = "bc") instead.')
     return by_task(scenario, path, weights)
-
-
-def weighed(found: Any, tracks: Any) -> Any:
-    """What controllers should believe of the mass."""
-    from robomarl.domains.flight.field.identify.weigh import weigh
-
-    return weigh(found, tracks)
-
-
-def fitted(scenario: FlightScenario) -> Any:
-    """Each vehicle alone on `fast`; raises `UserError` under a load."""
-    from robomarl.domains.flight.field.identify.model import fitted as model
-
-    return model(scenario)
-
-
-def residual(scenario: FlightScenario, *given: Any) -> Any:
-    """What the identified vehicles miss."""
-    from robomarl.domains.flight.field.identify.learned import learned
-
-    return learned(scenario, *given)
 
 
 def probe(scenario: FlightScenario) -> Probe:
@@ -210,11 +176,7 @@ SIMULATION = Simulation(
     controllers={"baseline": baseline},
     save_log=save_flight,
     measured=Measured(felt, moves_alike, plant),
-    retraced=retraced,
-    fitted=fitted,
     rewarded=rewarded,
-    weighed=weighed,
-    residual=residual,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,
 )

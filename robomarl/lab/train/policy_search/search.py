@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.law import GainedLaw

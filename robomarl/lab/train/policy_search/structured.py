@@ -16,7 +16,7 @@ import numpy as np
 
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.law import GainedLaw

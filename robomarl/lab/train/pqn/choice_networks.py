@@ -10,7 +10,8 @@ import numpy as np
 from brax.training.acme import running_statistics
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import Choices, needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.simulation import Choices
 from robomarl.core.spec import ActionSpec
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.config import NetworkConfig, TrainConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import has_gain
 from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.lab.train.run.logs import known

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import needed, simulation_of
+from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.filter_params import safety_params
 

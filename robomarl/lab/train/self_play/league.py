@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import Games, simulation_of
+from robomarl.core.domain.halves import simulation_of
+from robomarl.core.domain.simulation import Games
 from robomarl.core.view import LocalView
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.sides import team_view

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import simulation_of
+from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.algorithm import init_state, make_update
 from robomarl.lab.train.initial.new_inputs import fitted, read_fitting

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab import simulation as flight
 from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -17,5 +16,4 @@ SIMULATION = replace(
     flight.SIMULATION,
     controllers={**flight.SIMULATION.controllers, "law": LawPolicy},
     roles=places,
-    carried=find_payload,
 )

@@ -1,0 +1,50 @@
+"""The halves of the domain that a scenario belongs to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.field import FieldWork
+from robomarl.core.domain.registry import DEFAULT, domain_named, domain_of, domain_of_task
+from robomarl.core.domain.simulation import Simulation
+
+
+def simulation_of(scenario: Any) -> Simulation:
+    """The half that simulates of the domain that a scenario belongs to; raises `UserError` where there is none."""
+    return domain_of_task(scenario.task).simulation
+
+
+def field_of(scenario: Any) -> FieldWork:
+    """The half that learns from flights of the domain that a scenario belongs to; raises `UserError` as above."""
+    return domain_of_task(scenario.task).field
+
+
+def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
+    """The same by the keys of a scenario's file.
+
+    Raises:
+        UserError: no domain has its task; names the file.
+    """
+    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
+        return domain_named(DEFAULT).simulation
+    try:
+        return domain_of(content).simulation
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+
+
+def needed(member: Any, scenario: Any, what: str, mend: str = "name another scenario") -> Any:
+    """The optional member of a domain's simulation.
+
+    Args:
+        member: None where the domain has none.
+        scenario: whose.
+        what: what the domain has not, as the error says it.
+        mend: what the user can do.
+
+    Raises:
+        UserError: it has none.
+    """
+    if member is None:
+        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no {what}; {mend}.")
+    return member

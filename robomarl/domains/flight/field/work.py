@@ -1,0 +1,28 @@
+"""`FIELD` of flying teams, `PAYLOAD` of those that carry something."""
+
+from dataclasses import replace
+from typing import Any
+
+from robomarl.core.config import UserError
+from robomarl.core.domain.field import FieldWork
+from robomarl.domains.flight.field.identify.learned import learned
+from robomarl.domains.flight.field.identify.model import fitted
+from robomarl.domains.flight.field.identify.retrace import retrace
+from robomarl.domains.flight.field.identify.weigh import weigh
+from robomarl.domains.flight.field.payload.hang import find_payload
+from robomarl.domains.flight.lab.scenario import FlightScenario
+
+
+def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
+    """Each vehicle alone on `mujoco`.
+
+    Raises:
+        UserError: something hangs from the vehicles, and the recording does not say how.
+    """
+    if scenario.load is not None:
+        raise UserError(f"{scenario.name}.toml: flights under a load can't be flown again from their estimates yet.")
+    return retrace(scenario, legs, seed)
+
+
+FIELD = FieldWork(retraced=retraced, fitted=fitted, weighed=weigh, residual=learned)
+PAYLOAD = replace(FIELD, carried=find_payload)
