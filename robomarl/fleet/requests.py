@@ -27,6 +27,7 @@ from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 from robomarl.fleet.journal import LEFT, SWITCHES
+from robomarl.fleet.serve import serve
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
@@ -280,6 +281,4 @@ def _onnxruntime() -> str:
 
 
 if __name__ == "__main__":
-    from robomarl.fleet.serve import serve
-
-    sys.exit(serve(Path(sys.argv[1])))
+    sys.exit(serve(OperatorSession(Store(Path(sys.argv[1]).expanduser()))))

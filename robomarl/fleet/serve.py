@@ -9,8 +9,7 @@ import json
 import os
 import select
 import signal
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from robomarl.core.bundle.bundle import MAX_BYTES
 from robomarl.core.config import UserError
@@ -21,20 +20,29 @@ SILENCE_S = 20.0
 MAX_LINE = 2**20
 
 
+class Answering(Protocol):
+    """What answers the requests of one operator."""
+
+    def handle(self, op: str, args: dict[str, Any], payload: bytes) -> dict[str, Any]:
+        """The answer to one request; raises `UserError` where it is refused."""
+        ...
+
+    def close(self) -> None:
+        """Leave nothing open."""
+        ...
+
+
 class SilenceError(Exception):
     """The operator closed the line, or is not heard any more."""
 
 
-def serve(root: Path) -> int:
-    """Serve one operator until he is gone."""
-    from robomarl.fleet.requests import OperatorSession
-    from robomarl.fleet.store import Store
-
+def serve(session: "Answering") -> int:
+    """Serve one operator until the line is closed; the status of the process."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     out = os.dup(1)
     os.dup2(2, 1)  # whatever else prints must not get between the answers
-    session, line = OperatorSession(Store(root.expanduser())), TimedReader(0)
+    line = TimedReader(0)
     try:
         os.write(out, f"{GREETING}\n".encode())
         while True:
@@ -94,7 +102,7 @@ class TimedReader:
         return taken
 
 
-def _answer(session: Any, request: dict[str, Any], payload: bytes) -> dict[str, Any]:
+def _answer(session: "Answering", request: dict[str, Any], payload: bytes) -> dict[str, Any]:
     try:
         answer = session.handle(str(request["op"]), dict(request.get("args", {})), payload)
         return {"ok": True, "answer": answer}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.bundle.isolated_check import Verdict
+from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, requests
 from robomarl.fleet.health import judge

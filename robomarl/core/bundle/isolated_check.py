@@ -16,11 +16,13 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from robomarl.core.bundle.verdict import Verdict
 
 CPU_S = 5
 """Processor time that a check may take: the bundles that ship take 0.3 to 0.8 s on a Xeon."""
@@ -31,25 +33,6 @@ ROOM_BYTES = 192 * 2**20
 SLACK_S = 10.0
 """How much later than its deadline an answer may come: the first one waits for imports."""
 _MAX_ANSWER = 2**20
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What `verify` found."""
-
-    id: str
-    """Empty where the bundle could not be read."""
-    ok: bool
-    problems: tuple[str, ...]
-    """One sentence each."""
-    parity_max: float | None = None
-    """Largest difference of an observation or action element from training."""
-    latency_p50_us: float | None = None
-    """One robot's policy, half of the decisions are faster."""
-    latency_p99_us: float | None = None
-    step_p50_us: float | None = None
-    """One robot's whole decision: view to filtered command."""
-    step_p99_us: float | None = None
 
 
 class Warden:

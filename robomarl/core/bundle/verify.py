@@ -11,9 +11,9 @@ import numpy as np
 from robomarl.core.bundle import golden
 from robomarl.core.bundle.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.core.bundle.filtered import check_filtered
-from robomarl.core.bundle.isolated_check import Verdict
 from robomarl.core.bundle.pilot import pilot_of
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
+from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
 
 DECISIONS = 200

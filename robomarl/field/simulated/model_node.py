@@ -14,7 +14,7 @@ from robomarl.core.config import UserError, suggest
 from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.view import Goal
 from robomarl.field.simulated.team_sim_node import TeamSimNode
-from robomarl.lab.sim.model.batch import engines, make_model_sim
+from robomarl.lab.sim.model.engines import engines, make_model_sim
 from robomarl.lab.sim.model.model import Model
 from robomarl.ros.flight_score import Score
 from robomarl.ros.io.messages import Estimate

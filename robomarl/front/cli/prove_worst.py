@@ -1,15 +1,14 @@
 """`robomarl prove --worst`: directed errors and a search, until something touches."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from robomarl.front.cli.prove import Args
+from robomarl.front.cli.prove_args import Args, scenario_of, setting_of
 
 EPISODES, EPISODES_IN_MUJOCO = 20_000, 24
 SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
 
 
-def run_worst(args: "Args") -> dict[str, Any]:
+def run_worst(args: Args) -> dict[str, Any]:
     """Attack, print, and return the figures; `passed` says that what is declared was held."""
     found = _in_mujoco(args) if args.sim == "mujoco" else _point_masses(args)
     passed = found["contact_episodes"] == 0 if args.sim == "mujoco" else holds(found)
@@ -29,11 +28,10 @@ def holds(found: dict[str, Any]) -> bool:
     return all(scale is None or scale > least for scale in failed)
 
 
-def _point_masses(args: "Args") -> dict[str, Any]:
+def _point_masses(args: Args) -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.core.config import to_dict
-    from robomarl.front.cli.prove import setting_of
     from robomarl.lab.prove.ledger import Ledger
     from robomarl.lab.prove.worst.jobs import Hunt
     from robomarl.lab.prove.worst.worst import hunt_down
@@ -70,11 +68,10 @@ def _text(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _in_mujoco(args: "Args") -> dict[str, Any]:
+def _in_mujoco(args: Args) -> dict[str, Any]:
     from tqdm import tqdm
 
     from robomarl.core.domain.halves import needed, simulation_of
-    from robomarl.front.cli.prove import scenario_of
     from robomarl.lab.evaluate.variations import variations
 
     scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO

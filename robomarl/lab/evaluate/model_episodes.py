@@ -14,8 +14,8 @@ from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.evaluate.rows import episodes_row, table
 from robomarl.lab.evaluate.score import TeamScore
 from robomarl.lab.sim.law import FlownLaw
-from robomarl.lab.sim.model.batch import make_model_sim
 from robomarl.lab.sim.model.check import probe_of
+from robomarl.lab.sim.model.engines import make_model_sim
 from robomarl.lab.sim.model.env import ModelEnv
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld

@@ -18,8 +18,9 @@ from robomarl.lab.sim.engines.batch_last import to_last
 from robomarl.lab.train.config import NoiseConfig, TrainConfig
 from robomarl.lab.train.distribution import check_noise, distribution, log_prob
 from robomarl.lab.train.initial.anchor import stay_loss
-from robomarl.lab.train.networks import Carry, Networks, networks_of
+from robomarl.lab.train.networks import Carry, Networks
 from robomarl.lab.train.optimizer import adapt_learning_rate, init_optimizer, norm, optimizer_step, take_step
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in

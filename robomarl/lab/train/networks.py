@@ -16,9 +16,8 @@ from brax.training.acme import running_statistics
 from robomarl.core.config import UserError
 from robomarl.core.features import FEATURES
 from robomarl.core.spec import ActionSpec, ObservationSpec, rows_kept
-from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.law import FirstLaw
-from robomarl.lab.train.config import NetworkConfig, TrainConfig
+from robomarl.lab.train.config import NetworkConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAttention, Gru, MateSet, dense
 
@@ -192,19 +191,6 @@ def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
     if not found:
         raise UserError('network.encoder = "graph": no input says which mates are heard; make it "flat".')
     return tuple(found)
-
-
-def networks_of(config: TrainConfig, env: AgentsEnv) -> Networks:
-    """The modules of a run; see `make_networks`, `choice_networks` of PQN and `q_networks` of REPPO."""
-    if config.algorithm == "pqn":
-        from robomarl.lab.train.pqn.choice_networks import choice_networks
-
-        return choice_networks(config, env)
-    if config.algorithm == "reppo":
-        from robomarl.lab.train.reppo.critic import q_networks
-
-        return q_networks(config, env)
-    return make_networks(config.network, env.observation, env.action_size, env.scenario.count)
 
 
 def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int, robots: int = 1) -> Networks:

@@ -19,8 +19,9 @@ from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train import mappo
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.distribution import distribution
-from robomarl.lab.train.networks import Networks, networks_of
+from robomarl.lab.train.networks import Networks
 from robomarl.lab.train.optimizer import move, norm
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, fall, noise_floor
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import Batch, Metrics, Rollout, TrainState, Update

@@ -17,7 +17,8 @@ from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train import shac
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
-from robomarl.lab.train.networks import make_networks, networks_of
+from robomarl.lab.train.networks import make_networks
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout
 from robomarl.lab.train.state import Rollout, TrainState
 from tests.lab.train.learners import blank_state, first_state

@@ -21,7 +21,8 @@ from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train import algorithm
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
-from robomarl.lab.train.networks import make_networks, networks_of
+from robomarl.lab.train.networks import make_networks
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.run.weights import learned, weights_of
 from tests.domains.soccer.games import plain
 

@@ -10,7 +10,7 @@ ONBOARD = Onboard(
         ),
     ),
     check_fleet=Later("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
-    check_order=Later("robomarl.domains.flight.lab.safety.goal_check:check_fleet_goals"),
+    check_order=Later("robomarl.domains.flight.lab.safety.fleet_goals:check_fleet_goals"),
     rules=Later("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
     peers={

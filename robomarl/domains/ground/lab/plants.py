@@ -12,7 +12,7 @@ from robomarl.domains.ground.lab.controllers.waypoint import commanded_velocity,
 from robomarl.domains.ground.lab.model import MODEL
 from robomarl.domains.ground.lab.scenario import GridStart, GroundArena, GroundScenario
 from robomarl.lab.plants.conditions import Condition
-from robomarl.lab.sim.model.batch import make_model_sim
+from robomarl.lab.sim.model.engines import make_model_sim
 
 FLOOR = GroundArena((-50.0, -50.0, -0.1), (50.0, 50.0, 0.5))
 GRID = GridStart(2.0, 1.0, 1.0)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.lab.sim.check import CheckTrial, Probe, drift, held
-from robomarl.lab.sim.model.batch import engines
+from robomarl.lab.sim.model.engines import engines
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.vehicle_keys import felt
 from robomarl.lab.sim.model.world import TeamWorld

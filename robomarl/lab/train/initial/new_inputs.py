@@ -25,7 +25,7 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.first_layers import first_layers
 from robomarl.lab.train.initial.wider import widened
 from robomarl.lab.train.mappo import untouched_range
-from robomarl.lab.train.networks import networks_of
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout
 from robomarl.lab.train.run.run_folder import load_recipe_of, read_weights
 from robomarl.lab.train.state import TrainState, count_in

@@ -17,10 +17,10 @@ from robomarl.lab.dataset import Dataset, read_dataset
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.imitation import blank_state
-from robomarl.lab.train.networks import networks_of
 from robomarl.lab.train.offline.learners import STEPS, Learned, Tools, first
 from robomarl.lab.train.offline.transitions import Transitions, asked_for, check_fits, rewarded_transitions
 from robomarl.lab.train.polyak import with_mean
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.run.logs import Logs
 from robomarl.lab.train.run.run_folder import create_run
 from robomarl.lab.train.run.storage import save_state

@@ -23,8 +23,8 @@ from robomarl.lab.sim.engines.batch_last import to_first
 from robomarl.lab.train import mappo
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.distribution import distribution, divergence, log_prob
-from robomarl.lab.train.networks import networks_of
 from robomarl.lab.train.optimizer import move, norm
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.reppo.critic import QNetworks
 from robomarl.lab.train.reppo.histogram import cross_entropy, encode
 from robomarl.lab.train.reppo.targets import soft_returns

@@ -15,7 +15,7 @@ from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train import mappo
 from robomarl.lab.train.algorithm import learner
 from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.networks import networks_of
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, noise_floor
 from robomarl.lab.train.run.storage import save_arrays, save_state
 from robomarl.lab.train.state import TrainState

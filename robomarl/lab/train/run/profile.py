@@ -12,7 +12,7 @@ from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import vmap_last
 from robomarl.lab.train.algorithm import learner
 from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.networks import networks_of
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, fresh_starts, restart
 from robomarl.lab.train.state import PlayAndLearn, TrainState, Update
 

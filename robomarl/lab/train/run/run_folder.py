@@ -25,8 +25,9 @@ from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.networks import Networks, deterministic_policy, networks_of
+from robomarl.lab.train.networks import Networks, deterministic_policy
 from robomarl.lab.train.polyak import deployed
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.run.ancestry import ANCESTRY, parse_ancestry
 from robomarl.lab.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
 from robomarl.lab.train.run.source import commit_of_checkout, versions

@@ -19,7 +19,8 @@ from robomarl.lab.train.algorithm import init_state, training_env
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.initial.new_inputs import fitted, with_scales
 from robomarl.lab.train.mappo import normalize
-from robomarl.lab.train.networks import deterministic_policy, networks_of
+from robomarl.lab.train.networks import deterministic_policy
+from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.stages.check import check_plan
 from robomarl.lab.train.stages.read import load_plan
 

@@ -10,7 +10,7 @@ import pytest
 from robomarl.lab.train.config import NetworkConfig
 from robomarl.lab.train.initial.new_inputs import fitted
 from robomarl.lab.train.initial.wider import widened
-from robomarl.lab.train.networks import networks_of
+from robomarl.lab.train.recipe_networks import networks_of
 from tests.lab.train.initial.test_new_inputs import (
     FLAT,
     LOOKS,

@@ -3,15 +3,13 @@
 import dataclasses
 import math
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robomarl.core.config import UserError, build
+from robomarl.core.config import UserError
 from robomarl.core.filter.params import Arena, SafetyParams, from_vehicle
 from robomarl.core.goals.room import goal_fault, team_faults
-from robomarl.core.hardware.scenario_files import read_scenario
 from robomarl.core.hardware.vehicle import Vehicle
 
 RING_SAMPLES = 72
@@ -40,18 +38,6 @@ def check_goals(scenario: Any, vehicle: Vehicle, file: str) -> None:
         error = UserError(f"{file}: [goal] {faults[0]}{more}; move the goals, or change [arena].")
         error.figures = {"scenario": scenario.name, "passed": False, "problems": faults}
         raise error
-
-
-def check_fleet_goals(fleet: Any) -> None:
-    """Read the scenario of a team that flies, as `robomarl check` does, on a machine without a simulator too.
-
-    Raises:
-        UserError: a key or value of the scenario is wrong, or robots cannot rest at its goals.
-    """
-    from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
-
-    content, file = read_scenario(fleet.scenario)
-    check_scenario(build(FlightScenario, {"name": Path(fleet.scenario).stem, **content}, file), file)
 
 
 def goal_faults(scenario: Any, params: SafetyParams) -> list[str]:

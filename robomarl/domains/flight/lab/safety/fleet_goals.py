@@ -1,0 +1,18 @@
+"""Whether the robots of a fleet can rest where its scenario sends them."""
+
+from pathlib import Path
+from typing import Any
+
+from robomarl.core.config import build
+from robomarl.core.hardware.scenario_files import read_scenario
+from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
+
+
+def check_fleet_goals(fleet: Any) -> None:
+    """Read the scenario of a team that flies, as `robomarl check` does, on a machine without a simulator too.
+
+    Raises:
+        UserError: a key or value of the scenario is wrong, or robots cannot rest at its goals.
+    """
+    content, file = read_scenario(fleet.scenario)
+    check_scenario(build(FlightScenario, {"name": Path(fleet.scenario).stem, **content}, file), file)
