@@ -1,4 +1,4 @@
-"""Who may import whom: the layers of the design, and what the robot must do without."""
+"""Who may import whom: the floors of the house, and what the robot must do without."""
 
 import ast
 import importlib.util
@@ -135,6 +135,46 @@ def test_every_module_has_a_floor(root: Path):
     outside = {"robomarl", "robomarl.__main__", "robomarl.domains"}
     homeless = [name for name in known if name not in outside and floor_of(name) is None]
     assert not [name for name in homeless if known[name].name != "__init__.py" or name.count(".") > 2], homeless
+
+
+def edges(root: Path) -> dict[str, set[str]]:
+    """Modules that each module imports, in functions and for types too."""
+    known = modules(root)
+    found: dict[str, set[str]] = {name: set() for name in known}
+    for name, path in known.items():
+        for target in imports_of(name, path):
+            parts = target.name.split(".")
+            inside = [".".join(parts[:size]) for size in range(len(parts), 1, -1)]
+            found[name] |= {next((module for module in inside if module in known), name)} - {name}
+    return found
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other: what is left once every module without an import, or that nobody
+    imports, is taken away again and again."""
+    left = {name: set(targets) for name, targets in graph.items()}
+    while True:
+        imported = set().union(*left.values()) if left else set()
+        ends = {name for name, targets in left.items() if not targets & left.keys() or name not in imported}
+        if not ends:
+            return [sorted(left)] if left else []
+        left = {name: targets - ends for name, targets in left.items() if name not in ends}
+
+
+def test_cycles_are_found():
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+def test_no_modules_import_each_other(root: Path):
+    """Not inside functions, and not for their types."""
+    assert cycles(edges(root)) == []
+
+
+def test_domains_do_not_import_each_other(root: Path):
+    of = {name: name.split(".")[2] for name in modules(root) if name.startswith("robomarl.domains.")}
+    found = [(a, b) for a, targets in edges(root).items() for b in targets if of.get(a, "") != of.get(b, of.get(a, ""))]
+    assert [pair for pair in found if pair[0] in of and pair[1] in of] == []
 
 
 def test_imports_point_one_way(root: Path):

@@ -21,7 +21,8 @@ def train(kind: str, seed: int, steps: int, out: Path) -> None:
     """A run folder of `lift_3` with commands of this kind; one that is there and not whole goes on."""
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.config import load_recipe
-    from robomarl.lab.train.run.runner import NothingLeftError, RunOptions, longer, train_run
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.run.runner import NothingLeftError, longer, train_run
 
     scenario = replace(load_scenario("lift_3"), command=CommandConfig(kind))  # type: ignore[arg-type]
     options = RunOptions(out, seed, quiet=True, resume=(out / "checkpoint.npz").is_file())

@@ -24,7 +24,8 @@ from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
 from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, advance, command_in_force
+from robomarl.domains.flight.lab.world import World, advance
+from robomarl.lab.sim.engines.delay import command_in_force
 
 MASS_KG, ARM_M = 0.0319, 0.03253
 INERTIA_KG_M2 = np.array([16.8e-6, 16.8e-6, 29.8e-6])

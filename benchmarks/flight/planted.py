@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import World
 from robomarl.field.track import RobotTrack

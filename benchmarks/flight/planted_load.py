@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from benchmarks.flight.carried import fly_carried
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.field.identify.patch import Provenance
 from robomarl.front.cli.adapt import Args, adapt
 from robomarl.front.cli.identify import RecordedFlights

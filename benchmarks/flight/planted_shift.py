@@ -16,7 +16,8 @@ import numpy as np
 import tyro
 
 from benchmarks.flight.planted import draw_planted, fly_planted, with_planted
-from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions
 from robomarl.field.identify.believed import believing

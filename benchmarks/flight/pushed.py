@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.flight.planted import fly_planted
-from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies
+from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.track import RobotTrack
 

@@ -55,7 +55,8 @@ def steps_in(config: Any, cpu_s: float) -> int:
 def train(config: Any, seed: int, steps: int, out: Path) -> float:
     """A run folder; gives the CPU time of its updates after the second, which may compile, scaled to all of them."""
     from robomarl.lab.sim.scenario import load_scenario
-    from robomarl.lab.train.run.runner import RunOptions, train_run
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.run.runner import train_run
 
     times: list[float] = []
     options = RunOptions(out, seed, steps=steps, quiet=True, evaluations=0)

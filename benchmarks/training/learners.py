@@ -61,7 +61,8 @@ def robomarl(seed: int, started: float) -> list[Snapshot]:
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.config import load_recipe
     from robomarl.lab.train.polyak import deployed
-    from robomarl.lab.train.run.runner import RunOptions, train_run
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.run.runner import train_run
 
     found: list[Snapshot] = []
 

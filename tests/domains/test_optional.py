@@ -49,7 +49,7 @@ HOVER = replace(swap.TASK, weights={**swap.WEIGHTS, "yaw": -1.0})
 
 def test_a_task_of_another_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A reward for flying teams needs no domain of its own."""
-    from robomarl.domains.flight.lab.tasks import TASKS
+    from robomarl.domains.flight.lab.tasks.registry import TASKS
     from robomarl.lab.sim.env import make_env
 
     (tmp_path / "hovering.py").write_text(TASK)

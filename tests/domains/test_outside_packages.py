@@ -16,7 +16,7 @@ from robomarl.core.config import UserError
 from robomarl.core.domain import registry
 from robomarl.core.features import FEATURES
 from robomarl.core.spec import ObservationField, ObservationSpec
-from robomarl.domains.flight.lab.tasks import TASKS
+from robomarl.domains.flight.lab.tasks.registry import TASKS
 from robomarl.front.cli import main
 from robomarl.lab.on_robots import SIMULATORS, check_on_robots
 

@@ -11,7 +11,7 @@ from robomarl.core.filter.filter import Arena, from_vehicle
 from robomarl.core.spec import ActionSpec, ObservationField, ObservationSpec
 from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.sim.scenario import load_scenario
 from tests.ros.handmade import golden_of, graph, write_bundle
 

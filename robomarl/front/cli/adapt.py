@@ -1,57 +1,20 @@
 """Improve a bundle for the vehicles and the weather of its recordings; the new bundle says where it comes from."""
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
-
-from robomarl.core.config import Count, Fraction, NonNegative, Positive, Seed, UserError
+from robomarl.core.config import UserError
 from robomarl.front.cli import write_json
-from robomarl.front.cli.ends import OutFolder
+from robomarl.front.cli.adapt_args import Args, change_of, split
+from robomarl.front.cli.adapt_carried import adapt_carried
 from robomarl.front.cli.identify import RecordedFlights, read_flights
 
 STEPS = 2_000_000
 """Agent-steps of a network's training."""
 LESSONS_OVER = 0.6
 """Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
-
-
-@dataclass(frozen=True)
-class Args:
-    """Options of `robomarl adapt`."""
-
-    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
-    """Name or folder of the bundle to begin with."""
-    bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
-    """Folders of recordings of it."""
-    out: OutFolder = Path("runs/adapted")
-    """Folder for what is identified, the run and the new bundle."""
-    scenario: str = ""
-    """Name or file of the scenario that is fitted; by default the one that was flown."""
-    layout: Path | None = None
-    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
-    judge: str = ""
-    """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
-    minutes: Positive = 2.0
-    """Train for so long at most."""
-    steps: Count | None = None
-    """Agent-steps; by default 2 million, of a law whose gains are searched as many as its recipe says."""
-    learning_rate: Positive = 1e-3
-    """Largest."""
-    stay_cost: NonNegative = 0.0
-    """Of the KL divergence from the bundle's policy: more keeps the new one nearer to it."""
-    hold_out: Fraction = 0.25
-    """Share of the flights that the fit does not see."""
-    residual: bool = True
-    """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
-    episodes: Count = 200
-    """On mujoco, of each bundle."""
-    seed: Seed = 0
-    """Of training and episodes."""
-    least_gain: NonNegative = 0.0
-    """The new bundle is written only where it succeeds in so much more of the episodes."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -62,7 +25,6 @@ def run(args: Args) -> dict[str, Any]:
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     """The same from flights, whoever recorded them."""
     from robomarl.core.domain.halves import field_of
-    from robomarl.front.cli.adapt_carried import adapt_carried
     from robomarl.lab.train.run.bundle_as_run import run_of
 
     if args.out.exists():
@@ -118,18 +80,6 @@ def check_bundle(bundle: str, known: Any, flown: Any) -> None:
     of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
     if of != to:
         raise UserError(f"{bundle}: is for {of}, the recordings are of {to}; name the bundle that flew.")
-
-
-def split(args: Args, flown: RecordedFlights) -> Any:
-    """The `FlightSets` of these flights; raises `UserError` where there is none to fit, or none to hold out."""
-    from robomarl.field.identify.residual import three_sets
-
-    sets = three_sets(flown.tracks, args.hold_out)
-    if not sets.gate:
-        raise UserError("the recordings hold one flight, and none could be held out; record another one.")
-    if not sets.fit:
-        raise UserError(f"--hold-out {args.hold_out:g}: leaves no flight to identify anything from; hold out fewer.")
-    return sets
 
 
 def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
@@ -227,7 +177,8 @@ def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: 
 def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: Any = None) -> Path:
     """Train on along `way`, from a run in an identified scenario, on `fast`; `used` is the residual that this has."""
     from robomarl.lab.sim.scenario import load_scenario
-    from robomarl.lab.train.run.runner import RunOptions, train_run
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.run.runner import train_run
 
     known, plant = way
     scenario = load_scenario(plant)
@@ -279,20 +230,3 @@ def judge_and_export(
     bundle = export_bundle(run_of(str(trained)), folder, f"{Path(args.bundle).name}_adapted")
     print(f"{folder}: id {bundle.id}")
     return folder, before, after
-
-
-def change_of(parent: str, child: Path | None) -> float | None:
-    """Mean absolute difference of the actions on the parent's golden observations: how far the policy has gone."""
-    import numpy as np
-
-    from robomarl.core.bundle import golden
-    from robomarl.core.bundle.bundle import GOLDEN_FILE, load_bundle
-    from robomarl.core.bundle.runtime import Policy
-
-    if child is None:
-        return None
-    both = [load_bundle(source) for source in (parent, str(child))]
-    seen = golden.from_bytes(both[0].files[GOLDEN_FILE]).obs
-    flat = np.asarray(seen, np.float32).reshape(-1, seen.shape[-1])
-    actions = [policy(policy.init((len(flat),)), flat)[1] for policy in map(Policy, both)]
-    return float(np.abs(actions[1] - actions[0]).mean())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.front.cli.adapt import Args, change_of, split
+from robomarl.front.cli.adapt_args import Args, change_of, split
 from robomarl.front.cli.identify import RecordedFlights
 
 NEAR = 0.05

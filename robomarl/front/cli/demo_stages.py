@@ -79,7 +79,8 @@ def train(options: DemoOptions, journal: StageLog) -> Path:
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.config import load_recipe
-    from robomarl.lab.train.run.runner import RunOptions, train_run
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.run.runner import train_run
 
     out, scenario = options.out / "run", load_fleet(options.fleet).scenario
     with journal.stage(f"train {scenario}") as note:

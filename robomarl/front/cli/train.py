@@ -122,7 +122,7 @@ def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
 
 def options_of(args: Args, config: Any, seed: int) -> Any:
     """How the run is carried out."""
-    from robomarl.lab.train.run.runner import RunOptions
+    from robomarl.lab.train.run.options import RunOptions
 
     if seed + args.seeds - 1 > MAX_SEED:
         raise UsageError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with less.")

@@ -22,15 +22,16 @@ class Law(Protocol):
 class FlownLaw:
     """A law with the interface of a trained policy: `robomarl eval baseline` flies it."""
 
-    def __init__(self, scenario: Any, law: Law, action: ActionSpec) -> None:
+    def __init__(self, scenario: Any, law: Law, action: ActionSpec, name: str = "baseline") -> None:
         """Take them.
 
         Args:
             scenario: where it flies.
             law: what decides.
             action: what it commands.
+            name: of the policy, in tables.
         """
-        self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
+        self.name, self.scenario_name, self.vehicle_name = name, scenario.name, scenario.vehicle_config.name
         self.action, self.observation, self._law = action, law.observation, law
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:

@@ -3,6 +3,7 @@
 All have one interface: `init_state(config, env, key)` and `make_update(config, env)`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -19,11 +20,24 @@ from robomarl.lab.train.polyak import averaging, with_mean
 from robomarl.lab.train.pqn import learner as pqn
 from robomarl.lab.train.reppo import learner as reppo
 from robomarl.lab.train.self_play import multi_scenario
+from robomarl.lab.train.self_play.league import ActorSnapshot, team_teaches
 from robomarl.lab.train.sequences.play import SequenceEnv
 from robomarl.lab.train.state import TrainState, Update
 
 LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo": reppo, "pqn": pqn}
 """Module by the name that recipes have for it."""
+
+
+TeacherOf = Callable[[TrainConfig, AgentsEnv], ActorSnapshot | None]
+"""(recipe, game) -> the trained team that teaches it; None where none does."""
+
+
+def nobody(config: TrainConfig, env: AgentsEnv) -> None:
+    """No trained team teaches; raises `ValueError` where the recipe names one."""
+    if team_teaches(config.self_play, env):
+        raise ValueError(
+            f"[self_play] teacher = {config.self_play.teacher!r}: hand in what finds it, teachers.teacher_of"
+        )
 
 
 def may_share(config: TrainConfig, scenario: Any) -> bool:
@@ -97,16 +111,21 @@ def started(config: TrainConfig, state: TrainState) -> TrainState:
     return anchored(config, with_mean(config, state))
 
 
-def make_update(config: TrainConfig, env: Any) -> Update:
+def make_update(config: TrainConfig, env: Any, teacher_of: TeacherOf = nobody) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics).
 
+    Args:
+        config: the recipe.
+        env: the run's own environment.
+        teacher_of: what finds the trained teams that teach games; see `robomarl.lab.train.self_play.teachers`.
+
     Raises:
-        UserError: the algorithm has no rollouts.
+        UserError: the algorithm has no rollouts, or `teacher_of` finds no such team.
     """
     if config.algorithm in OFFLINE:
         raise UserError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
     if is_game(env):
-        return averaging(config, _make_game_update(config, env))
+        return averaging(config, _make_game_update(config, env, teacher_of))
     return averaging(config, learner(config).make_update(config, env))
 
 
@@ -123,9 +142,7 @@ def learner(config: TrainConfig) -> Any:
     return LEARNERS[config.algorithm]
 
 
-def _make_game_update(config: TrainConfig, env: AgentsEnv) -> Update:
-    from robomarl.lab.train.self_play.teachers import teacher_of
-
+def _make_game_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf) -> Update:
     found = games(config, env)
     return multi_scenario.make_update(
         config, found, [teacher_of(multi_scenario.recipe_of(config, game), game) for game in found]

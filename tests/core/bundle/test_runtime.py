@@ -15,7 +15,7 @@ from robomarl.core.filter.filter import Reason, SafetyFilter
 from robomarl.core.spec import ActionSpec, ObservationField, ObservationSpec
 from robomarl.core.view import blank_view
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import TASKS
+from robomarl.domains.flight.lab.tasks.registry import TASKS
 from robomarl.domains.flight.lab.tasks.swap import observation
 from robomarl.lab.export import export_bundle
 from tests.core.bundle.conftest import gru_run

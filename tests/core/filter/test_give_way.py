@@ -16,7 +16,7 @@ from robomarl.core.filter.give_way import GiveWay, WayCarry, keep_right, meet
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.filter.params import Arena, SafetyParams
 from robomarl.core.view import LocalView
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.evaluation.score import FlightScore
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario

@@ -12,7 +12,7 @@ import pytest
 
 from robomarl.core.config import UserError, to_dict
 from robomarl.domains.flight.field.identify.learned import first_weights
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.residual import (
     LARGEST_M_S2,

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.lab.world import (
-    World,
-    advance,
-    blow,
-    closest_approach,
-    command_in_force,
-    num_step_draws,
-    queue_length,
-)
+from robomarl.domains.flight.lab.world import World, advance, blow, closest_approach, num_step_draws, queue_length
+from robomarl.lab.sim.engines.delay import command_in_force
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -11,7 +11,7 @@ from robomarl.core.types import GRAVITY_M_S2
 from robomarl.core.view import LoadSensed
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.field.payload.tilt import Leaning, find_pulls
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.field.identify.carried import write_carried

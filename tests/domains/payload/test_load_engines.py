@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.engines.mjcf import build_model
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.check import event_difference, events, tension_difference
 from robomarl.domains.flight.lab.payload.follow import pose_errors
 from robomarl.domains.flight.lab.payload.state import origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.sim.check import CheckConfig, check_engines
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from robomarl.core.geometry import rotation_matrix
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.core.payload.statics import skew
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -7,7 +7,7 @@ import pytest
 
 from robomarl.core.view import Goal, LoadSensed, blank_view
 from robomarl.domains.flight.core.payload.scenario import PathConfig
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.evaluation.score import FlightScore, path_figures
 from robomarl.domains.flight.lab.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.flight.lab.payload.follow import move_goal

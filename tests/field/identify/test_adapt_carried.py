@@ -13,7 +13,7 @@ from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.view import LoadSensed
 from robomarl.domains.flight.field.payload.hang import find_payload
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.field.identify.patch import Provenance
 from robomarl.front.cli.adapt import Args, adapt
 from robomarl.front.cli.adapt_carried import accept, as_law, check_team, choose, gained

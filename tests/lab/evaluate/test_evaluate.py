@@ -9,7 +9,7 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.core.types import FilterResult
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.evaluation.score import FlightScore
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.randomize import RandomizeConfig

@@ -9,7 +9,7 @@ import pytest
 from robomarl.domains.flight.lab.evaluation.hover import Hover, hover_figures, watched
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.evaluate import evaluate as evaluation
 from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
 from robomarl.lab.evaluate.variations import perturbed

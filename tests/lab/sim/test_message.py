@@ -10,7 +10,7 @@ import pytest
 from robomarl.core.bundle.pilot import Pilot, PilotCarry
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.evaluation.score import FlightScore
 from robomarl.domains.flight.lab.goto import GotoPolicy
@@ -71,9 +71,9 @@ def test_eval_sends_the_plan_that_belongs_to_the_state(sim: str, name: str):
     scenario: Any = lossy(name)
     policy: Any = GotoPolicy(scenario)
     if name.startswith("lift"):
-        from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
+        from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
 
-        policy = LawPolicy(scenario)
+        policy = law_policy(scenario)
     pilot = Witness(make_pilot(policy, scenario, "full"))
     EpisodeRunner(pilot, make_team(scenario, sim, 2, 0), FlightScore(scenario)).run(2, name, progress=False)
     ages = check(pilot.views, pilot.plans, scenario.period_s, mates_of(scenario.count))

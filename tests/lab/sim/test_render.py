@@ -9,7 +9,7 @@ from PIL import Image
 
 from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog
-from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
 from robomarl.domains.flight.lab.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
 from robomarl.domains.flight.lab.render.cables import COLORS, cable_rgb, drawn_m, working_n
 from robomarl.domains.flight.lab.render.mujoco import find_gl
@@ -80,7 +80,7 @@ def test_other_suffixes_and_empty_flights_are_named(log: FlightLog, scenario: Fl
 def carried() -> tuple[FlightLog, FlightScenario]:
     """Of a load in `mujoco`, 0.2 s; in the log the last cable is slack in the second half."""
     scenario = dataclasses.replace(load_scenario("lift_3"), time_limit_s=0.2)
-    log = evaluate(LawPolicy(scenario), scenario, EvalConfig("mujoco", 1, filter="off", record=0, progress=False)).log
+    log = evaluate(law_policy(scenario), scenario, EvalConfig("mujoco", 1, filter="off", record=0, progress=False)).log
     pull = log.tension_n.copy()
     pull[len(pull) // 2 :, 2] = 0
     return log._replace(tension_n=pull), scenario

@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.tasks.unseen import leaves, unseen
 from robomarl.domains.flight.lab.world import World
 from robomarl.lab.sim.scenario import load_scenario

@@ -144,8 +144,9 @@ def test_what_does_not_fit_is_refused(env: Any):
 def test_an_update_learns_from_every_choice_and_exports(network: NetworkConfig, env: Any, tmp_path: Any):
     """Two updates move the network; the run's bundle does in ONNX what the run does (export refuses it otherwise)."""
     from robomarl.lab.export import export_bundle
+    from robomarl.lab.train.run.options import RunOptions
     from robomarl.lab.train.run.run_folder import load_run
-    from robomarl.lab.train.run.runner import RunOptions, train_run
+    from robomarl.lab.train.run.runner import train_run
 
     rows = train_run(
         replace(CONFIG, total_steps=360, network=network),

@@ -16,7 +16,7 @@ from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
 from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.front.cli import main
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.env import make_env

@@ -16,8 +16,9 @@ from robomarl.lab.train import algorithm
 from robomarl.lab.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.lab.train.networks import deterministic_policy, make_networks
 from robomarl.lab.train.rollout import forget
+from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import create_run, load_run
-from robomarl.lab.train.run.runner import RunOptions, train_run
+from robomarl.lab.train.run.runner import train_run
 from robomarl.lab.train.run.storage import save_state
 from robomarl.lab.train.self_play.games import collect_games, init_games
 from robomarl.lab.train.self_play.league import ActorSnapshot, Opponents
@@ -91,11 +92,11 @@ def test_every_game_has_the_teacher_that_the_recipe_names_for_it():
 def test_the_program_takes_the_teacher_from_its_folder_and_a_run_is_read_without_its_own(school: School):
     config = taught_by(str(school.folder))
     assert load_run(school.folder).config.self_play.teacher == "runs/gone"
-    after, metrics = jax.eval_shape(algorithm.make_update(config, ENV), school.pupils)
+    after, metrics = jax.eval_shape(algorithm.make_update(config, ENV, teacher_of), school.pupils)
     assert jax.tree.structure(after) == jax.tree.structure(school.pupils)
     assert "loss/policy" in metrics
     with pytest.raises(UserError, match="gone"):
-        algorithm.make_update(taught_by("runs/gone"), ENV)
+        algorithm.make_update(taught_by("runs/gone"), ENV, teacher_of)
 
 
 def test_a_run_whose_teacher_is_not_there_leaves_no_folder(tmp_path: Path):

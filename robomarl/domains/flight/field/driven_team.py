@@ -10,7 +10,8 @@ from robomarl.core.geometry import rotation_matrix
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.field.sim_team import RealTimeTeam
 from robomarl.domains.flight.field.vehicle_failsafe import Mode
-from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies, MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
+from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec4
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import World

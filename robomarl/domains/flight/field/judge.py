@@ -9,7 +9,7 @@ from robomarl.domains.flight.field.landings import Landings
 from robomarl.domains.flight.lab.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.flight.lab.payload.state import Load, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.world import World, positions, velocities
 
 SET_DOWN_M_S = 1.5

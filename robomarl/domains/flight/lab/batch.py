@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from robomarl.core.config import UserError
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.views import local_views
 from robomarl.domains.flight.lab.world import World, num_step_draws, with_plans
-from robomarl.lab.sim.batch import SIMS, BatchSim
+from robomarl.lab.sim.batch import BatchSim
 
 
 class TeamSim(BatchSim[World]):
@@ -34,20 +33,3 @@ class TeamSim(BatchSim[World]):
 
     def _step_draws(self) -> np.ndarray:
         return self._draw(self.num_envs, self.scenario.count, num_step_draws(self.scenario))
-
-
-def make_team(scenario: FlightScenario, sim: str, num_envs: int, seed: int) -> TeamSim:
-    """A batch of teams on the engine of that name.
-
-    Raises:
-        UserError: there is no such engine.
-    """
-    if sim == "mujoco":
-        from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
-
-        return MujocoTeam(scenario, num_envs, seed)
-    if sim in SIMS:
-        from robomarl.domains.flight.lab.engines.batch import JaxTeam
-
-        return JaxTeam(scenario, num_envs, seed, sim)
-    raise UserError(f"--sim {sim} is not an engine; allowed: {', '.join(SIMS)}.")

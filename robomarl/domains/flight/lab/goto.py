@@ -5,7 +5,7 @@ import numpy as np
 from robomarl.core.hardware.vehicle import Vehicle
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 
 POSITION_PER_S = 1.5
 """Wanted speed over distance to the goal."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.world import World, arrival, closest_approach
 from robomarl.lab.sim.agents import merge_weights
 from robomarl.lab.train.offline.team_path import TeamPath

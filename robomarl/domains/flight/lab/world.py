@@ -112,21 +112,6 @@ def parts_of(scenario: FlightScenario) -> tuple[Part, ...]:
     return (follow_load,) if scenario.load else ()
 
 
-def command_in_force(world: World, substep: Array, substeps: int) -> tuple[Array, ...]:
-    """Components of the command that the low-level controller holds in a sub-step, [..., N] each.
-
-    `substep` counts from the latest decision; a robot whose delay is d sub-steps acts on the newest command
-    from sub-step d on, before that on the one before, and so on.
-    """
-    xp = namespace(world.hidden.delay_substeps)
-    parts = [tuple(c[..., i] for i in range(c.shape[-1])) for c in world.queue]
-    held = parts[-1]
-    for age in range(len(parts) - 2, -1, -1):
-        arrived = world.hidden.delay_substeps <= substep + age * substeps
-        held = tuple(xp.where(arrived, new, old) for new, old in zip(parts[age], held, strict=True))
-    return held
-
-
 def advance(
     scenario: FlightScenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
 ) -> World:

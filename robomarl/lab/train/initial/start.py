@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,16 +14,14 @@ from robomarl.lab.train.algorithm import init_state
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.average_runs import mean_of
 from robomarl.lab.train.initial.new_inputs import read_fitting, with_scales
+from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.storage import load_checkpoints
 from robomarl.lab.train.run.weights import learned, with_weights
 from robomarl.lab.train.sequences.holding import repeated
 from robomarl.lab.train.state import TrainState
 
-if TYPE_CHECKING:
-    from robomarl.lab.train.run.runner import RunOptions
 
-
-def initial_weights(config: TrainConfig, env: Any, options: "RunOptions") -> list[Mapping[str, np.ndarray]]:
+def initial_weights(config: TrainConfig, env: Any, options: RunOptions) -> list[Mapping[str, np.ndarray]]:
     """What the run of each seed starts from, of `--init`; empty without it.
 
     Raises:
@@ -50,7 +48,7 @@ def of_seed(source: str, seed: int) -> str:
 def first_state(
     config: TrainConfig,
     env: Any,
-    options: "RunOptions",
+    options: RunOptions,
     weights: Sequence[Mapping[str, np.ndarray]],
     from_nothing: Callable[[], jax.stages.Traced],
 ) -> TrainState:
@@ -70,13 +68,13 @@ def first_state(
     return compiled_once(from_nothing().lower())(seed_keys(options))
 
 
-def traced_start(config: TrainConfig, env: Any, options: "RunOptions") -> jax.stages.Traced:
+def traced_start(config: TrainConfig, env: Any, options: RunOptions) -> jax.stages.Traced:
     """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
     start = partial(init_state, config, env)
     return jax.jit(start if options.seeds == 1 else jax.vmap(start)).trace(seed_keys(options))
 
 
-def seed_keys(options: "RunOptions") -> jax.Array:
+def seed_keys(options: RunOptions) -> jax.Array:
     """The key of the seed, or those of several (leading axis)."""
     keys = [jax.random.key(seed) for seed in options.folders]
     return keys[0] if len(keys) == 1 else jnp.stack(keys)

@@ -7,6 +7,7 @@ from typing import Any
 from robomarl.core.bundle.bundle import is_bundle, load_bundle
 from robomarl.core.bundle.provenance import Ancestor, UsedResidual
 from robomarl.core.config import build
+from robomarl.lab.train.run.storage import read_json
 
 ANCESTRY = "ancestry"
 """Key of `run.json`."""
@@ -39,8 +40,6 @@ def ancestors_of(
 
 def read_ancestry(folder: Path) -> tuple[Ancestor, ...]:
     """Of a run folder; empty where it began with nothing."""
-    from robomarl.lab.train.run.storage import read_json
-
     file = folder / "run.json"
     return parse_ancestry(read_json(file), str(file)) if file.is_file() else ()
 

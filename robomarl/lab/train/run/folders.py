@@ -6,34 +6,31 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.start import of_seed
 from robomarl.lab.train.run.ancestry import ancestors_of
+from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import create_run, load_recipe_of
 from robomarl.lab.train.run.storage import NEWEST
 
-if TYPE_CHECKING:
-    from robomarl.lab.train.run.runner import RunOptions
 
-
-def hold(options: "RunOptions", locks: ExitStack) -> None:
+def hold(options: RunOptions, locks: ExitStack) -> None:
     """Take the run folders for this process; raises `UserError` where another one has them."""
     for folder in filter(Path.is_dir, options.folders.values()):
         locks.enter_context(held(folder))
 
 
-def create_runs(config: TrainConfig, scenario: Scenario, options: "RunOptions") -> None:
+def create_runs(config: TrainConfig, scenario: Scenario, options: RunOptions) -> None:
     """The run folder of every seed; see `create_run`."""
     for seed, folder in options.folders.items():
         sources = [of_seed(source, seed) for source in options.init]
         create_run(folder, config, scenario, seed, ancestors_of(sources, options.recordings, options.residual))
 
 
-def reopen(options: "RunOptions") -> tuple[TrainConfig, Scenario]:
+def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
     """Recipe and scenario of the run folders."""
     opened = {folder: load_recipe_of(folder) for folder in options.folders.values()}
     for folder, (_, _, about) in opened.items():

@@ -8,7 +8,7 @@ learned: a mixture of experts (Jacobs et al., Neural Computation 1991) with a ga
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +19,43 @@ from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.filter_params import safety_params
 
-if TYPE_CHECKING:
-    from robomarl.lab.train.run.run_folder import Run
-
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
 APART_M = 0.2
 """Fields whose lengths differ by less can't be told apart."""
+
+
+class TrainedRun(Protocol):
+    """What is asked of a run whose actor is one of several: the dataclass `robomarl.lab.train.run.run_folder.Run`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        ...
+
+    @property
+    def scenario(self) -> Any:
+        """In which it was trained."""
+        ...
+
+    @property
+    def env(self) -> Any:
+        """The environment that it was trained in."""
+        ...
+
+    @property
+    def init_carry(self) -> tuple:
+        """The memory before the first decision."""
+        ...
+
+    @property
+    def experts(self) -> Sequence[Any]:
+        """Runs of other fields, whose actors are in the same policy."""
+        ...
+
+
+R = TypeVar("R", bound=TrainedRun)
 
 
 def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec, half_length: Sequence[str]) -> PolicyFn:
@@ -50,7 +81,7 @@ def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec, h
     return policy
 
 
-def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
+def with_experts(run: R, experts: Sequence[R]) -> R:
     """The run with others' actors beside those that it has, each of which decides on the field where it was trained.
 
     Raises:
@@ -75,7 +106,7 @@ def with_experts(run: "Run", experts: "Sequence[Run]") -> "Run":
     return replace(run, experts=tuple(experts))
 
 
-def alike(run: "Run") -> tuple:
+def alike(run: TrainedRun) -> tuple:
     """What actors in one policy must have in common."""
     spec, shapes = run.env.observation, [np.shape(part) for part in run.init_carry]
     safety = replace(safety_params(run.scenario, least_team=1), boards_m=None)  # a robot knows where it plays

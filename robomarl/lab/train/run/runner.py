@@ -3,7 +3,6 @@
 Several seeds train side by side in one program, `jax.vmap` of the update; each has a run folder of its own.
 """
 
-import math
 import signal
 import threading
 import time
@@ -12,13 +11,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from robomarl.core.bundle.provenance import UsedResidual
 from robomarl.core.config import UserError
 from robomarl.lab.on_robots import check_on_robots
 from robomarl.lab.sim.engines.compiler import keep_compiled
@@ -31,59 +28,16 @@ from robomarl.lab.train.run.best_policy import BestPolicyKeeper
 from robomarl.lab.train.run.folders import begun_or_gone, create_runs, hold, reopen
 from robomarl.lab.train.run.logs import Logs, ProgressBar
 from robomarl.lab.train.run.nan_guard import bad_metrics, stop_at_nan
+from robomarl.lab.train.run.options import Rows, RunOptions
 from robomarl.lab.train.run.run_folder import Run, recipe_text
 from robomarl.lab.train.run.storage import replace_text, save_checkpoint
+from robomarl.lab.train.self_play.teachers import teacher_of
 from robomarl.lab.train.stages.curriculum import check_curriculum
 from robomarl.lab.train.state import TrainState, Update
-
-Rows = list[dict[str, float]]
 
 
 class NothingLeftError(UserError):
     """The run has all of its agent-steps."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a run is carried out."""
-
-    out: Path
-    """The run folder; with several seeds, the folder of their run folders."""
-    seed: int = 0
-    seeds: int = 1
-    """Runs side by side, with this and the following seeds."""
-    minutes: float = math.inf
-    """Stop after this wall-clock time; by default at the recipe's `total_steps`."""
-    steps: int | None = None
-    """Agent-steps in all, instead of the recipe's; a resumed run goes on to here."""
-    resume: bool = False
-    """Go on from the checkpoints in `out`, with the recipe and scenario that are there."""
-    init: tuple[str, ...] = ()
-    """Run folders or bundles whose weights the run starts from, of several their mean; of folders with several seeds
-    each seed takes its own."""
-    recordings: tuple[str, ...] = ()
-    """Names and hashes of the recordings that the run adapts its start to."""
-    residual: UsedResidual | None = None
-    """That these recordings showed, and that the scenario has."""
-    quiet: bool = False
-    """No progress bar."""
-    label: str = ""
-    """What the progress bar calls the run."""
-    save_every_s: float = 20.0
-    """Time between two checkpoints."""
-    evaluations: int = 8
-    """Evaluations on `mujoco`, spread over the run; the best policy is kept as best.npz."""
-    eval_episodes: int = 32
-    """Episodes of each."""
-    on_update: Callable[[TrainState, Rows], None] | None = None
-    """Called after every update, with the states and the rows of metrics."""
-
-    @property
-    def folders(self) -> dict[int, Path]:
-        """Run folder by seed."""
-        if self.seeds == 1:
-            return {self.seed: self.out}
-        return {seed: self.out / f"seed_{seed}" for seed in range(self.seed, self.seed + self.seeds)}
 
 
 class Member:
@@ -130,7 +84,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     env = training_env(config, scenario)
     check_curriculum(config, env)
     check_on_robots(env.observation, scenario.task)
-    step = make_update(config, env)  # what is wrong with a recipe is said before there is a folder
+    step = make_update(config, env, teacher_of)  # what is wrong with a recipe is said before there is a folder
     weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
         create_runs(config, scenario, options)

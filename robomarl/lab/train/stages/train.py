@@ -16,8 +16,9 @@ from robomarl.core.config import build, to_dict
 from robomarl.lab.sim.scenario import build_scenario, load_scenario
 from robomarl.lab.train.initial.average_runs import averaged
 from robomarl.lab.train.run.mixture import with_experts
+from robomarl.lab.train.run.options import Rows, RunOptions
 from robomarl.lab.train.run.run_folder import Run, load_run
-from robomarl.lab.train.run.runner import NothingLeftError, Rows, RunOptions, train_run
+from robomarl.lab.train.run.runner import NothingLeftError, train_run
 from robomarl.lab.train.run.storage import check_new, create_folder, json_text, read_json
 from robomarl.lab.train.stages.check import check_plan
 from robomarl.lab.train.stages.plan import FILE, BundlePlan, Names, Stage, StagedTraining, listed

@@ -14,11 +14,11 @@ from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
 from robomarl.domains.flight.core.control.command_kinds import FLOWN, CommandConfig
 from robomarl.domains.flight.core.control.indi import Reading, control_rotors, rest_control
 from robomarl.domains.flight.core.control.mixer import wrench
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload import lift
 from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.controllers.catch import CatchGains, CatchLaw
 from robomarl.domains.flight.lab.payload.controllers.decentralized import PlaceLaw
 from robomarl.domains.flight.lab.payload.lift import law
 from robomarl.domains.flight.lab.payload.start import outward
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.sim.scenario import load_scenario
 
 UPRIGHT = np.eye(3)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robomarl.core.geometry import quat_multiply, rotation_matrix
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy, limit
 from robomarl.domains.flight.lab.payload.controllers.force_allocation import CableRig, Spread, allocate, grasp, rig_of
 from robomarl.domains.flight.lab.payload.follow import pose_errors

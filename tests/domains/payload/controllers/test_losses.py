@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.evaluation.score import loss_figures
 from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
-from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
 from robomarl.domains.flight.lab.payload.controllers.mixed_team import MixedTeam, mixed_team
 from robomarl.domains.flight.lab.payload.lift import with_losses
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -46,13 +46,13 @@ def test_without_a_loss_there_are_no_such_figures_and_short_episodes_are_refused
 
 def test_the_last_vehicle_flies_under_the_baseline(lift: FlightScenario):
     """Its commands are those of the baseline for the same views; all others are the law's."""
-    mixed = mixed_team(LawPolicy(lift), perturbed(lift, ["foreign=1"]))
+    mixed = mixed_team(law_policy(lift), perturbed(lift, ["foreign=1"]))
     assert isinstance(mixed, MixedTeam)
-    assert not isinstance(mixed_team(LawPolicy(lift), lift), MixedTeam)
+    assert not isinstance(mixed_team(law_policy(lift), lift), MixedTeam)
     team = make_team(lift, "fast", 3, 0)
     team.reset()
     sent = []
-    for policy in (mixed, LawPolicy(lift), LoadPosePolicy(lift)):
+    for policy in (mixed, law_policy(lift), LoadPosePolicy(lift)):
         pilot = make_pilot(policy, lift, "off")  # type: ignore[arg-type]
         sent.append(pilot.step(pilot.init(team.views()), team.views())[1].command)
     assert np.array_equal(sent[0][:, :2], sent[1][:, :2])
@@ -64,7 +64,7 @@ def test_a_lost_vehicle_shows_in_the_figures(lift: FlightScenario):
     """A team that carries on by law, flown for a short while after the cable was cut."""
     short = dataclasses.replace(load_scenario("lift_3_lost"), time_limit_s=10.2)
     settings = EvalConfig("mujoco", 2, filter="off", progress=False)
-    found = evaluate(LawPolicy(short), perturbed(short, ["cut_s=0.1", "foreign=1"]), settings).figures
+    found = evaluate(law_policy(short), perturbed(short, ["cut_s=0.1", "foreign=1"]), settings).figures
     assert 0 <= found["kept_rate"] <= 1
     assert found["lost_position_error_m"] is None or found["lost_position_error_m"] > 0.02
 

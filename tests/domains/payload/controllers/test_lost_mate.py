@@ -9,7 +9,7 @@ import pytest
 from robomarl.core.features import FEATURES, NeighbourRule
 from robomarl.core.view import Goal, LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.features import AROUND_M, HIGH_M
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.flight.lab.payload.controllers.lost_mate import leaning, outwards, rotated
 from robomarl.domains.flight.lab.payload.follow import pose_errors

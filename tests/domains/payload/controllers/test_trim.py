@@ -9,7 +9,7 @@ from robomarl.core.features import NeighbourRule, as_array
 from robomarl.core.spec import ObservationSpec
 from robomarl.core.view import LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.features import NEAR_POINT_M, carried, near_point, point_error
-from robomarl.domains.flight.lab.batch import make_team
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains, PlaceLaw
 from robomarl.domains.flight.lab.payload.controllers.trim import trim_fields
 from robomarl.domains.flight.lab.payload.follow import pose_errors

@@ -53,7 +53,7 @@ def test_the_rows_say_what_was_flown(data: Dataset):
 def simulated_rewards(scenario: Path) -> np.ndarray:
     """[T, E, N] of the very flights of the data set, from the true state."""
     policy, read = resolve_policy("swap_4", str(scenario))
-    from robomarl.domains.flight.lab.batch import make_team
+    from robomarl.domains.flight.lab.engines.teams import make_team
 
     sim, score, pilot = make_team(read, "mujoco", 3, 0), FlightScore(read), make_pilot(policy, read, "full")
     sim.reset()

@@ -27,8 +27,9 @@ from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.run import runner
 from robomarl.lab.train.run.best_policy import BestPolicyKeeper
 from robomarl.lab.train.run.logs import kept_lines
+from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import load_policy, load_run
-from robomarl.lab.train.run.runner import RunOptions, train_run
+from robomarl.lab.train.run.runner import train_run
 
 TINY = TrainConfig(
     scenario="swap_4",

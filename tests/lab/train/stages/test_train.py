@@ -17,8 +17,8 @@ from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.algorithm import init_state, training_env
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.initial.start import initial_weights
+from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import create_run, load_run
-from robomarl.lab.train.run.runner import RunOptions
 from robomarl.lab.train.run.storage import save_checkpoint
 from robomarl.lab.train.stages.plan import BundlePlan, Stage, StagedTraining
 from robomarl.lab.train.stages.train import create_staged, options_of, read_staged, train_stages

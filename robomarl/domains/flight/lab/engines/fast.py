@@ -26,7 +26,8 @@ from robomarl.domains.flight.lab.quadrotor import (
     spin_rotors,
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import Integrate, World, command_in_force
+from robomarl.domains.flight.lab.world import Integrate, World
+from robomarl.lab.sim.engines.delay import command_in_force
 
 
 def make_fast(scenario: FlightScenario) -> Integrate:

@@ -11,7 +11,7 @@ from robomarl.domains.flight.lab.evaluation.hover import count_hover, hover_figu
 from robomarl.domains.flight.lab.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.flight.lab.payload.follow import path_error
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.world import World, positions, velocities
 from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.intervals import mean_of, wilson

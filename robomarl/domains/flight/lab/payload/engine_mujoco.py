@@ -10,11 +10,12 @@ import numpy as np
 from robomarl.core.vectors import Vec3, to_world
 from robomarl.domains.flight.core.control.indi import Reading, control_rotors
 from robomarl.domains.flight.core.control.mixer import wrench
-from robomarl.domains.flight.lab.engines.mujoco import MujocoBodies
+from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.payload.dynamics import air_on_load
 from robomarl.domains.flight.lab.payload.state import Load, Rigid
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, drag, rotor_memory, spin_rotors
-from robomarl.domains.flight.lab.world import World, command_in_force
+from robomarl.domains.flight.lab.world import World
+from robomarl.lab.sim.engines.delay import command_in_force
 
 LONG_M = 1e3
 """Length of a cable that has been cut."""

@@ -21,7 +21,7 @@ from robomarl.domains.flight.lab.payload.controllers.trim import trim_fields
 from robomarl.domains.flight.lab.payload.follow import pose_errors
 from robomarl.domains.flight.lab.payload.state import Load, attitude, flying, origin, spread
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks.base import TASKS, Task, Terms
+from robomarl.domains.flight.lab.tasks.base import Task, Terms
 from robomarl.domains.flight.lab.tasks.unseen import unseen
 from robomarl.domains.flight.lab.world import World, positions, velocities
 
@@ -246,6 +246,6 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([whole, index + whole[..., :1] * 0], -1)
 
 
-TASKS["lift"] = Task(
+TASK = Task(
     observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, pose_errors, team_privileged, law
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from robomarl.domains.flight.lab import simulation as flight
-from robomarl.domains.flight.lab.payload.controllers.decentralized import LawPolicy
+from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
@@ -14,6 +14,6 @@ def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
 
 SIMULATION = replace(
     flight.SIMULATION,
-    controllers={**flight.SIMULATION.controllers, "law": LawPolicy},
+    controllers={**flight.SIMULATION.controllers, "law": law_policy},
     roles=places,
 )

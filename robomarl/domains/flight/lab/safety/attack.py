@@ -12,7 +12,8 @@ import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.model.constants import Mode
-from robomarl.domains.flight.lab.batch import TeamSim, make_team
+from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions, velocities
 from robomarl.lab.evaluate.variations import variations

@@ -1,12 +1,9 @@
-"""What a task is, and the registry of tasks. Tasks from outside come through the `robomarl.tasks` entry points."""
+"""What a task is."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 
-from robomarl.core.config import UserError
-from robomarl.core.domain.registry import unusable
 from robomarl.core.geometry import norm
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.types import Array
@@ -49,36 +46,3 @@ class Task:
     """[..., P] the same truth once for the whole team, robots in their order, without what `privileged` repeats."""
     law: Callable[[FlightScenario], Law] | None = None
     """A controller that a policy may imitate first; none where there is none."""
-
-
-TASKS: dict[str, Task] = {}
-"""Tasks by the name that scenario files use."""
-
-
-def task_of(scenario: FlightScenario) -> Task:
-    """The scenario's task.
-
-    Raises:
-        UserError: no task of that name, here or in an installed package.
-    """
-    from robomarl.domains.flight.lab.payload import lift  # noqa: F401  (they register themselves)
-    from robomarl.domains.flight.lab.tasks import swap  # noqa: F401  (they register themselves)
-
-    if scenario.task not in TASKS:
-        for point in entry_points(group="robomarl.tasks", name=scenario.task):
-            TASKS[scenario.task] = _loaded(point, scenario)
-    if scenario.task not in TASKS:
-        known = ", ".join(sorted(TASKS))
-        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} is not known; allowed: {known}.")
-    return TASKS[scenario.task]
-
-
-def _loaded(point: EntryPoint, scenario: FlightScenario) -> Task:
-    try:
-        task = point.load()
-    except Exception as error:  # whatever another package's module raises
-        said = f"{scenario.name}.toml: task = {scenario.task!r}: {unusable(point, error)}"
-        raise UserError(said) from error
-    if not isinstance(task, Task):
-        raise UserError(f"{scenario.name}.toml: task = {scenario.task!r}: {point.value} is no flight.tasks.Task.")
-    return task

@@ -10,7 +10,7 @@ from robomarl.core.spec import ActionField, ActionSpec, ObservationField, Observ
 from robomarl.core.types import Array
 from robomarl.core.vectors import up_axis
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks.base import TASKS, Task, Terms
+from robomarl.domains.flight.lab.tasks.base import Task, Terms
 from robomarl.domains.flight.lab.tasks.rewards import tolerance
 from robomarl.domains.flight.lab.tasks.unseen import unseen
 from robomarl.domains.flight.lab.world import World, positions, velocities
@@ -154,6 +154,4 @@ def team_privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([part.astype(flat.dtype) for part in (flat, *shared)], -1)
 
 
-TASK = TASKS["swap"] = Task(
-    observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, team_privileged=team_privileged
-)
+TASK = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, team_privileged=team_privileged)

@@ -5,12 +5,12 @@ from typing import Any
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
-from robomarl.domains.flight.lab.world import command_in_force
 from robomarl.domains.soccer.lab.game import Game
 from robomarl.domains.soccer.lab.physics.contact import Contacts
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import sides
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.lab.sim.engines.delay import command_in_force
 
 
 def unstack(table: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from robomarl.core.types import GRAVITY_M_S2
 from robomarl.core.view import LoadSensed, LocalView
 from robomarl.domains.flight.lab.payload.controllers.force_allocation import CableRig, Spread, allocate, rig_of
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks import task_of
+from robomarl.domains.flight.lab.tasks.registry import task_of
 
 
 @dataclass(frozen=True)

@@ -216,27 +216,3 @@ def _turned(arm: Array, angle: Array) -> Array:
     sine, less = xp.sin(angle), 1 - xp.cos(angle)
     x, y = arm[..., :1], arm[..., 1:2]
     return xp.concatenate([-less * x - sine * y, sine * x - less * y, x * 0], -1)
-
-
-class LawPolicy:
-    """The law with the interface of a trained policy: `robomarl eval law --scenario lift_3`."""
-
-    def __init__(self, scenario: FlightScenario) -> None:
-        """Take the scenario's vehicle."""
-        from robomarl.domains.flight.lab.tasks import task_of
-
-        self.name = "law"
-        self.scenario_name = scenario.name
-        self.vehicle_name = scenario.vehicle_config.name
-        task = task_of(scenario)
-        assert task.law is not None, "a scenario of carriers has a law"
-        self._law = task.law(scenario)
-        self.observation, self.action = self._law.observation, task.action(scenario)
-
-    def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """No memory."""
-        return ()
-
-    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
-        """(carry, obs [..., O]) -> (carry, action [..., 5])."""
-        return carry, self._law.act(obs)

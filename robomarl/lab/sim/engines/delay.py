@@ -1,0 +1,36 @@
+"""Commands that arrive late. Array-generic."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from robomarl.core.geometry import namespace
+from robomarl.core.types import Array
+
+
+class Delayed(Protocol):
+    """A world in which each robot acts on its commands after a delay of its own."""
+
+    @property
+    def queue(self) -> Sequence[Array]:
+        """Commands [..., N, A], the newest first."""
+        ...
+
+    @property
+    def hidden(self) -> Any:
+        """What was drawn for the episode; `delay_substeps` [..., N] of it is read."""
+        ...
+
+
+def command_in_force(world: Delayed, substep: Array, substeps: int) -> tuple[Array, ...]:
+    """Components of the command that the low-level controller holds in a sub-step, [..., N] each.
+
+    `substep` counts from the latest decision; a robot whose delay is d sub-steps acts on the newest command
+    from sub-step d on, before that on the one before, and so on.
+    """
+    xp = namespace(world.hidden.delay_substeps)
+    parts = [tuple(c[..., i] for i in range(c.shape[-1])) for c in world.queue]
+    held = parts[-1]
+    for age in range(len(parts) - 2, -1, -1):
+        arrived = world.hidden.delay_substeps <= substep + age * substeps
+        held = tuple(xp.where(arrived, new, old) for new, old in zip(parts[age], held, strict=True))
+    return held

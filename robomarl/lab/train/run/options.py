@@ -1,0 +1,55 @@
+"""`RunOptions`: how a run is carried out."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from robomarl.core.bundle.provenance import UsedResidual
+from robomarl.lab.train.state import TrainState
+
+Rows = list[dict[str, float]]
+"""Metrics by name, of each seed."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is carried out."""
+
+    out: Path
+    """The run folder; with several seeds, the folder of their run folders."""
+    seed: int = 0
+    seeds: int = 1
+    """Runs side by side, with this and the following seeds."""
+    minutes: float = math.inf
+    """Stop after this wall-clock time; by default at the recipe's `total_steps`."""
+    steps: int | None = None
+    """Agent-steps in all, instead of the recipe's; a resumed run goes on to here."""
+    resume: bool = False
+    """Go on from the checkpoints in `out`, with the recipe and scenario that are there."""
+    init: tuple[str, ...] = ()
+    """Run folders or bundles whose weights the run starts from, of several their mean; of folders with several seeds
+    each seed takes its own."""
+    recordings: tuple[str, ...] = ()
+    """Names and hashes of the recordings that the run adapts its start to."""
+    residual: UsedResidual | None = None
+    """That these recordings showed, and that the scenario has."""
+    quiet: bool = False
+    """No progress bar."""
+    label: str = ""
+    """What the progress bar calls the run."""
+    save_every_s: float = 20.0
+    """Time between two checkpoints."""
+    evaluations: int = 8
+    """Evaluations on `mujoco`, spread over the run; the best policy is kept as best.npz."""
+    eval_episodes: int = 32
+    """Episodes of each."""
+    on_update: Callable[[TrainState, Rows], None] | None = None
+    """Called after every update, with the states and the rows of metrics."""
+
+    @property
+    def folders(self) -> dict[int, Path]:
+        """Run folder by seed."""
+        if self.seeds == 1:
+            return {self.seed: self.out}
+        return {seed: self.out / f"seed_{seed}" for seed in range(self.seed, self.seed + self.seeds)}
