@@ -15,6 +15,7 @@ was checked is what runs.
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -178,13 +179,15 @@ def _find_features(data: Any, where: str) -> None:
 
 
 def check_schema(data: Any, where: str) -> None:
-    """Validate against `policies/bundle.schema.json`.
+    """Validate against `policies/bundle.schema.json`, where jsonschema is installed: `build` checks types without it.
 
     Raises:
         UserError: names the key that is wrong.
     """
-    from jsonschema.exceptions import best_match
-
+    try:
+        from jsonschema.exceptions import best_match
+    except ImportError:
+        return
     error = best_match(islice(_validator().iter_errors(data), MAX_ERRORS))
     if error is not None:
         key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
@@ -194,7 +197,8 @@ def check_schema(data: Any, where: str) -> None:
 
 def prepare() -> None:
     """Make ready what takes long before the first bundle."""
-    _validator()
+    with suppress(ImportError):
+        _validator()
 
 
 @cache
