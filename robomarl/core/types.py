@@ -7,7 +7,7 @@
   "array-generic" take numpy or JAX arrays and return the same kind.
 - One word per idea: scenario, task, vehicle, fleet, view, command, bundle (see the README).
 
-Units, frames and quaternion order change in `ros_nodes/convert.py` and `ros_nodes/adapters/` only.
+Units, frames and quaternion order change in `ros/convert.py` and `vehicles/` only.
 """
 
 from typing import Any, NamedTuple
