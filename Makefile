@@ -54,12 +54,15 @@ PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-wo
 TWO_CORES := --numprocesses 2 --dist loadfile
 THREE_AT_ONCE := --numprocesses 3 --dist loadfile
 
+# One phase that fails does not hide what the others would say.
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
-	@$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES)
-	@$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(PYTEST) $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone'; \
-	wait $$types || { cat $(VENV)/types.log; exit 1; }
-	@$(PYTEST) tests/ros -m '$(BY_DEFAULT) and alone'
+	@status=0; \
+	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
+	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
+	$(PYTEST) $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
+	wait $$types || { cat $(VENV)/types.log; status=1; }; \
+	$(PYTEST) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
+	exit $$status
 
 check: lint ## ruff and pyright
 	@$(BIN)/pyright
