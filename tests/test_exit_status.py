@@ -149,7 +149,8 @@ def test_figures_decide_the_status(figures: dict | None, status: int):
 
 def test_ctrl_c_stops_a_command_with_130():
     with subprocess.Popen(
-        [sys.executable, "-m", "robomarl", "prove", "swap_8", "--workers", "1"], stderr=subprocess.PIPE
+        [sys.executable, "-m", "robomarl", "prove", "swap_8", "--workers", "1", "--agent-steps", "1e8"],
+        stderr=subprocess.PIPE,
     ) as proving:
         assert proving.stderr is not None
         while b"prove:" not in (said := os.read(proving.stderr.fileno(), 4096)):

@@ -281,4 +281,7 @@ def _onnxruntime() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(OperatorSession(Store(Path(sys.argv[1]).expanduser()))))
+    # The class of the module of this name: what runs here is called __main__.
+    from robomarl.fleet.requests import OperatorSession as Answering
+
+    sys.exit(serve(Answering(Store(Path(sys.argv[1]).expanduser()))))

@@ -279,7 +279,7 @@ def test_resume_says_which_runs_there_are(tmp_path: Path, monkeypatch: pytest.Mo
 
 CACHED = """
 import sys
-from robomarl import cli
+from robomarl.front import cli
 from robomarl.front.cli.failures import EXTRAS, missing_extra
 assert cli.main(["list"]) == 0
 import jax

@@ -122,6 +122,8 @@ def test_all_threads_go_before_those_of_others_and_no_longer():
 def test_no_parameter_reaches_a_shell(root: Path):
     """Nothing in the nodes' package starts programs but `processes`, which takes a list of words and no shell."""
     for path in [file for floor in ("ros", "vehicles") for file in (root / "robomarl" / floor).rglob("*.py")]:
+        if path.parent.name == "install":  # at the operator's, before there is a node
+            continue
         text = path.read_text()
         assert "os.system" not in text and "shell=True" not in text and "eval(" not in text, path
         if path.name != "processes.py":

@@ -175,7 +175,8 @@ def test_robots_on_the_ground_do_not_count_where_another_one_lands(stage: Stage,
     stage.settle()
     asked = stage.console._orders["all", order].call_async(Trigger.Request())
     stage.console.wait(asked.done, 20, "the answer")
-    assert (asked.result().success, asked.result().message) == (True, "b: is in STANDBY and does not fly")
+    answer = asked.result()
+    assert answer is not None and (answer.success, answer.message) == (True, "b: is in STANDBY and does not fly")
     assert stage.console.order(order, ["all"]) == {"all": ""}
     robots[0].says[order] = "refuses"
     assert "a: refuses" in stage.console.order(order, ["all"])["all"], "nobody does it"

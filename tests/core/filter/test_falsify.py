@@ -25,7 +25,12 @@ from robomarl.lab.prove.worst.worst import hunt_down, structured
 
 PERIOD_S = 0.02
 KINDS = ("crazyflie_21", "ssl_omni", "turtlebot3_burger")
-MODEL = tuple(f"robomarl.core.filter.{name}" for name in "model campaign decision kernel".split())
+MODEL = (
+    "robomarl.core.filter.model",
+    "robomarl.core.filter.decision",
+    "robomarl.core.filter.kernel",
+    "robomarl.lab.prove.campaign",
+)
 FIELDS = (
     "robustness_factor first_contact_at first_outside_at episodes_at_bounds team_episodes wall_episodes contacts below "
     "min_distance_m min_scaled_m outside_m kept_m contact_m robots scales seed filter vehicle"

@@ -34,24 +34,24 @@ from tests.ros.intake.messages_of_all_topics import all_topics, good, is_judged,
 BAD = (math.nan, math.inf, -math.inf, 1e39, -1e39)
 DENORMAL = 5e-324
 UNREAD = {
-    "ros_nodes.topics.ODOMETRY": "covariances",
-    "ros_nodes.topics.TICK": "rows have NaN where there was nothing; test_ticks_* judges what is read of them",
-    "ros_nodes.topics.SIM_STATUS": "NaN: it has not happened",
-    "ros_nodes.topics.TF": "test_transforms_are_judged_one_by_one, and the tracker of motion capture",
-    "ros_nodes.topics.TF_STATIC": "recorded only",
-    "ros_nodes.preflight.listen.IMU": "covariances, and an orientation that it may not have",
-    "ros_nodes.adapters.base.seat.WHEELS": "covariances",
-    "ros_nodes.adapters.base.seat.LOCATED": "covariances",
-    "ros_nodes.adapters.base.seat.BATTERY": "what is not measured is NaN",
-    "ros_nodes.adapters.crazyswarm.topics.ODOMETRY": "covariances, and rates that the server leaves empty",
-    "ros_nodes.adapters.mavros.topics.ODOMETRY": "covariances",
-    "ros_nodes.adapters.mavros.topics.IMU": "covariances, orientation and rates are not read",
-    "ros_nodes.adapters.mavros.topics.BATTERY": "what is not measured is NaN",
-    "ros_nodes.adapters.mocap.node.IMU": "covariances, and an orientation that it may not have",
-    "ros_nodes.adapters.mocap.topics.NAMED_POSES": "the tracker judges each body",
-    "ros_nodes.adapters.mocap.topics.POSE": "the tracker judges it",
+    "ros.topics.ODOMETRY": "covariances",
+    "ros.topics.TICK": "rows have NaN where there was nothing; test_ticks_* judges what is read of them",
+    "ros.topics.SIM_STATUS": "NaN: it has not happened",
+    "ros.topics.TF": "test_transforms_are_judged_one_by_one, and the tracker of motion capture",
+    "ros.topics.TF_STATIC": "recorded only",
+    "ros.preflight.listen.IMU": "covariances, and an orientation that it may not have",
+    "vehicles.base.seat.WHEELS": "covariances",
+    "vehicles.base.seat.LOCATED": "covariances",
+    "vehicles.base.seat.BATTERY": "what is not measured is NaN",
+    "ros.vehicle_topics.crazyswarm.ODOMETRY": "covariances, and rates that the server leaves empty",
+    "ros.vehicle_topics.mavros.ODOMETRY": "covariances",
+    "ros.vehicle_topics.mavros.IMU": "covariances, orientation and rates are not read",
+    "ros.vehicle_topics.mavros.BATTERY": "what is not measured is NaN",
+    "vehicles.mocap.node.IMU": "covariances, and an orientation that it may not have",
+    "ros.vehicle_topics.mocap.NAMED_POSES": "the tracker judges each body",
+    "ros.vehicle_topics.mocap.POSE": "the tracker judges it",
     **{
-        f"ros_nodes.adapters.px4_dds.topics.{name}": why
+        f"ros.vehicle_topics.px4_dds.{name}": why
         for why, names in {
             "no number of it is read": ("STATUS", "LAND", "TIME", "ACK"),
             "what is not measured is NaN": ("ODOMETRY", "BATTERY", "SENSORS"),
@@ -135,7 +135,7 @@ def test_nobody_subscribes_beside_the_mailbox(root: Path):
         for path in (root / "robomarl").rglob("*.py")
         if "create_subscription(" in path.read_text()
     }
-    assert found == {"ros_nodes/intake/mailbox.py"}
+    assert found == {"ros/intake/mailbox.py"}
     text = (root / "robomarl/ros/intake/mailbox.py").read_text()
     assert len(re.findall(r"create_subscription\(", text)) == text.count("reader_of(topic, convert)") == 1
     readers = [fast_messages.odometry_reader, fast_messages.broadcast_reader, fast_messages.command_reader]

@@ -47,16 +47,14 @@ def offered_late(console: Console, name: str, answer: Future) -> None:
 
 
 def test_a_referee_waits_for_a_simulator_that_it_has_not_discovered():
-    with one(
-        "domains.soccer.ros_nodes.referee_node", "referee", {"team": ["robot0"], "sim": True}, "soccer"
-    ) as console:
+    with one("domains.soccer.ros.referee_node", "referee", {"team": ["robot0"], "sim": True}, "soccer") as console:
         reset = console.beside.services["reset"]
         console.wait(reset.service_is_ready, 20, "the referee")
         offered_late(console, "sim/reset", reset.call_async(Trigger.Request()))
 
 
 def test_a_monitor_waits_for_a_robot_that_it_hears_and_has_not_discovered():
-    with one("ros_nodes.monitor_node", "monitor", {"team": ["robot0"], "silent_after_s": 60.0}) as console:
+    with one("ros.monitor_node", "monitor", {"team": ["robot0"], "silent_after_s": 60.0}) as console:
         console.wait(console._orders["all", Order.HOLD].service_is_ready, 20, "the monitor")
         assert console.order(Order.HOLD, ["all"]) == {"all": "robot0: does not answer"}
         said = publisher(console._node, topics.ANNOUNCE, topics.ANNOUNCE.of("robot0"))

@@ -152,7 +152,7 @@ def test_a_policy_that_fails_brakes_the_robot_and_says_why(robot: Robot):
     assert decision.reason == Held.FAILED
     assert decision.command is not None
     assert decision.command[0] < -0.5
-    assert robot.autopilot.error == "RuntimeError: no such kernel"
+    assert robot.autopilot.error.startswith("RuntimeError: no such kernel (")
 
 
 def test_a_policy_that_wants_nothing_sane_brakes_the_robot(robot: Robot):

@@ -97,4 +97,4 @@ def started(*specs: NodeSpec) -> Iterator[Peer]:
 
 def spec(module: str, name: str, **parameters: Any) -> NodeSpec:
     """A node with its parameters."""
-    return NodeSpec(name, f"robomarl.ros.{module}", name, "", parameters)
+    return NodeSpec(name, f"robomarl.{module}", name, "", parameters)

@@ -13,13 +13,13 @@ from robomarl.ros.vehicle_topics.mocap import KINDS
 
 NAMES = ("left", "right")
 SINGLE = {
-    "mavlink": ("adapters.mavlink.node", "udpin://127.0.0.1:14999?system=1"),
-    "px4_dds": ("adapters.px4_dds.node", "ros:/px4_1?system=1"),
-    "mavros_adapter": ("adapters.mavros.node", "ros:/uav1/mavros?system=1"),
+    "mavlink": ("vehicles.mavlink.node", "udpin://127.0.0.1:14999?system=1"),
+    "px4_dds": ("vehicles.px4_dds.node", "ros:/px4_1?system=1"),
+    "mavros_adapter": ("vehicles.mavros.node", "ros:/uav1/mavros?system=1"),
 }
 SHARED = {
-    "crazyflie_node": ("adapters.crazyflie.node", "udp://127.0.0.1:19999"),
-    "crazyswarm_node": ("adapters.crazyswarm.node", "ros:/cf1"),
+    "crazyflie_node": ("vehicles.crazyflie.node", "udp://127.0.0.1:19999"),
+    "crazyswarm_node": ("vehicles.crazyswarm.node", "ros:/cf1"),
 }
 
 
@@ -65,7 +65,7 @@ def test_what_motion_capture_has_in_the_graph_is_what_its_enclave_permits():
     """In every way in which poses may come."""
     from tests.ros.vehicles.noderig import spec
 
-    made = [spec("adapters.mocap.node", "mocap_node", team=["left"], source=way) for way in KINDS]
+    made = [spec("vehicles.mocap.node", "mocap_node", team=["left"], source=way) for way in KINDS]
     compare(made, rights_of(bases())["/mocap_node"])
 
 
@@ -78,7 +78,7 @@ def test_what_a_base_has_in_the_graph_is_what_its_enclave_permits():
     from tests.ros.vehicles.noderig import spec
 
     about = {"team": ["left"], "starts": [0.0, 0.0, 0.0]}
-    made = [spec("adapters.base.node", "base_node", localization=way, **about) for way in LOCALIZATIONS]
+    made = [spec("vehicles.base.node", "base_node", localization=way, **about) for way in LOCALIZATIONS]
     compare(made, rights_of(bases())["/base_node"])
 
 

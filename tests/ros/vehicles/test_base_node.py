@@ -89,7 +89,7 @@ def driving(peer_parameters: dict | None = None, **parameters: Any) -> Iterator[
         "/robot_0",
         {"start": START} | (peer_parameters or {}),
     )
-    with started(base, spec("adapters.base.node", "base_node", team=["robot_0"], **parameters)) as peer:
+    with started(base, spec("vehicles.base.node", "base_node", team=["robot_0"], **parameters)) as peer:
         yield Driver(peer)
 
 
@@ -184,5 +184,5 @@ def type_of_twist() -> Any:
     ],
 )
 def test_parameters_that_can_not_be_are_named(parameters: dict, why: str):
-    with started(spec("adapters.base.node", "base_node", team=["robot_0"], **parameters)) as peer:
+    with started(spec("vehicles.base.node", "base_node", team=["robot_0"], **parameters)) as peer:
         assert peer.wait(lambda: any(why in line for line in peer.lines)), peer.lines

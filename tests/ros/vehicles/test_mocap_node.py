@@ -19,7 +19,7 @@ from robomarl.ros.vehicle_topics.mocap import NAMED_POSES, POSE, RESET
 from tests.ros.vehicles.noderig import Peer, spec, started
 
 pytestmark = pytest.mark.ros
-NODE = "adapters.mocap.node"
+NODE = "vehicles.mocap.node"
 TEAM = ("robot_0", "robot_1")
 
 

@@ -75,7 +75,11 @@ def test_run_folders_and_kept_plans_of_version_1_are_read(tmp_path: Path):
     kept = to_dict(TrainConfig()) | {"version": 1, "discount": 0.97, "gae_lambda": 0.9}
     del kept["value_horizon_s"], kept["credit_s"]
     assert recipe_of(kept, scenario, "config.json").gamma_lambda(scenario.period_s) == pytest.approx((0.97, 0.9))
-    for name, content in (("config", kept), ("scenario", to_dict(scenario) | {"version": 1}), ("run", {"seed": 0, "commit": "", "versions": {}})):
+    for name, content in (
+        ("config", kept),
+        ("scenario", to_dict(scenario) | {"version": 1}),
+        ("run", {"seed": 0, "commit": "", "versions": {}}),
+    ):
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     assert load_recipe_of(tmp_path)[0].value_horizon_s == pytest.approx(-0.02 / math.log(0.97))
 
