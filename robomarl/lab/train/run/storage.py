@@ -107,7 +107,7 @@ def load_state(file: Path, config: TrainConfig, env: AgentsEnv) -> TrainState:
 
 def _arrays(file: Path) -> list[Any]:
     try:
-        with np.load(file, allow_pickle=False) as data:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as data:  # numpy leaves a broken one open
             return [data[name] for name in sorted(data.files)]
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError, KeyError) as error:
         before = file.with_name(BEFORE)
