@@ -1,1 +1,1 @@
-"""What is done with flights: replay, identification, limits, and simulators behind ROS nodes."""
+"""Work with recorded flights (replay, identification, limits) and simulators behind ROS nodes."""

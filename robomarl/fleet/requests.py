@@ -281,7 +281,7 @@ def _onnxruntime() -> str:
 
 
 if __name__ == "__main__":
-    # The class of the module of this name: what runs here is called __main__.
+    # `python -m` names this file __main__; the session must be the class that other modules import.
     from robomarl.fleet.requests import OperatorSession as Answering
 
     sys.exit(serve(Answering(Store(Path(sys.argv[1]).expanduser()))))

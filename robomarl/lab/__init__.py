@@ -1,1 +1,1 @@
-"""What simulates, trains, evaluates and exports; no robot needs it."""
+"""Simulation, training, evaluation and export; no robot needs this floor."""

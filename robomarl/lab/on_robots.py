@@ -14,7 +14,7 @@ from robomarl.core.features import FEATURES
 from robomarl.core.spec import ObservationSpec
 
 SIMULATORS = ("jax", "jaxlib", "flax", "optax", "brax", "mujoco", "torch")
-"""What no robot has."""
+"""Packages that simulate and train; no robot installs them."""
 _LOOK = f"""
 import json, sys
 names, task = json.loads(sys.argv[1])

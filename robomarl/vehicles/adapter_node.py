@@ -116,7 +116,7 @@ class EStop:
         self._listener, self._presses = EstopListener(node, base), Presses()
         self._node = node
         self._said = node.pressed
-        """What the monitor said last."""
+        """State of the E-stop in the monitor's latest message: True while it is pressed."""
 
     def is_pressed(self) -> bool:
         """Now."""

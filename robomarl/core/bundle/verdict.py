@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `verify` found."""
+    """Result of a check of a bundle by `robomarl verify`."""
 
     id: str
     """Empty where the bundle could not be read."""

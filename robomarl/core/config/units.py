@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """What a number may be whose key ends so."""
+    """Largest plausible value of a number, in the unit that the suffix of its key names."""
 
     high: float
     """The largest absolute value."""

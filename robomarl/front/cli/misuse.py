@@ -60,7 +60,7 @@ def _unknown(text: str, args: type) -> str:
 
 
 def _needed(body: list[str]) -> list[str]:
-    """What is missing: lines of the least indentation; the others say what each of them is."""
+    """Names of the missing arguments: the least indented lines of tyro's text; deeper lines describe the arguments."""
     indents = [len(line) - len(line.lstrip()) for line in body]
     found = [line.strip() for line, indent in zip(body, indents, strict=True) if indent == min(indents)]
     return [f"one of {line.strip('{}').replace(',', ', ')}" if line.startswith("{") else line for line in found]

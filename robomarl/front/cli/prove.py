@@ -39,7 +39,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def trial_of(args: Args) -> Any:
-    """What the options ask for."""
+    """Build the `Trial` (campaign, vehicle, period, filter mode) of the options; raises `UsageError` for wrong ones."""
     from robomarl.lab.prove.campaign.adversary import KINDS
     from robomarl.lab.prove.campaign.conditions import Campaign
     from robomarl.lab.prove.campaign.prove import Trial

@@ -1,1 +1,1 @@
-"""Conditions under which vehicles are measured, and what moves them."""
+"""Conditions under which vehicles are measured, and the simulated plants that they fly on."""

@@ -1,1 +1,1 @@
-"""What attacks the safety filter: campaigns, and a search for the worst."""
+"""Attacks on the safety filter: campaigns, and a search for the worst disturbances."""

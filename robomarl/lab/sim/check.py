@@ -58,7 +58,7 @@ class Probe:
     is_timed: bool = True
     """The trials last as long as the user says; otherwise their length is part of them."""
     compared: str = ""
-    """What is compared, in words."""
+    """Description of the quantities that `robomarl check` compares between engines, for its report."""
     felt: Callable[[Any, Callable[[Any], list[Any]]], dict[str, bool]] | None = None
     """See `robomarl.lab.sim.model.vehicle_keys.felt`; None: the domain's tests plant errors instead."""
     not_modelled: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""What its robots decide with: a team that flies."""
+"""Scenario sections, features and control laws that robots of flying teams import."""

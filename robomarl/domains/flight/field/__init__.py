@@ -1,1 +1,1 @@
-"""What is made of the flights of teams that fly, and nodes that simulate them."""
+"""Simulator nodes of flying teams, and models that are learned from their flights."""

@@ -1,1 +1,1 @@
-"""Its pages and commands: a team that flies."""
+"""Report pages and `robomarl up` of flying teams."""

@@ -1,1 +1,1 @@
-"""What simulates: a team that flies."""
+"""Simulation, training and evaluation of flying teams."""

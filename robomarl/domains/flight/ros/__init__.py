@@ -1,1 +1,1 @@
-"""Its nodes: a team that flies."""
+"""ROS 2 nodes and fleet rules of flying teams."""

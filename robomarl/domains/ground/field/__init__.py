@@ -1,1 +1,1 @@
-"""What simulates it behind ROS nodes, and learns from its flights: a team on the ground."""
+"""Simulator node of ground teams."""

@@ -1,1 +1,1 @@
-"""What simulates: a team on the ground."""
+"""Simulation, training and evaluation of ground teams."""

@@ -1,1 +1,1 @@
-"""What simulates it behind ROS nodes, and learns from its flights: a team that plays soccer."""
+"""Simulator nodes of soccer teams, and a simulated SSL league."""

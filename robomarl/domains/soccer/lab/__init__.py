@@ -1,1 +1,1 @@
-"""What simulates: a team that plays soccer."""
+"""Simulation, training and evaluation of soccer teams."""

@@ -1,1 +1,1 @@
-"""What stands between it and its vehicles: a team that plays soccer."""
+"""Nodes that connect soccer teams to their vehicles."""

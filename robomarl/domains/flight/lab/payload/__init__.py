@@ -1,1 +1,1 @@
-"""What simulates: a team that flies with a payload."""
+"""Simulation and controllers of flying teams that carry a load on cables."""

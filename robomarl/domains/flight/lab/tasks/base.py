@@ -1,4 +1,4 @@
-"""What a task is."""
+"""`Task`: the observation, action, reward and termination of a flying team."""
 
 import math
 from collections.abc import Callable
