@@ -83,3 +83,26 @@ def test_a_node_that_is_interrupted_twice_ends_without_a_traceback():
         said += process.stderr.read()
         assert process.wait() == 0, said
         assert "Traceback" not in said
+
+
+HALF_BUILT = """
+import os, signal, time
+import rclpy.executors
+
+class Pressed:
+    def __init__(self, context):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(2)
+
+rclpy.executors.SignalHandlerGuardCondition = Pressed
+from robomarl.ros.io.node_base import run_node
+from rclpy.node import Node
+
+raise SystemExit(run_node(lambda: Node("one"), []))
+"""
+
+
+def test_ctrl_c_while_rclpy_builds_its_executor_leaves_no_word():
+    """The destructor of an executor that is half built asks for an attribute that it lacks (rclpy 10)."""
+    done = subprocess.run([sys.executable, "-c", HALF_BUILT], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

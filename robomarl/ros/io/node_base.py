@@ -90,20 +90,25 @@ def run_node(
             real_time()
         run(node)
     except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        _end_in_silence()
     except Exception as error:
-        if not begun or rclpy.ok():  # otherwise what ended it was said before, and this comes of that
+        if begun and not rclpy.ok():  # what ended it was said before, and this comes of that
+            _end_in_silence()
+        else:
             _tell(error, getattr(make, "__name__", "node"))
         return 1
     finally:
         with suppress(ValueError):  # not in the main thread
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # pressed twice, or told by a shell and a launcher: it ends now
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed twice, or sent by a shell and a launcher: it ends now
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return 1 if getattr(node, "failed", False) else 0
+
+
+def _end_in_silence() -> None:
+    """Let what Ctrl-C left half built, such as an executor of rclpy, be freed without a word of its destructor."""
+    sys.unraisablehook = lambda _: None
 
 
 def _tell(error: Exception, name: str) -> None:
