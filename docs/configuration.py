@@ -214,7 +214,7 @@ def page() -> str:
         for path, cls in file.classes.items():
             parts += [f"\n**`{path}`**: {first_paragraph(cls)}\n"] if path else []
             parts += tables.of(cls, path, file.title)
-    parts.append("\n## Launch arguments\n\n`ros2 launch robomarl field_test.launch.py NAME:=VALUE`.\n")
+    parts.append("\n## Launch arguments\n\n`ros2 launch robomarl robomarl.launch.py NAME:=VALUE`.\n")
     parts.append("\n| argument | default | meaning |\n| --- | --- | --- |\n")
     for name, argument in arguments().items():
         parts.append(row(f"`{name}`", "" if argument.default is None else written(argument.default), argument.text))

@@ -1,4 +1,4 @@
-"""The launch files: the field test's is thin over the fleet plan, every scenario's over that one."""
+"""The launch file is thin over the fleet plan; every rehearsal's is a link to it with other defaults."""
 
 import importlib.util
 import os
@@ -62,11 +62,6 @@ def launch_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
     }  # fmt: skip
     if importlib.util.find_spec("lifecycle_msgs") is None:
         pytest.skip("lifecycle_msgs is not installed")
-    yield loaded(root, monkeypatch, "field_test.launch.py", names)
-
-
-def loaded(root: Path, monkeypatch: pytest.MonkeyPatch, file: str, names: dict[str, list[str]]) -> ModuleType:
-    """A launch file, with a launch API that only remembers."""
     for module, classes in names.items():
         made = ModuleType(module)
         for name in classes:
@@ -75,6 +70,11 @@ def loaded(root: Path, monkeypatch: pytest.MonkeyPatch, file: str, names: dict[s
     monkeypatch.setitem(sys.modules, "launch.events", ModuleType("launch.events"))
     sys.modules["launch.events"].matches_action = lambda action: ("matches", action)  # type: ignore[attr-defined]
     sys.modules["launch.substitutions"].LaunchConfiguration = Argument  # type: ignore[attr-defined]
+    yield loaded(root, "robomarl.launch.py")
+
+
+def loaded(root: Path, file: str) -> ModuleType:
+    """A launch file under the name that it is called by; the launch API is replaced already."""
     path = root / "ros_nodes" / "launch" / file
     spec = importlib.util.spec_from_file_location(file.replace(".", "_"), path)
     assert spec
@@ -265,27 +265,26 @@ FIELDED = [name for name in scenario_names() if re.fullmatch(r"(swap|goto|lift)_
 """Other names are variants for `eval`, and a game of one against one."""
 
 
-def test_no_launch_file_is_left_out(root: Path):
-    files = {file.name.removesuffix(".launch.py") for file in (root / "ros_nodes" / "launch").glob("*.launch.py")}
-    assert files == {*REHEARSALS, "field_test"} and set(FIELDED) <= set(REHEARSALS)
+def test_every_rehearsal_has_a_link_to_the_one_launch_file(root: Path):
+    links = {file for file in (root / "ros_nodes" / "launch").glob("*.launch.py") if file.is_symlink()}
+    assert {file.name.removesuffix(".launch.py") for file in links} == {*REHEARSALS, "field_test"}
+    assert {str(file.readlink()) for file in links} == {"robomarl.launch.py"}
+    assert set(FIELDED) <= set(REHEARSALS)
+
+
+@pytest.mark.usefixtures("launch_file")
+@pytest.mark.parametrize("name", [*REHEARSALS, "field_test"])
+def test_a_link_differs_in_defaults_only(root: Path, name: str):
+    described = loaded(root, f"{name}.launch.py").generate_launch_description().args[0]
+    declared = {a.args[0]: a.kwargs["default_value"] for a in described if a.kind == "DeclareLaunchArgument"}
+    defaults = {key: argument.default for key, argument in arguments().items()}
+    assert declared == defaults | REHEARSALS.get(name, {})
 
 
 @pytest.mark.parametrize("name", REHEARSALS)
-def test_every_scenario_has_a_launch_file_over_the_same_one(root: Path, monkeypatch: pytest.MonkeyPatch, name: str):
-    names = {
-        "launch": ["LaunchDescription"],
-        "launch.actions": ["DeclareLaunchArgument", "IncludeLaunchDescription"],
-        "launch.launch_description_sources": ["PythonLaunchDescriptionSource"],
-        "launch.substitutions": ["LaunchConfiguration"],
-    }
-    module = loaded(root, monkeypatch, f"{name}.launch.py", names)
-    *declared, included = module.generate_launch_description().args[0]
-    assert included.args[0].args[0] == str(root / "ros_nodes" / "launch" / "field_test.launch.py")
-    fleet = load_fleet(REHEARSALS[name]["fleet"])
-    assert {action.args[0]: action.kwargs["default_value"] for action in declared} == REHEARSALS[name]
-    scenario = load_scenario(name)
+def test_a_rehearsal_starts_the_fleet_of_its_scenario(name: str):
+    fleet, scenario = load_fleet(REHEARSALS[name]["fleet"]), load_scenario(name)
     assert (fleet.scenario, fleet.team_size, fleet.vehicle) == (name, scenario.count, scenario.vehicle)
-    assert [given[0] for given in included.kwargs["launch_arguments"]] == [action.args[0] for action in declared]
 
 
 def test_the_launch_file_configures_policy_nodes_and_activates_none(launch_file: ModuleType):

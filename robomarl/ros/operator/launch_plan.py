@@ -35,7 +35,7 @@ REHEARSALS: dict[str, dict[str, str]] = {
     "swap_8": {"fleet": "swap_8", "sim": "true"},
     "swap_16": {"fleet": "swap_16", "sim": "true"},
 }
-"""Arguments of the launch file of each scenario."""
+"""Defaults of the launch file's arguments, by the name of each link to it."""
 
 
 @dataclass(frozen=True)
