@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.domain.registry import commands, domains
 from tests.test_imports import imports_of, modules
 
@@ -146,6 +146,6 @@ def test_no_generic_module_looks_for_a_key_that_only_some_scenarios_have(root: P
 def test_no_generic_module_knows_commands_by_how_many_numbers_they_have(generic: dict[str, set[str]]):
     """What goes around the filter for other commands, the domain names; nobody imports it."""
     around = [command.around for command in commands()]
-    adapters = {later.name.partition(":")[0] for later in around if isinstance(later, Later)}
+    adapters = {lazy.name.partition(":")[0] for lazy in around if isinstance(lazy, LazyImport)}
     assert adapters == {"robomarl.core.filter.body_rates", "robomarl.core.filter.policy_gain_filter"}
     assert [name for name, others in generic.items() if others & adapters] == []

@@ -73,7 +73,7 @@ def measured(base: Any, goals_m: np.ndarray, distance_m: float, rest: RestDistan
     policy, _ = resolve_policy("baseline", options.scenario)
     score = ArrivalScore(scenario, EvalConfig(episodes=options.episodes))
     size = batch_size(options.episodes)
-    pilot = make_pilot(simulation_of(scenario).evaluation.crew(policy, scenario), scenario, "full")
+    pilot = make_pilot(simulation_of(scenario).evaluation.mixed_team(policy, scenario), scenario, "full")
     sim = simulation_of(scenario).batch(scenario, "mujoco", size, options.seed)
     EpisodeRunner(pilot, sim, score.score, None).run(options.episodes, f"{distance_m} m", False)
     here = np.concatenate(score.here)

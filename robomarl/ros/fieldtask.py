@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.hardware.field import scenario_content
 from robomarl.core.view import Goal, LocalView, NothingSensed
@@ -28,7 +28,7 @@ class Sensor:
     """One topic that a task senses."""
 
     topic: Topic
-    reader: Later
+    reader: LazyImport
     """Makes (value, stamp [s]) of a message."""
     shared: bool = True
     """One topic for the team (in the namespace `BASE/world`); otherwise one for each robot."""
@@ -68,7 +68,7 @@ class FieldTask:
     """A goal that nobody tells: then nobody is listened to."""
     commands: tuple[Topic, ...] = (COMMAND,)
     """What the robot is moved by."""
-    writer: Later | None = None
+    writer: LazyImport | None = None
     """(robot, period [s]) -> a function that makes the messages of `commands`, in that order, of a command [A], the
     estimate that it was decided on (None: none) and its stamp [s]. None: there is `COMMAND` only."""
     away: bool = False

@@ -9,7 +9,7 @@ import pytest
 from robomarl.core.config import UserError
 from robomarl.core.domain import registry
 from robomarl.core.domain.base import Domain
-from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.domain.onboard import LazyImport, Onboard
 from robomarl.core.domain.registry import domain_named, domains, filter_for, load_features, onboard_of
 from robomarl.core.features import FEATURES
 from robomarl.core.filter.body_rates import BodyRatesFilter
@@ -31,15 +31,15 @@ ONBOARD = Onboard(commands=(), features=("toy_line",))
 """
 
 
-def laters(onboard: Onboard) -> list[Later]:
+def lazy_imports(onboard: Onboard) -> list[LazyImport]:
     named = [getattr(onboard, field.name) for field in fields(onboard)]
-    return [found for found in [*named, *(c.filter for c in onboard.commands)] if isinstance(found, Later)]
+    return [found for found in [*named, *(c.filter for c in onboard.commands)] if isinstance(found, LazyImport)]
 
 
 @pytest.mark.parametrize("name", sorted(domains()))
 def test_what_a_domain_names_is_there(name: str):
     pytest.importorskip("rclpy")
-    assert all(callable(later.function) for later in laters(domain_named(name).onboard))
+    assert all(callable(lazy.function) for lazy in lazy_imports(domain_named(name).onboard))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.domain.onboard import LazyImport, Onboard
 from robomarl.core.features import feature
 from robomarl.core.geometry import namespace
 from robomarl.ros.fieldtask import FieldTask, Sensor
@@ -70,7 +70,7 @@ def field_task(content, seat):
         source_m = values["source"]
         return CoverSensed(low_m if source_m is None else source_m, low_m, high_m)
 
-    sensors = (Sensor(SOURCE, Later("cover_team.onboard:source_to")),)
+    sensors = (Sensor(SOURCE, LazyImport("cover_team.onboard:source_to")),)
     return FieldTask(sensors, sensed, role=np.int32(seat.index))
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.onboard import Later, Onboard
+from robomarl.core.domain.onboard import LazyImport, Onboard
 from robomarl.core.features import feature
 from robomarl.ros.fieldtask import FieldTask, Sensor
 from robomarl.ros.topics import NodeGraph, Topic
@@ -26,7 +26,7 @@ def flag_to(message):
 
 
 def field_task(content, seat):
-    sensors = (Sensor(FLAG, Later("flag_team.onboard:flag_to")),)
+    sensors = (Sensor(FLAG, LazyImport("flag_team.onboard:flag_to")),)
     return FieldTask(sensors, lambda values, snapshot: FlagSensed(np.float64(values["flag"] or 0.0)))
 
 

@@ -9,15 +9,15 @@ from typing import Any
 class FieldWork:
     """One for each domain that has any; `field_of(scenario)` finds it."""
 
-    retraced: Any = None
-    """`robomarl.field.identify.gap.Retraced`: how recorded legs are flown again; None: not at all."""
+    reflown: Any = None
+    """`robomarl.field.identify.gap.Reflown`: how recorded legs are flown again; None: not at all."""
     fitted: Callable[[Any], Any] | None = None
     """Scenario -> `robomarl.field.identify.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
-    carried: Callable[[Any, Any], Any] | None = None
+    identify_payload: Callable[[Any, Any], Any] | None = None
     """(scenario, tracks) -> `robomarl.field.identify.carried.CarriedFigures`: of what a team carries; None:
     it carries nothing, and its vehicles are fitted."""
-    weighed: Callable[[Any, Any], Any] = lambda found, tracks: None
-    """(what was identified, tracks) -> `robomarl.field.identify.believed.Weighed`; None: masses are as believed."""
+    mass_correction: Callable[[Any, Any], Any] = lambda found, tracks: None
+    """(what was identified, tracks) -> `robomarl.field.identify.believed.MassCorrection`; None: masses are as believed."""
     residual: Callable[..., Any] | None = None
     """(scenario, what was identified, `robomarl.field.identify.residual.FlightSets`, seed) -> `Candidate`, what the
     fitted model misses, learned; None: it is left at that."""

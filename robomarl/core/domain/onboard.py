@@ -1,6 +1,6 @@
 """`Onboard`: what generic code on robots and beside them has to know of a domain. Numbers and names only, no ROS.
 
-What needs more than that (nodes, messages, reports) is named by `Later`, and imported when it is called.
+What needs more than that (nodes, messages, reports) is named by `LazyImport`, and imported when it is called.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Content = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Later:
+class LazyImport:
     """A function by the name `module:FUNCTION`, imported when it is first called."""
 
     name: str
@@ -41,7 +41,7 @@ class Command:
 
     elements: tuple[str, ...]
     """Their names, in order, accelerations first."""
-    filter: Later
+    filter: LazyImport
     """(params, mode, ...) -> the filter for commands of this kind; as `SafetyFilter`."""
     around: Callable[..., Any] | None = as_it_is
     """(filter for acceleration and yaw rate, memory, view, command) -> (memory, result) for commands of this kind, in
@@ -112,5 +112,5 @@ class Onboard:
     console: Callable[[Any, str], Any] = nothing
     """(node, namespace) -> the operator's side of what runs besides: its `clients` are services that have to be there
     before anything begins; None: there is none."""
-    rehearse: Callable[[Any, Any], dict[str, Any] | None] = Later("robomarl.front.cli.flights:rehearse")
+    rehearse: Callable[[Any, Any], dict[str, Any] | None] = LazyImport("robomarl.front.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

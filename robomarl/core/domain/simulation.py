@@ -61,7 +61,7 @@ class Choices:
 class Measured:
     """How vehicles are measured: `robomarl identify-limits`."""
 
-    felt: Callable[[Any], tuple[str, ...]]
+    response_parameters: Callable[[Any], tuple[str, ...]]
     """Scenario -> parameters of the section `randomize` that change how a vehicle follows its commands, the delay left
     out."""
     moves_alike: Callable[[Any], Any]
@@ -124,7 +124,7 @@ class Evaluated:
     score: Callable[[Any, Any], Any] | None = None
     """(scenario, `EvalConfig`) -> `robomarl.lab.evaluate.score.TeamScore`; None: there are matches, and no episodes of
     one policy."""
-    crew: Callable[[Any, Any], Any] = lambda policy, scenario: policy
+    mixed_team: Callable[[Any, Any], Any] = lambda policy, scenario: policy
     """(policy, scenario) -> what moves the robots, where some of them are not the policy's."""
     film: Callable[[Any, Any, Any], Any] | None = None
     """(log, scenario, file); None: what is drawn, `row` draws itself."""

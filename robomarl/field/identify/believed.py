@@ -22,7 +22,7 @@ LEAST = 0.05
 """By how much the middle of all robots must be off; what is less the policy makes good."""
 
 
-class Weighed(NamedTuple):
+class MassCorrection(NamedTuple):
     """What a domain says of flights of vehicles whose weight is off."""
 
     factor: float
@@ -43,7 +43,7 @@ def believing(folder: Path, scenario: str, factor: float, of: Provenance) -> str
     Args:
         folder: for it and for the vehicle's file.
         scenario: name or file of the other.
-        factor: see `Weighed`.
+        factor: see `MassCorrection`.
         of: where it comes from.
     """
     was = load_scenario(scenario)

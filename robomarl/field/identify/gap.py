@@ -41,7 +41,7 @@ class Legs(NamedTuple):
     """B."""
 
 
-class Retraced(Protocol):
+class Reflown(Protocol):
     """How a domain flies legs again."""
 
     def __call__(self, scenario: Any, legs: Legs, seed: int | None) -> np.ndarray:
@@ -85,7 +85,7 @@ def measure_gap(scenario: Any, tracks: Sequence[RobotTrack], seed: int = 0) -> G
     Raises:
         UserError: the scenario's kind of team can't be flown again.
     """
-    retrace = needed(field_of(scenario).retraced, scenario, "way to fly recorded legs again", "leave out --gap")
+    retrace = needed(field_of(scenario).reflown, scenario, "way to fly recorded legs again", "leave out --gap")
     steps, most = round(HORIZON_S / scenario.period_s), MOST_LEGS
     cut = [leg for track in tracks for part in even_parts(track, scenario.period_s, steps + 2)
            for leg in _cut(part, steps)]  # fmt: skip

@@ -31,7 +31,7 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
         raise UserError(f"{args.out}: is there already; name another folder with --out.")
     known = run_of(args.bundle)
     check_bundle(args.bundle, known.scenario, flown.scenario)
-    figures = (adapt_carried if field_of(flown.scenario).carried else adapt_vehicles)(args, flown, known)
+    figures = (adapt_carried if field_of(flown.scenario).identify_payload else adapt_vehicles)(args, flown, known)
     write_json(args.out / "adapt.json", figures)
     return figures
 
@@ -88,15 +88,15 @@ def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, Record
     from robomarl.field.identify.believed import believing
     from robomarl.lab.sim.scenario import load_scenario
 
-    weighed = field_of(flown.scenario).weighed(found, flown.tracks)
-    if weighed is None:
+    correction = field_of(flown.scenario).mass_correction(found, flown.tracks)
+    if correction is None:
         return 1.0, flown
     of = flown.provenance
-    file = believing(args.out / "weighed", of.scenario, weighed.factor, of)
+    file = believing(args.out / "weighed", of.scenario, correction.factor, of)
     mass_kg = load_scenario(file).vehicle_config.body.mass_kg
-    print(f"the low-level controllers are to believe {weighed.factor:.3f} times the mass, {mass_kg:.4g} kg: {file}")
-    return weighed.factor, RecordedFlights(
-        load_scenario(file), weighed.tracks, of._replace(scenario=file), flown.problems
+    print(f"the low-level controllers are to believe {correction.factor:.3f} times the mass, {mass_kg:.4g} kg: {file}")
+    return correction.factor, RecordedFlights(
+        load_scenario(file), correction.tracks, of._replace(scenario=file), flown.problems
     )
 
 

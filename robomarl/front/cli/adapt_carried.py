@@ -26,7 +26,7 @@ def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, A
     from robomarl.lab.sim.scenario import load_scenario
 
     started_s = time.perf_counter()
-    law, sets, find = as_law(args.bundle, known), split(args, flown), field_of(flown.scenario).carried
+    law, sets, find = as_law(args.bundle, known), split(args, flown), field_of(flown.scenario).identify_payload
     assert find is not None, "the caller has looked"
     check_team(args.bundle, law.scenario, flown.scenario)
     found = find(flown.scenario, sets.seen)

@@ -39,8 +39,8 @@ def run(args: Args) -> dict[str, Any]:
     from robomarl.lab.sim.engines.compiler import keep_compiled
 
     flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
-    if carried := field_of(flown.scenario).carried:
-        return show_carried(args, flown, carried(flown.scenario, flown.tracks))
+    if find := field_of(flown.scenario).identify_payload:
+        return show_carried(args, flown, find(flown.scenario, flown.tracks))
     keep_compiled()
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
         found, missing = identify(flown.scenario, flown.tracks, lambda share: bar.update(int(100 * share) - bar.n))

@@ -103,7 +103,7 @@ def evaluate_on(sim: BatchSim, policy: FlownPolicy, config: EvalConfig) -> Evalu
     scenario = sim.scenario
     evaluated = simulation_of(scenario).evaluation
     score: TeamScore = needed(evaluated.score, scenario, "episodes of one policy, only matches")(scenario, config)
-    pilot = make_pilot(evaluated.crew(policy, scenario), scenario, config.filter)
+    pilot = make_pilot(evaluated.mixed_team(policy, scenario), scenario, config.filter)
     runner = EpisodeRunner(pilot, sim, score, config.record)
     done = runner.run(config.episodes, f"{policy.name} on {config.sim}", config.progress)
     speed = {"realtime_factor": runner.realtime_factor}

@@ -20,7 +20,7 @@ def known_names(scenario: Any) -> tuple[str, ...]:
     """Parameters of the section `randomize` that change how a vehicle of the scenario follows its commands; the link's
     delay where the scenario's kind of team randomizes it."""
     link = ("delay_s",) if hasattr(scenario.randomize, "delay_s") else ()
-    return (*measured(scenario).felt(scenario), *link)
+    return (*measured(scenario).response_parameters(scenario), *link)
 
 
 def make_plant(scenario: Any, flights: int, seed: int, threads: int = 1) -> Plant:

@@ -53,7 +53,7 @@ def test_what_can_not_be_compared_or_identified_is_named():
     lift, swap = load_scenario("lift_3"), load_scenario("swap_4")
     _, tracks = flown()
     with pytest.raises(UserError, match="under a load"):
-        field_of(lift).retraced(lift, None, None)  # type: ignore[misc]
+        field_of(lift).reflown(lift, None, None)  # type: ignore[misc]
     with pytest.raises(UserError, match="under a load"):
         identify(lift, tracks)
     with pytest.raises(UserError, match="record longer flights"):

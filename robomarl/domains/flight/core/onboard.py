@@ -1,17 +1,17 @@
 """What robots of teams that fly freely, and their operator, import."""
 
-from robomarl.core.domain.onboard import Command, Later, Onboard
+from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 
 ONBOARD = Onboard(
     commands=(
         Command(
             ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"),
-            Later("robomarl.core.filter.filter:SafetyFilter"),
+            LazyImport("robomarl.core.filter.filter:SafetyFilter"),
         ),
     ),
-    check_fleet=Later("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
-    check_order=Later("robomarl.domains.flight.lab.safety.fleet_goals:check_fleet_goals"),
-    rules=Later("robomarl.core.filter.give_way:GiveWay"),
+    check_fleet=LazyImport("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
+    check_order=LazyImport("robomarl.domains.flight.lab.safety.fleet_goals:check_fleet_goals"),
+    rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
     peers={
         "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.field.crazyflie_peer.node"),
@@ -20,5 +20,5 @@ ONBOARD = Onboard(
         "mavros": ("mavros_peer_node", "robomarl.domains.flight.field.px4_peer.mavros_node"),
         "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.field.px4_peer.dds_node"),
     },
-    nodes=Later("robomarl.domains.flight.ros.payload.fleet_rules:nodes"),  # what a mission is told says its node
+    nodes=LazyImport("robomarl.domains.flight.ros.payload.fleet_rules:nodes"),  # what a mission is told says its node
 )

@@ -13,7 +13,7 @@ from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
-def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
+def reflown(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
     """Each vehicle alone on `mujoco`.
 
     Raises:
@@ -24,5 +24,5 @@ def retraced(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
     return retrace(scenario, legs, seed)
 
 
-FIELD = FieldWork(retraced=retraced, fitted=fitted, weighed=weigh, residual=learned)
-PAYLOAD = replace(FIELD, carried=find_payload)
+FIELD = FieldWork(reflown=reflown, fitted=fitted, mass_correction=weigh, residual=learned)
+PAYLOAD = replace(FIELD, identify_payload=find_payload)

@@ -36,7 +36,7 @@ def baseline(scenario: FlightScenario) -> Any:
     return LoadPosePolicy(scenario)
 
 
-def felt(scenario: FlightScenario) -> tuple[str, ...]:
+def response_parameters(scenario: FlightScenario) -> tuple[str, ...]:
     """What a vehicle feels of the section `randomize`."""
     from robomarl.domains.flight.lab.safety.plants import felt_by_flyers
 
@@ -91,11 +91,11 @@ def score(scenario: FlightScenario, config: Any) -> Any:
     return FlightScore(scenario, config.hover_s)
 
 
-def crew(policy: Any, scenario: FlightScenario) -> Any:
+def mixed_team(policy: Any, scenario: FlightScenario) -> Any:
     """Some of those that carry may fly under the baseline."""
-    from robomarl.domains.flight.lab.payload.controllers.mixed_team import mixed_team
+    from robomarl.domains.flight.lab.payload.controllers.mixed_team import mixed_team as of_scenario
 
-    return mixed_team(policy, scenario)
+    return of_scenario(policy, scenario)
 
 
 def row(name: str, options: Any, is_first: bool) -> Any:
@@ -157,7 +157,7 @@ def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
 
 EVALUATION = Evaluated(
     score=score,
-    crew=crew,
+    mixed_team=mixed_team,
     row=row,
     table=table,
     nobody="Name at least one policy: a bundle, a run folder, or baseline.",
@@ -175,7 +175,7 @@ SIMULATION = Simulation(
     evaluation=EVALUATION,
     controllers={"baseline": baseline},
     save_log=save_flight,
-    measured=Measured(felt, moves_alike, plant),
+    measured=Measured(response_parameters, moves_alike, plant),
     rewarded=rewarded,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
     attack=attack,

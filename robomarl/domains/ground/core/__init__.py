@@ -1,20 +1,20 @@
 """What ground robots, and their operator, import."""
 
-from robomarl.core.domain.onboard import Command, Later, Onboard
+from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 
 SENT = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
 """Robots on the ground take what robots that fly take; a policy may set the gain of its robot's filter besides."""
 ONBOARD = Onboard(
     commands=(
-        Command(SENT, Later("robomarl.core.filter.filter:SafetyFilter")),
+        Command(SENT, LazyImport("robomarl.core.filter.filter:SafetyFilter")),
         Command(
             (*SENT, "gain"),
-            Later("robomarl.core.filter.policy_gain_filter:GainedFilter"),
-            Later("robomarl.core.filter.policy_gain_filter:filter_gained"),
+            LazyImport("robomarl.core.filter.policy_gain_filter:GainedFilter"),
+            LazyImport("robomarl.core.filter.policy_gain_filter:filter_gained"),
         ),
     ),
     features=("robomarl.domains.ground.core.features",),
-    field_task=Later("robomarl.domains.ground.ros.floor:field_task"),
-    graph=Later("robomarl.domains.ground.ros.floor:graph"),
-    check_fleet=Later("robomarl.domains.ground.core.fleet_rules:check_fleet"),
+    field_task=LazyImport("robomarl.domains.ground.ros.floor:field_task"),
+    graph=LazyImport("robomarl.domains.ground.ros.floor:graph"),
+    check_fleet=LazyImport("robomarl.domains.ground.core.fleet_rules:check_fleet"),
 )

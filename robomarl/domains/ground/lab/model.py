@@ -1,6 +1,6 @@
 """`MODEL`: teams of ground robots, whatever their task; see `robomarl.lab.sim.model.Model`."""
 
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import components, namespace
 from robomarl.core.spec import GAIN, ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.core.types import Array
@@ -91,7 +91,7 @@ MODEL = Model(
     succeeded=lambda scenario, world: task_of(scenario).succeeded(scenario, world),
     failed=left_arena,
     sensed=lambda scenario, world: task_of(scenario).sensed(scenario, world),
-    messages=Later("robomarl.domains.ground.field.sim_floor:messages"),
+    messages=LazyImport("robomarl.domains.ground.field.sim_floor:messages"),
     mujoco=robots_of,
     law=law,
     num_draws=NUM_DRAWS,

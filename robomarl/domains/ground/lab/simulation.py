@@ -41,7 +41,9 @@ SIMULATION = simulation_of_model(
     controllers={"baseline": ScriptedRobots},
     imitated=IMITATED,
     measured=Measured(
-        felt=lambda scenario: (), moves_alike=lambda scenario: (scenario.vehicle, scenario.rates), plant=plant
+        response_parameters=lambda scenario: (),
+        moves_alike=lambda scenario: (scenario.vehicle, scenario.rates),
+        plant=plant,
     ),
     choices=waypoints,
 )

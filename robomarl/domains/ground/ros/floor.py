@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
 from robomarl.ros.fieldtask import PLAIN, FieldTask, Seat, Sensor
 from robomarl.ros.topics import NodeGraph, Topic
@@ -62,4 +62,4 @@ def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
         rows = nothing if told is None or len(told) != len(nothing) else told
         return FloorSensed(able, rows[count + index, 2], rows[:count])
 
-    return FieldTask((Sensor(FLOOR, Later("robomarl.domains.ground.ros.floor:rows_to")),), sensed)
+    return FieldTask((Sensor(FLOOR, LazyImport("robomarl.domains.ground.ros.floor:rows_to")),), sensed)

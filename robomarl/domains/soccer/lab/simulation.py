@@ -29,7 +29,7 @@ def with_rally(scenario: SoccerScenario, rally_s: float) -> SoccerScenario:
     return replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
 
 
-def felt(scenario: SoccerScenario) -> tuple[str, ...]:
+def response_parameters(scenario: SoccerScenario) -> tuple[str, ...]:
     """What a robot feels of the section `randomize`."""
     from robomarl.domains.soccer.lab.safety.plants import felt_by_players
 
@@ -78,7 +78,7 @@ SIMULATION = Simulation(
         nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
         check_film=check_suffix,
     ),
-    measured=Measured(felt, moves_alike, plant),
+    measured=Measured(response_parameters, moves_alike, plant),
     games=Games(
         SCRIPTS,
         ScriptedTeam,

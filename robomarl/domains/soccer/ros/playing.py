@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import rotate
 from robomarl.core.view import Goal
 from robomarl.domains.soccer.core.features import ROLES, Picture, SoccerSensed, sensed_of
@@ -150,14 +150,14 @@ def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     messages = "robomarl.domains.soccer.ros.messages"
     return FieldTask(
         sensors=(
-            Sensor(SIGHTING, Later(f"{messages}:sighting_to"), shared=False),
-            Sensor(KICKER, Later(f"{messages}:kicker_to"), shared=False),
+            Sensor(SIGHTING, LazyImport(f"{messages}:sighting_to"), shared=False),
+            Sensor(KICKER, LazyImport(f"{messages}:kicker_to"), shared=False),
         ),
         sensed=lambda values, snapshot: playing.sensed(values[SIGHTING.name], values[KICKER.name], snapshot),
         max_age_s=playing.max_age_s,
         fixed_goal=playing.goal,
         commands=(CMD_VEL, KICK),
-        writer=Later(f"{messages}:PlayerCommands"),
+        writer=LazyImport(f"{messages}:PlayerCommands"),
         away=seat.away,
         told=playing.told,
         role=playing.role,

@@ -14,7 +14,7 @@ from robomarl.lab.sim.scenario import RateConfig
 
 
 def retrace(scenario: FlightScenario, legs: Legs, seed: int | None) -> np.ndarray:
-    """[L, sub-steps + 1, 13] states; see `robomarl.field.identify.gap.Retraced`."""
+    """[L, sub-steps + 1, 13] states; see `robomarl.field.identify.gap.Reflown`."""
     fine = stepwise_alone(scenario, seed is not None)
     team = MujocoTeam(fine, len(legs.state), seed or 0)
     world, told = team.reset(), legs.command.astype(np.float32)[:, None]

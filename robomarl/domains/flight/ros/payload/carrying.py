@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.config import UserError, build
-from robomarl.core.domain.onboard import Later
+from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import quat_from_yaw, rotate, yaw_of
 from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
 from robomarl.core.view import Goal, LoadSensed, LocalView
@@ -97,7 +97,7 @@ def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
     """A robot that carries; see `Carrying`."""
     carrying = Carrying(content, seat.index)
     return FieldTask(
-        sensors=(Sensor(LOAD_POSE, Later("robomarl.ros.convert:pose_to")),),
+        sensors=(Sensor(LOAD_POSE, LazyImport("robomarl.ros.convert:pose_to")),),
         sensed=lambda values, snapshot: carrying.sensed(values[LOAD_POSE.name]),
         max_age_s=0.16,
         lifted=carrying.lifted,
