@@ -10,7 +10,7 @@ class FieldWork:
     """One for each domain that has any; `field_of(scenario)` finds it."""
 
     reflown: Any = None
-    """`robomarl.field.identify.gap.Reflown`: how recorded legs are flown again; None: not at all."""
+    """`robomarl.field.identify.legs.Reflown`: how recorded legs are flown again; None: not at all."""
     fitted: Callable[[Any], Any] | None = None
     """Scenario -> `robomarl.field.identify.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
     identify_payload: Callable[[Any, Any], Any] | None = None
@@ -19,5 +19,5 @@ class FieldWork:
     mass_correction: Callable[[Any, Any], Any] = lambda found, tracks: None
     """(what was identified, tracks) -> `robomarl.field.identify.believed.MassCorrection`; None: masses are as believed."""
     residual: Callable[..., Any] | None = None
-    """(scenario, what was identified, `robomarl.field.identify.residual.FlightSets`, seed) -> `Candidate`, what the
+    """(scenario, what was identified, `robomarl.field.identify.flight_sets.FlightSets`, seed) -> `Candidate`, what the
     fitted model misses, learned; None: it is left at that."""

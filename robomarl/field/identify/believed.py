@@ -13,8 +13,8 @@ import yaml
 
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
-from robomarl.field.identify.identify import RobotFit
 from robomarl.field.identify.patch import Provenance, named_from
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.track import RobotTrack
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.field.identify.identify import Parameter
 from robomarl.field.identify.patch import Provenance, named_from
+from robomarl.field.identify.robot_fit import Parameter
 
 
 class CarriedFigures(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
-from robomarl.field.identify.gap import elements
+from robomarl.field.identify.legs import elements
 from robomarl.field.identify.noise import Noise, Whitener
 from robomarl.field.identify.windows import SETTLE, Windows
 
@@ -50,7 +50,7 @@ Predict = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class FittedModel:
-    """What a domain gives to be fitted to its windows: outputs are those of `robomarl.field.identify.gap.elements`."""
+    """What a domain gives to be fitted to its windows: outputs are those of `robomarl.field.identify.legs.elements`."""
 
     names: tuple[str, ...]
     """[P]."""

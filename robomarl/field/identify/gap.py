@@ -8,18 +8,14 @@ like it: there they part.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from robomarl.core.domain.halves import field_of, needed
+from robomarl.field.identify.legs import ELEMENTS, UNITS, Legs, elements
 from robomarl.field.track import RobotTrack, even_parts, in_force
 
-ELEMENTS = (
-    *(f"{what}.{axis}" for what in ("position", "velocity") for axis in "xyz"),
-    "tilt.x", "tilt.y", *(f"body_rate.{axis}" for axis in "xyz"),
-)  # fmt: skip
-UNITS = ("m",) * 3 + ("m/s",) * 3 + ("rad",) * 2 + ("rad/s",) * 3
 DRAWS = 24
 HORIZON_S = 2.0
 BEYOND = 0.25
@@ -28,25 +24,6 @@ SETTLE_S = 0.2
 """How the rotors turned at the start of a leg is not recorded: attitudes and rates are compared from here on."""
 MOST_LEGS = 60
 """Spread evenly over a recording that has more."""
-
-
-class Legs(NamedTuple):
-    """L legs of K decisions of S sub-steps."""
-
-    state: np.ndarray
-    """[L, 13] at the start: position, attitude, velocity, body rates."""
-    command: np.ndarray
-    """[L, B + K S, A] in force in each sub-step where nothing delays it; the first B are those before the start."""
-    before: int
-    """B."""
-
-
-class Reflown(Protocol):
-    """How a domain flies legs again."""
-
-    def __call__(self, scenario: Any, legs: Legs, seed: int | None) -> np.ndarray:
-        """[L, K S + 1, 13] states. `seed` of draws of the scenario's `randomize`; None: as the file says."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -112,18 +89,6 @@ def _outside(scenario: Any, recorded: np.ndarray, drawn: np.ndarray) -> np.ndarr
     low, high = np.min([part.min(0) for part in near], 0), np.max([part.max(0) for part in near], 0)
     room = estimate_bound(scenario) + BEYOND * (high - low)
     return np.maximum(np.maximum(recorded - high - room, low - room - recorded), 0.0)
-
-
-def elements(state: np.ndarray) -> np.ndarray:
-    """[..., E] of states [..., 13]."""
-    pos, (w, x, y, z), vel, omega = (
-        state[..., :3],
-        np.moveaxis(state[..., 3:7], -1, 0),
-        state[..., 7:10],
-        state[..., 10:],
-    )
-    tilt = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x)], -1)
-    return np.concatenate([pos, vel, tilt, omega], -1)
 
 
 def estimate_bound(scenario: Any) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.field.identify.fit import LEAST_BLOCKS
-from robomarl.field.identify.gap import elements
-from robomarl.field.identify.identify import RobotFit
+from robomarl.field.identify.legs import elements
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import SETTLE, cut_windows
 from robomarl.field.track import RobotTrack
 

@@ -1,7 +1,7 @@
 """`identify`: every robot's parameters from its recorded flights, with 95 % intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
@@ -10,32 +10,12 @@ from scipy.stats import t as student
 from robomarl.core.config import UserError
 from robomarl.core.domain.halves import field_of, needed
 from robomarl.field.identify.fit import LEVEL, Fit, FittedModel, WindowFit
+from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.windows import LENGTH, SETTLE, SHORT, Windows, cut_windows
 from robomarl.field.track import RobotTrack
 
 LEAST_WINDOWS = 4
 """Of a robot: with fewer there is no telling how sure a figure is."""
-
-
-class Parameter(NamedTuple):
-    """One figure of one robot, with its 95 % interval."""
-
-    robot: str
-    name: str
-    value: float
-    low: float
-    high: float
-    unit: str
-
-
-class RobotFit(NamedTuple):
-    """What was found of one robot."""
-
-    robot: str
-    model: FittedModel
-    fit: Fit
-    windows: Windows
-    parameters: tuple[Parameter, ...]
 
 
 def identify(

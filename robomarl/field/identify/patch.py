@@ -11,7 +11,7 @@ import yaml
 
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
-from robomarl.field.identify.identify import Parameter, RobotFit
+from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.safety_figures import SafetyFigure
 
 KEPT = 0.1

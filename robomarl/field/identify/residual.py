@@ -3,14 +3,12 @@
 A domain learns it (`Simulation.residual`) from one set of flights, ends in time by a second, and is judged on a third.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from robomarl.core.bundle.provenance import UsedResidual
 from robomarl.core.domain.halves import field_of
+from robomarl.field.identify.flight_sets import Candidate, FlightSets
 from robomarl.field.identify.held_out import AFTER_S, Prediction, paired, split_flights
 from robomarl.field.identify.identify import RobotFit
 from robomarl.field.track import RobotTrack
@@ -19,37 +17,9 @@ LEAST_GAIN = 0.05
 """A residual that predicts by less than this share better is not worth to be trained with."""
 
 
-class FlightSets(NamedTuple):
-    """Tracks by whole flights, no flight in two of them."""
-
-    fit: list[RobotTrack]
-    stop: list[RobotTrack]
-    """That end the fit; none of fewer than three flights."""
-    gate: list[RobotTrack]
-    """That decide whether what was found is taken; none of one flight."""
-
-    @property
-    def seen(self) -> list[RobotTrack]:
-        """All that those of the gate are held out from."""
-        return [*self.fit, *self.stop]
-
-
 def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
     """What is sealed into a bundle that is trained with it."""
     return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
-
-
-class Candidate(NamedTuple):
-    """What a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
-
-    before_m: np.ndarray
-    """[W] of the identified vehicles."""
-    after_m: np.ndarray
-    """[W] of them with the residual."""
-    place: tuple[tuple[str, int, int], ...]
-    """[W] robot, flight, number in it."""
-    save: Callable[[Path], dict[str, Any]]
-    """Writes it into a file; returns the keys of the scenario's section `residual`."""
 
 
 class Judged(NamedTuple):

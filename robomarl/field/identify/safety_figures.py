@@ -12,7 +12,7 @@ import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, SafetyConfig
-from robomarl.field.identify.identify import RobotFit
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import SETTLE
 from robomarl.field.limits.fit import Window, constant_part, directions, pieces_of, steepest, swept
 from robomarl.field.limits.measure import MeasureConfig, round_up

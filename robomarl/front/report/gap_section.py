@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robomarl.field.identify.gap import ELEMENTS, UNITS, Gap
+from robomarl.field.identify.gap import Gap
+from robomarl.field.identify.legs import ELEMENTS, UNITS
 from robomarl.front.report.page import Section, grid, table
 from robomarl.front.report.plots.style import MUTED, label_ends, new_chart, robot_colour
 from robomarl.front.report.sections import draw

@@ -10,8 +10,8 @@ import pytest
 from robomarl.domains.flight.field.identify.weigh import believed, weigh
 from robomarl.domains.flight.lab.quadrotor import rotor_targets
 from robomarl.field.identify.believed import believing, middle_need
-from robomarl.field.identify.identify import Parameter
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.identify.robot_fit import Parameter
 from robomarl.field.track import RobotTrack
 from robomarl.lab.sim.scenario import load_scenario
 

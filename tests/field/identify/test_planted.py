@@ -14,8 +14,9 @@ from robomarl.core.domain.halves import field_of
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.field.identify.gap import gap_figures, measure_gap
-from robomarl.field.identify.identify import Parameter, identify
+from robomarl.field.identify.identify import identify
 from robomarl.field.identify.patch import Provenance, ranges_of, scenario_text, vehicle_text
+from robomarl.field.identify.robot_fit import Parameter
 from robomarl.field.identify.safety_figures import SafetyFigure, brake_figure
 from robomarl.field.track import RobotTrack
 from robomarl.lab.evaluate.resolve import resolve_policy

@@ -11,8 +11,10 @@ from benchmarks.flight.pushed import STACKED, Effect, downwash, fly_pushed, lost
 from robomarl.domains.flight.field.identify.learned import candidate_of, learn, learned
 from robomarl.domains.flight.field.identify.open_loop import OpenLoop, short_windows_of
 from robomarl.domains.flight.lab.residual import ResidualConfig, load_residual
-from robomarl.field.identify.identify import RobotFit, identify
-from robomarl.field.identify.residual import FlightSets, judged, three_sets
+from robomarl.field.identify.flight_sets import FlightSets
+from robomarl.field.identify.identify import identify
+from robomarl.field.identify.residual import judged, three_sets
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.track import RobotTrack
 from robomarl.lab.evaluate.resolve import resolve_policy
 

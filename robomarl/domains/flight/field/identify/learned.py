@@ -30,9 +30,9 @@ from robomarl.domains.flight.lab.residual import (
     own_features,
     save_residual,
 )
-from robomarl.field.identify.identify import RobotFit
+from robomarl.field.identify.flight_sets import Candidate, FlightSets
 from robomarl.field.identify.noise import Whitener
-from robomarl.field.identify.residual import Candidate, FlightSets
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import SETTLE, neighbours_of
 from robomarl.field.track import RobotTrack
 

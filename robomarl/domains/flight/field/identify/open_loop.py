@@ -10,7 +10,7 @@ import numpy as np
 from robomarl.domains.flight.field.identify.model import WindowFlown, window_outputs
 from robomarl.domains.flight.lab.residual import Residual
 from robomarl.field.identify.held_out import AFTER_S
-from robomarl.field.identify.identify import RobotFit
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import cut_windows, neighbours_of
 from robomarl.field.track import RobotTrack
 

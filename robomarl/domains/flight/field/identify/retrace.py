@@ -9,12 +9,12 @@ from robomarl.domains.flight.lab.quadrotor import RigidVehicle, rotor_targets
 from robomarl.domains.flight.lab.randomize import RandomizeConfig
 from robomarl.domains.flight.lab.safety.plants import alone
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.field.identify.gap import Legs
+from robomarl.field.identify.legs import Legs
 from robomarl.lab.sim.scenario import RateConfig
 
 
 def retrace(scenario: FlightScenario, legs: Legs, seed: int | None) -> np.ndarray:
-    """[L, sub-steps + 1, 13] states; see `robomarl.field.identify.gap.Reflown`."""
+    """[L, sub-steps + 1, 13] states; see `robomarl.field.identify.legs.Reflown`."""
     fine = stepwise_alone(scenario, seed is not None)
     team = MujocoTeam(fine, len(legs.state), seed or 0)
     world, told = team.reset(), legs.command.astype(np.float32)[:, None]

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.field.identify.believed import LEAST, MassCorrection, middle_need
-from robomarl.field.identify.identify import RobotFit
+from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.track import RobotTrack
 
 GRAVITY = np.array([0.0, 0.0, GRAVITY_M_S2])

@@ -23,7 +23,7 @@ from robomarl.domains.flight.field.payload.tilt import find_pulls
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.carried import CarriedFigures
 from robomarl.field.identify.fit import LEVEL
-from robomarl.field.identify.identify import Parameter
+from robomarl.field.identify.robot_fit import Parameter
 from robomarl.field.track import RobotTrack
 
 LEAST_BLOCKS = 5

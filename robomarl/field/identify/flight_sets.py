@@ -1,0 +1,37 @@
+"""`FlightSets` that a residual is learned from and judged on, and the `Candidate` that a domain learned."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robomarl.field.track import RobotTrack
+
+
+class FlightSets(NamedTuple):
+    """Tracks by whole flights, no flight in two of them."""
+
+    fit: list[RobotTrack]
+    stop: list[RobotTrack]
+    """That end the fit; none of fewer than three flights."""
+    gate: list[RobotTrack]
+    """That decide whether what was found is taken; none of one flight."""
+
+    @property
+    def seen(self) -> list[RobotTrack]:
+        """All that those of the gate are held out from."""
+        return [*self.fit, *self.stop]
+
+
+class Candidate(NamedTuple):
+    """What a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
+
+    before_m: np.ndarray
+    """[W] of the identified vehicles."""
+    after_m: np.ndarray
+    """[W] of them with the residual."""
+    place: tuple[tuple[str, int, int], ...]
+    """[W] robot, flight, number in it."""
+    save: Callable[[Path], dict[str, Any]]
+    """Writes it into a file; returns the keys of the scenario's section `residual`."""

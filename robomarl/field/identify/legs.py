@@ -1,0 +1,42 @@
+"""`Legs` of recorded flights, and what of a state is compared when they are flown again."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+ELEMENTS = (
+    *(f"{what}.{axis}" for what in ("position", "velocity") for axis in "xyz"),
+    "tilt.x", "tilt.y", *(f"body_rate.{axis}" for axis in "xyz"),
+)  # fmt: skip
+UNITS = ("m",) * 3 + ("m/s",) * 3 + ("rad",) * 2 + ("rad/s",) * 3
+
+
+class Legs(NamedTuple):
+    """L legs of K decisions of S sub-steps."""
+
+    state: np.ndarray
+    """[L, 13] at the start: position, attitude, velocity, body rates."""
+    command: np.ndarray
+    """[L, B + K S, A] in force in each sub-step where nothing delays it; the first B are those before the start."""
+    before: int
+    """B."""
+
+
+class Reflown(Protocol):
+    """How a domain flies legs again."""
+
+    def __call__(self, scenario: Any, legs: Legs, seed: int | None) -> np.ndarray:
+        """[L, K S + 1, 13] states. `seed` of draws of the scenario's `randomize`; None: as the file says."""
+        ...
+
+
+def elements(state: np.ndarray) -> np.ndarray:
+    """[..., E] of states [..., 13]."""
+    pos, (w, x, y, z), vel, omega = (
+        state[..., :3],
+        np.moveaxis(state[..., 3:7], -1, 0),
+        state[..., 7:10],
+        state[..., 10:],
+    )
+    tilt = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x)], -1)
+    return np.concatenate([pos, vel, tilt, omega], -1)
