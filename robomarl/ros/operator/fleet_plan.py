@@ -35,16 +35,16 @@ from robomarl.ros.settings import (
 from robomarl.ros.topics import GOAL, graph_of
 from robomarl.ros.vehicle_topics.crazyflie_uris import check_uris
 
-NODES = "robomarl.ros"
-_MAVLINK = ("mavlink_node", f"{NODES}.adapters.mavlink.node", MavlinkSettings)
+NODES, VEHICLES = "robomarl.ros", "robomarl.vehicles"
+_MAVLINK = ("mavlink_node", f"{VEHICLES}.mavlink.node", MavlinkSettings)
 ADAPTERS = {
-    "crazyflie": ("crazyflie_node", f"{NODES}.adapters.crazyflie.node", CrazyflieSettings),
-    "crazyswarm": ("crazyswarm_node", f"{NODES}.adapters.crazyswarm.node", CrazyswarmSettings),
+    "crazyflie": ("crazyflie_node", f"{VEHICLES}.crazyflie.node", CrazyflieSettings),
+    "crazyswarm": ("crazyswarm_node", f"{VEHICLES}.crazyswarm.node", CrazyswarmSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
-    "mavros": ("mavros_adapter_node", f"{NODES}.adapters.mavros.node", MavrosSettings),
-    "px4_dds": ("px4_dds_node", f"{NODES}.adapters.px4_dds.node", Px4DdsSettings),
-    "base": ("base_node", f"{NODES}.adapters.base.node", BaseSettings),
+    "mavros": ("mavros_adapter_node", f"{VEHICLES}.mavros.node", MavrosSettings),
+    "px4_dds": ("px4_dds_node", f"{VEHICLES}.px4_dds.node", Px4DdsSettings),
+    "base": ("base_node", f"{VEHICLES}.base.node", BaseSettings),
 }
 """Script, module and parameters of each adapter's node."""
 
@@ -221,7 +221,7 @@ def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeS
         raise UserError(f"mocap = {options.mocap!r} is for real robots: a simulator tells where its robots are itself.")
     about = {**team_of, "source": options.mocap, "vehicle": _absolute(fleet.vehicle)}
     where = ("mocap_node", team_of["base"])
-    return _spec("mocap_node", f"{NODES}.adapters.mocap.node", where, _checked(MocapSettings, about), options)
+    return _spec("mocap_node", f"{VEHICLES}.mocap.node", where, _checked(MocapSettings, about), options)
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:

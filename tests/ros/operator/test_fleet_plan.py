@@ -1,7 +1,9 @@
 """The fleet plan, and what the README says of it."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from robomarl.core.hardware.fleet import DeploymentConfig, Fleet, load_fleet
 from robomarl.core.paths import vehicles_dir
 from robomarl.ros import topics
 from robomarl.ros.io.environment import environment
-from robomarl.ros.operator.fleet_plan import plan_fleet
+from robomarl.ros.operator.fleet_plan import ADAPTERS, plan_fleet
+from robomarl.ros.operator.node_spec import NodeSpec
 from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.settings import LinkSettings, MonitorSettings, PolicySettings, RecorderSettings, SimSettings
 
@@ -182,3 +185,24 @@ def test_the_readme_lists_every_topic_as_it_is(root: Path):
             kind = topic.type.replace("/msg/", "/")
             cells = (f"`{prefix}{topic.name}`", kind, qos_text(topic), topic.rate, topic.frame, topic.content)
             assert f"| {' | '.join(cells)} |" in lines, topic.name
+
+
+def specs_of_all_plans() -> Iterator[NodeSpec]:
+    """Nodes of every adapter, simulated and real, and of every kind of team."""
+    for name in ("local_4", "lift_3", "soccer_2v2", "navigation_3"):
+        fleet = load_fleet(name)
+        robots = [replace(robot, uri=f"udp://10.0.0.{k + 1}:19999") for k, robot in enumerate(fleet.robots)]
+        for sim in (True, False):
+            known = replace(fleet, robots=tuple(robots))
+            for vehicles in ("", *ADAPTERS, "ssl"):
+                try:
+                    yield from plan_fleet(known, PlanOptions(sim=sim, vehicles=vehicles, link=True, record="bag"))
+                except UserError:  # robots of that kind have no such adapter
+                    continue
+    yield from plan_fleet(load_fleet("local_4"), PlanOptions(mocap="tf"))
+
+
+def test_every_node_of_a_plan_is_a_module_that_there_is():
+    found = {(spec.executable, spec.module) for spec in specs_of_all_plans()}
+    assert len(found) >= 20
+    assert not [pair for pair in found if find_spec(pair[1]) is None]

@@ -21,7 +21,7 @@ from tests.ros.truth import truth_to
 from tests.ros.vehicles.noderig import Peer, started
 
 TEAM = ["blue_0", "blue_1", "yellow_0", "yellow_1"]
-NODES = "robomarl.domains.soccer.ros"
+NODES = "robomarl.domains.soccer"
 PERIOD_S = 0.04
 RESTS_M_S, MOVES_M_S = 0.02, 0.2
 
@@ -102,8 +102,8 @@ def nodes(**parameters: Any) -> list[NodeSpec]:
     """The adapter, and a simulated field in its place of the network."""
     simulated = {"scenario": "soccer_2v2", "team": TEAM, "seed": 3}
     return [
-        NodeSpec("ssl_peer_node", f"{NODES}.ssl_peer.node", "sim", "", simulated),
-        NodeSpec("ssl_node", f"{NODES}.ssl.node", "ssl_node", "", {"team": TEAM, "sim": True, **parameters}),
+        NodeSpec("ssl_peer_node", f"{NODES}.field.ssl_peer.node", "sim", "", simulated),
+        NodeSpec("ssl_node", f"{NODES}.vehicles.ssl.node", "ssl_node", "", {"team": TEAM, "sim": True, **parameters}),
     ]
 
 
