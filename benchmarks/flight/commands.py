@@ -34,7 +34,8 @@ def train(kind: str, seed: int, steps: int, out: Path) -> None:
 
 def fly(out: Path, episodes: int, seed: int) -> dict[str, Any]:
     """Figures of `robomarl eval --filter off`; errors and hovering have intervals in `eval.json` beside the run."""
-    from robomarl.lab.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import HOVER_FIGURES, HOVER_S, EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
 
     policy, scenario = resolve_policy(str(out))

@@ -18,7 +18,7 @@ from robomarl.core.goals.rest import RestDistances, rest_distances
 from robomarl.domains.flight.lab.places import GoalConfig, StartConfig
 from robomarl.domains.flight.lab.world import positions, velocities
 from robomarl.lab.evaluate.episodes import EpisodeRunner, Step, batch_size
-from robomarl.lab.evaluate.evaluate import EvalConfig
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.filter_params import safety_params

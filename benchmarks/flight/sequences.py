@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.lab.evaluate.resolve import FlownPolicy, resolve_policy
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig, FlownPolicy
+from robomarl.lab.evaluate.resolve import resolve_policy
 
 SHOWN = ("success_rate", "success_ci95", "collisions", "min_distance_m", "arrival_time_s", "position_error_m")
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from benchmarks.flight.first_principles import FirstPrinciplesTeam
 from robomarl.lab.evaluate.episodes import batch_size
-from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, evaluate_on
+from robomarl.lab.evaluate.evaluate import evaluate_on
+from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig
 from robomarl.lab.evaluate.resolve import resolve_policy
 
 SHOWN = (

@@ -67,7 +67,8 @@ def train(config: Any, seed: int, steps: int, out: Path) -> float:
 
 def fly(out: Path, scenario: str, seed: int, episodes: int) -> dict[str, Any]:
     """Figures of `robomarl eval` on `fast`, filter on."""
-    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
 
     config = EvalConfig("fast", episodes, seed, progress=False)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.prove.campaign.prove import hostile_gains
 from robomarl.lab.sim.filter_params import safety_params

@@ -88,7 +88,8 @@ def first_success(snapshots: list[Snapshot], policy: SnapshotPolicy) -> Snapshot
 
 def success(policy: SnapshotPolicy, episodes: int, seed: int) -> float:
     """Success rate on `mujoco` behind the filter."""
-    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.sim.scenario import load_scenario
 
     config = EvalConfig(episodes=episodes, seed=seed, filter="full", progress=False)

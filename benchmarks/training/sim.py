@@ -108,7 +108,8 @@ def bare_mujoco(scenario, batch: int = 64, length: int = 250) -> tuple[Callable[
 
 def closed_loop() -> list[Row]:
     """Real-time factor of `eval` on `mujoco`: policy, filter, controller and physics."""
-    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
     from robomarl.lab.sim.scenario import load_scenario
 

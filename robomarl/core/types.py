@@ -17,6 +17,9 @@ import numpy as np
 Array = Any
 """A numpy or a JAX array. Shapes, units and frames are in the docstring beside it."""
 
+Figures = dict[str, Any]
+"""JSON fields of a command's result: numbers, words, lists and such fields again, by name."""
+
 GRAVITY_M_S2 = 9.81
 """Standard gravity, rounded as the vehicles' data sheets do. World z is up: the vector is (0, 0, -g)."""
 

@@ -10,7 +10,8 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.halves import needed
 from robomarl.core.domain.registry import domain_named
 from robomarl.front.cli import prove, prove_worst
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.plants.plants import known_names
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Figures = dict[str, Any]
-"""JSON fields."""
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class Simulation:
     filter_params: Callable[[Any, int], Any]
     """(scenario, team-mates that have to be heard) -> `SafetyParams`: what the safety filter assumes."""
     probe: Callable[[Any], Any]
-    """Scenario -> `robomarl.lab.sim.check.Probe`: how its engines are compared."""
+    """Scenario -> `robomarl.lab.sim.probe.Probe`: how its engines are compared."""
     evaluation: "Evaluated"
     all_seeing: Callable[[Any], str] = lambda scenario: ""
     """Scenario -> the key that lets its team see what no robot can, as an error says it; "" for none. Such teams are

@@ -213,7 +213,8 @@ def judge_and_export(
     args: Args, trained: Path, judges: tuple[str, str]
 ) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
     """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
-    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
     from robomarl.lab.export import export_bundle
     from robomarl.lab.train.run.bundle_as_run import run_of

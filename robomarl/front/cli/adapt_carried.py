@@ -149,7 +149,8 @@ def fly(name: str, known: Any, plant: Any, args: Args) -> Any:
     """The `Evaluation` of a team on mujoco, behind the filter, on a plant of which it believes what `known` says."""
     from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.evaluate.episodes import batch_size
-    from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate_on
+    from robomarl.lab.evaluate.evaluate import evaluate_on
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
 
     sim = simulation_of(plant).batch(plant, "mujoco", batch_size(args.episodes), args.seed)

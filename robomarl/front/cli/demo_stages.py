@@ -121,7 +121,8 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) 
     """Episodes on one engine, behind the filter."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.front.report.report import TeamMeasurements
-    from robomarl.lab.evaluate.evaluate import HOVER_FIGURES, HOVER_S, EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import HOVER_FIGURES, HOVER_S, EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
     from robomarl.lab.sim.scenario import load_scenario
 

@@ -142,7 +142,7 @@ def print_held_out(row: dict[str, Any]) -> None:
 def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
     """Fly and draw the sensitivity to every randomized parameter."""
     from robomarl.front.report.plots.sensitivity import write_sensitivity
-    from robomarl.lab.evaluate.evaluate import EvalConfig
+    from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.sensitivity import sensitivity
 
     assert args.sensitivity is not None, "only called with a file"

@@ -45,7 +45,8 @@ def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
     from robomarl.core.domain.halves import simulation_of
     from robomarl.front.report.report import write_run_report
-    from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, evaluate
+    from robomarl.lab.evaluate.evaluate import evaluate
+    from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig
     from robomarl.lab.train.run.best_policy import judged_behind
     from robomarl.lab.train.run.run_folder import RunPolicy, load_run
     from robomarl.lab.train.run.storage import json_text, replace_text

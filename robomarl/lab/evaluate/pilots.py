@@ -10,7 +10,7 @@ from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_of_task, filter_for
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
-from robomarl.lab.evaluate.resolve import FlownPolicy
+from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
 
@@ -35,7 +35,7 @@ def make_pilot(policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
     Args:
         policy: what moves the robots.
         scenario: where.
-        mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until there is a certificate.
+        mode: a name of `robomarl.lab.evaluate.evaluation.FILTERS`; "full" is "qp" until there is a certificate.
 
     Raises:
         UserError: the policy commands another kind of vehicle, or decides at another rate.

@@ -1,17 +1,14 @@
 """Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
 
 from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Any
 
 from robomarl.core.bundle.bundle import is_bundle
-from robomarl.core.bundle.pilot import Observer
 from robomarl.core.config import UserError
 from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import halves
 from robomarl.core.paths import bundles_dir
-from robomarl.core.spec import ActionSpec
+from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, load_law
@@ -19,29 +16,6 @@ from robomarl.lab.train.stages.plan import is_staged
 
 BASELINE = "baseline"
 """Of every kind of team that has a controller which nobody trained."""
-
-
-class FlownPolicy(Protocol):
-    """What flies: stateless code, explicit carry."""
-
-    name: str
-    scenario_name: str
-    """The scenario that it was trained for."""
-    vehicle_name: str
-    action: ActionSpec
-
-    @property
-    def observation(self) -> Observer:
-        """What it sees."""
-        ...
-
-    def init(self, batch: tuple[int, ...] = ()) -> Any:
-        """Carry before the first decision, for leading axes `batch`."""
-        ...
-
-    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
-        """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
-        ...
 
 
 def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Any]:

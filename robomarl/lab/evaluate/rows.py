@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from robomarl.lab.evaluate.evaluate import HOVER_S, EvalConfig, EvalRow, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig, EvalRow
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Figures
 from robomarl.core.geometry import norm
+from robomarl.core.types import Figures
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of, wilson
 from robomarl.lab.sim.message import mates_of

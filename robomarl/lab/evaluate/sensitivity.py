@@ -12,8 +12,8 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
-from robomarl.lab.evaluate.resolve import FlownPolicy
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig, FlownPolicy
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import Scenario
 

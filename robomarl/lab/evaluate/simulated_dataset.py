@@ -18,7 +18,7 @@ from robomarl.core.domain.halves import needed, simulation_of
 from robomarl.core.filter.memory import Reason
 from robomarl.lab.dataset import schema_of, table_of, whole_file
 from robomarl.lab.evaluate.episodes import Step, batch_size
-from robomarl.lab.evaluate.evaluate import EvalConfig
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed

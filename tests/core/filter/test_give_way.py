@@ -21,7 +21,8 @@ from robomarl.domains.flight.lab.evaluation.score import FlightScore
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.episodes import EpisodeRunner
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.score import successes
 from robomarl.lab.sim.filter_params import safety_params

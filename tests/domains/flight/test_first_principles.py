@@ -8,7 +8,8 @@ import pytest
 from benchmarks.flight import first_principles as plant
 from robomarl.core.geometry import rotation_matrix
 from robomarl.domains.flight.lab.goto import GotoPolicy
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate_on
+from robomarl.lab.evaluate.evaluate import evaluate_on
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.sim.scenario import load_scenario
 
 # A state for which drone-models and drone-controllers 0.1.0 gave the numbers below (cf2x_L250).

@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from benchmarks.ground.crowds import drive
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.resolve import resolve_policy
 
 

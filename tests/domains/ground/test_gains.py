@@ -11,7 +11,8 @@ from robomarl.core.filter.policy_gain_filter import GainedFilter
 from robomarl.core.spec import GAIN, has_gain
 from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain
 from robomarl.domains.ground.lab.controllers.waypoint import acceleration, approach, driving
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario

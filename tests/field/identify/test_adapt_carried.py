@@ -18,7 +18,7 @@ from robomarl.field.identify.patch import Provenance
 from robomarl.front.cli.adapt import Args, adapt
 from robomarl.front.cli.adapt_carried import accept, as_law, check_team, choose, gained
 from robomarl.front.cli.identify import RecordedFlights
-from robomarl.lab.evaluate.evaluate import Evaluation
+from robomarl.lab.evaluate.evaluation import Evaluation
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.run.bundle_as_run import run_of

@@ -15,7 +15,8 @@ from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.randomize import RandomizeConfig
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.episodes import Step, join
-from robomarl.lab.evaluate.evaluate import EvalConfig, Evaluation, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig, Evaluation
 from robomarl.lab.evaluate.intervals import bootstrap, paired_difference, wilson
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.score import start_episodes, successes

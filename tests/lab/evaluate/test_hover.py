@@ -11,7 +11,8 @@ from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.evaluate import evaluate as evaluation
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import load_scenario
 

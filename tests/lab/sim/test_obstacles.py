@@ -14,7 +14,8 @@ from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.domains.flight.lab.engines.mjcf import build_model
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.obstacles import obstacle_gap
 from robomarl.lab.sim.scenario import load_scenario

@@ -14,7 +14,8 @@ from robomarl.domains.flight.lab.render import MAX_BYTES, Backend, Shot, film_sh
 from robomarl.domains.flight.lab.render.cables import COLORS, cable_rgb, drawn_m, working_n
 from robomarl.domains.flight.lab.render.mujoco import find_gl
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.sim.scenario import load_scenario
 
 COUNT, STEPS = 3, 40

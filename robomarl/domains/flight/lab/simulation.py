@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import Evaluated, Figures, Imitated, Measured, Simulation
+from robomarl.core.domain.simulation import Evaluated, Imitated, Measured, Simulation
 from robomarl.core.log import FlightLog, save_flight
 from robomarl.core.spec import ActionSpec
+from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.check import PROBE
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
@@ -14,7 +15,7 @@ from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.safety.filter_params import flyer_params
 from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.lab.sim.check import Probe
+from robomarl.lab.sim.probe import Probe
 
 
 def action(scenario: FlightScenario) -> ActionSpec:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.geometry import yaw_of
-from robomarl.lab.sim.check import CheckTrial, Probe, drift, held
+from robomarl.lab.sim.check import drift, held
 from robomarl.lab.sim.model.check import seen
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.probe import CheckTrial, Probe
 
 APART_M = 5.0
 """From one robot to the next, so that nobody meets."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Figures
+from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import SIMS
 from robomarl.domains.soccer.lab.game import Game
 from robomarl.domains.soccer.lab.physics.ball import Ball
 from robomarl.domains.soccer.lab.placement import facing
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.lab.sim.check import CheckTrial, Probe, Seen, held
+from robomarl.lab.sim.check import held
+from robomarl.lab.sim.probe import CheckTrial, Probe, Seen
 
 GAMES = 16
 DRIVE_S, KICK_S, PRESS_S, BLOCK_S = 1.5, 2.0, 0.4, 0.2

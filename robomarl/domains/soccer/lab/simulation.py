@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from robomarl.core.domain.simulation import Evaluated, Figures, Games, Measured, Simulation
+from robomarl.core.domain.simulation import Evaluated, Games, Measured, Simulation
+from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.check import PROBE
 from robomarl.domains.soccer.lab.controllers import SCRIPTS

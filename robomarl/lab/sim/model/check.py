@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.lab.sim.check import CheckTrial, Probe, drift, held
+from robomarl.lab.sim.check import drift, held
 from robomarl.lab.sim.model.engines import engines
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.vehicle_keys import felt
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.probe import CheckTrial, Probe
 
 HOLD_S = 0.3
 """Commands are held for so long."""

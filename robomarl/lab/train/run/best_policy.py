@@ -11,7 +11,8 @@ import numpy as np
 
 from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import has_gain
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.train.run.logs import known
 from robomarl.lab.train.run.run_folder import Run, RunPolicy
 from robomarl.lab.train.run.storage import replace_text, save_state

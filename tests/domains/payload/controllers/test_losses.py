@@ -13,7 +13,8 @@ from robomarl.domains.flight.lab.payload.controllers.law_policy import law_polic
 from robomarl.domains.flight.lab.payload.controllers.mixed_team import MixedTeam, mixed_team
 from robomarl.domains.flight.lab.payload.lift import with_losses
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.lab.evaluate.evaluate import EvalConfig, evaluate
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.score import start_episodes
 from robomarl.lab.evaluate.variations import perturbed

@@ -13,7 +13,7 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task
 from robomarl.domains.flight.lab.world import World
 from robomarl.lab.evaluate.episodes import Step
-from robomarl.lab.evaluate.evaluate import HOVER_FIGURES
+from robomarl.lab.evaluate.evaluation import HOVER_FIGURES
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of
 from robomarl.lab.evaluate.score import Episodes, successes
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import Figures
 from robomarl.core.log import FlightLog
+from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.evaluation.hover import count_hover, hover_figures, start_hover, waiting, watched
 from robomarl.domains.flight.lab.payload.flight_log import load_columns, one_of, stacked
 from robomarl.domains.flight.lab.payload.follow import path_error

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Figures
 from robomarl.core.filter.tree import each
 from robomarl.core.geometry import components
+from robomarl.core.types import Figures
 from robomarl.domains.ground.lab.film import Frame
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.evaluate.episodes import Step

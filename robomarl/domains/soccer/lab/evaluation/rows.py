@@ -3,7 +3,7 @@
 from typing import Any
 
 from robomarl.domains.soccer.lab.evaluation.evaluate import GameConfig, evaluate_game
-from robomarl.lab.evaluate.evaluate import EvalRow
+from robomarl.lab.evaluate.evaluation import EvalRow
 
 
 def play_row(name: str, options: Any, is_first: bool) -> EvalRow:

@@ -9,7 +9,7 @@ from robomarl.core.spec import Memory
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.lab.evaluate.resolve import FlownPolicy
+from robomarl.lab.evaluate.evaluation import FlownPolicy
 
 
 class BothObserve:

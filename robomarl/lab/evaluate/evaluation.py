@@ -1,0 +1,94 @@
+"""`Evaluation` of a `FlownPolicy`, how it was flown, and what `robomarl eval` prints of it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from robomarl.core.bundle.pilot import Observer
+from robomarl.core.config import UserError
+from robomarl.core.spec import ActionSpec
+
+FILTERS = ("full", "qp", "textbook", "upright", "off")
+HOVER_S = 10.0
+"""How long a team is watched from its success on."""
+HOVER_FIGURES = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
+
+
+class FlownPolicy(Protocol):
+    """What flies: stateless code, explicit carry."""
+
+    name: str
+    scenario_name: str
+    """The scenario that it was trained for."""
+    vehicle_name: str
+    action: ActionSpec
+
+    @property
+    def observation(self) -> Observer:
+        """What it sees."""
+        ...
+
+    def init(self, batch: tuple[int, ...] = ()) -> Any:
+        """Carry before the first decision, for leading axes `batch`."""
+        ...
+
+    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvalConfig:
+    """How an evaluation is flown."""
+
+    sim: str = "mujoco"
+    """Engine."""
+    episodes: int = 200
+    seed: int = 0
+    filter: str = "full"
+    """Safety filter's mode; "upright": off until the vehicle is."""
+    record: int | None = None
+    """Index of the episode whose flight is kept."""
+    progress: bool = True
+    """Show a progress bar on a terminal."""
+    hover_s: float = 0.0
+    """Teams that have succeeded are watched for so long from then on, if need be beyond the time limit, which changes
+    no other figure; see `robomarl.domains.flight.lab.evaluation.hover`."""
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UserError: no episodes, or an unknown filter.
+        """
+        if self.episodes < 1:
+            raise UserError(f"--episodes {self.episodes} must be at least 1.")
+        if self.filter not in FILTERS:
+            raise UserError(f"--filter {self.filter} is not a mode; allowed: {', '.join(FILTERS)}.")
+
+
+class Evaluation(NamedTuple):
+    """What came out."""
+
+    figures: dict[str, Any]
+    """The JSON fields."""
+    success: np.ndarray
+    """[episodes] bool."""
+    error_m: np.ndarray
+    """[episodes] mean distance to the goal over the settled part; NaN where an episode ended before."""
+    log: Any
+    """Of the recorded episode, as its domain writes it; None without one."""
+
+
+class EvalRow(NamedTuple):
+    """What `robomarl eval` says of one policy."""
+
+    figures: dict[str, Any]
+    """The JSON fields."""
+    flown: Evaluation | None = None
+    """The episodes, where each is a success or none; of matches nothing is kept."""
+    policy: Any = None
+    scenario: Any = None
+    config: EvalConfig | None = None
+    """How those were flown."""
